@@ -1,0 +1,1 @@
+def demo(): pass

@@ -1,0 +1,45 @@
+"""What the kernels need of the ``cython`` module when Cython is not installed.
+
+A kernel is an ordinary Python file. Compiled, its ``import cython`` is resolved by the compiler. Interpreted, only what
+stands here is ever evaluated (annotations are not), and but for the casts it changes nothing.
+"""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+Decorated = TypeVar("Decorated")
+
+compiled = False
+Py_ssize_t = int
+
+
+def declare(kind: Callable[[Any], Any], value: Any) -> Any:
+    """Return the value as one of the given kind."""
+    return kind(value)
+
+
+cast = declare
+
+
+def cfunc(decorated: Decorated) -> Decorated:
+    """Return what was decorated, unchanged."""
+    return decorated
+
+
+cclass = cfunc
+
+
+def exceptval(*, check: bool) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that changes nothing."""
+    return cfunc
+
+
+class _NoGil(nullcontext[None]):
+    """A context manager and a decorator that do nothing."""
+
+    def __call__(self, decorated: Decorated) -> Decorated:
+        return decorated
+
+
+nogil = _NoGil()

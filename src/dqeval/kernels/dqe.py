@@ -1,0 +1,449 @@
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+"""The loops of DQE: scores to levels, and one descending sweep over the levels of each local region.
+
+A *level* says how many thresholds a point's score reaches: of a region's thresholds in ascending order, the point is
+detected at the first ``level``. Level 0 is never detected. Sampled thresholds, all distinct scores (exact), and plain
+detections differ only in their levels, so one sweep serves all three.
+
+The sweep rests on one observation. Two neighbouring points of a piece with levels p < v have a border of a part between
+them at exactly the levels p + 1 to v. So one pass over a piece in time order, adding at v and subtracting at p, tallies
+for every level at once the number of parts and the sum of their borders' distances, in whole numbers; the descending
+sweep then only adds up. A piece's own border may fall inside a point (a half-integer midpoint, a fractional near range):
+the point is tallied whole, and what of it lies outside the piece is taken off again (``_cut``).
+
+Distances are measured outwards from the anomaly, so that the early and the late side are one code: cell c of a side is
+the point that covers the distances c to c + 1, found at ``origin + step * c``.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from dqeval.kernels import _plain as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import ceil, floor, log2, sqrt
+else:
+    from math import ceil, floor, log2, sqrt
+
+compiled = cython.compiled
+
+# Columns of the tally, whose rows are levels: what lowering the threshold to that level adds.
+NEAR_POINTS = cython.declare(cython.Py_ssize_t, 0)
+NEAR_BORDERS = cython.declare(cython.Py_ssize_t, 1)
+NEAR_DISTANCES = cython.declare(cython.Py_ssize_t, 2)
+NEAR_CLOSENESS = cython.declare(cython.Py_ssize_t, 3)
+ALARM_POINTS = cython.declare(cython.Py_ssize_t, 4)
+ALARM_BORDERS = cython.declare(cython.Py_ssize_t, 5)
+TALLY_COLUMNS = 6
+
+
+def levels_on_grid(scores: cython.double[::1], grid: cython.double[::1], levels: cython.int[::1]):
+    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
+
+    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess ``score * len(grid)`` is
+    right or one off; comparing with the grid itself decides.
+    """
+    count: cython.Py_ssize_t = grid.shape[0]
+    level: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            level = cython.cast(cython.Py_ssize_t, scores[t] * count)
+            while level < count and grid[level] <= scores[t]:
+                level += 1
+            while level > 0 and grid[level - 1] > scores[t]:
+                level -= 1
+            levels[t] = level
+
+
+def levels_by_rank(
+    order: cython.Py_ssize_t[::1],
+    scores: cython.double[::1],
+    region: cython.int[::1],
+    right: cython.double[::1],
+    shift: cython.Py_ssize_t[::1],
+    first: cython.Py_ssize_t[::1],
+    levels: cython.int[::1],
+    thresholds: cython.double[::1],
+    weights: cython.double[::1],
+    counts: cython.Py_ssize_t[::1],
+):
+    """Rank the positive scores within each local region, ties together, and collect the region's thresholds.
+
+    ``order`` sorts the scores ascending. ``region`` is the first region that a point lies in; a point that ``right[i]``
+    cuts lies in the next region too. Point t of region i has its level at ``t + shift[i]``; the region's thresholds,
+    ascending, begin at ``first[i]``, with their distances from the next lower one, or 0, as ``weights``. ``counts``, zero
+    on entry, becomes their number.
+    """
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    lower: cython.double
+    with cython.nogil:
+        for k in range(order.shape[0]):
+            t = order[k]
+            if scores[t] <= 0:
+                continue
+            i = region[t]
+            while True:
+                end = first[i] + counts[i]
+                lower = thresholds[end - 1] if counts[i] > 0 else 0.0
+                if scores[t] > lower:
+                    thresholds[end] = scores[t]
+                    weights[end] = scores[t] - lower
+                    counts[i] += 1
+                levels[t + shift[i]] = counts[i]
+                if right[i] >= t + 1:
+                    break
+                i += 1
+
+
+def sweep(
+    levels: cython.int[::1],
+    start: cython.Py_ssize_t[::1],
+    stop: cython.Py_ssize_t[::1],
+    early: cython.double[::1],
+    late: cython.double[::1],
+    near: cython.double,
+    weights: cython.double[::1],
+    first: cython.Py_ssize_t[::1],
+    counts: cython.Py_ssize_t[::1],
+    tally: cython.longlong[:, ::1],
+    local: cython.double[:, ::1],
+    curve: cython.double[:, ::1],
+):
+    """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
+
+    Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]`` behind
+    it. Its ``counts[i]`` thresholds have their weights from ``first[i]`` on. The columns of ``local`` and ``curve`` are
+    dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the sums; ``curve``, if it has rows, the values
+    at each threshold of event i from row ``sum(counts[:i])`` on. ``tally`` is working space, zero on entry,
+    ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
+    """
+    region: Region = Region(levels, tally, near)
+    keep_curve: cython.bint = curve.shape[0] > 0
+    row: cython.Py_ssize_t = 0
+    weight: cython.double
+    i: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start.shape[0]):
+            region.enter(start[i], stop[i], early[i], late[i])
+            for level in range(counts[i], 0, -1):
+                region.lower_to(level)
+                weight = weights[first[i] + level - 1]
+                local[i, 0] += weight * region.dqe
+                local[i, 1] += weight * region.capture
+                local[i, 2] += weight * region.near_miss
+                local[i, 3] += weight * region.false_alarm
+                if keep_curve:
+                    curve[row + level - 1, 0] = region.dqe
+                    curve[row + level - 1, 1] = region.capture
+                    curve[row + level - 1, 2] = region.near_miss
+                    curve[row + level - 1, 3] = region.false_alarm
+            row += counts[i]
+
+
+@cython.cclass
+class Region:
+    """One local region, and what is detected in it while the threshold goes down."""
+
+    levels: cython.int[::1]
+    tally: cython.longlong[:, ::1]
+    near: cython.double
+
+    # The event, how far its pieces reach on each side, and the ends of the false-alarm bin that holds 0.
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    near_early: cython.double
+    near_late: cython.double
+    early: cython.double
+    late: cython.double
+    whole: cython.bint
+    alarm_room: cython.double
+    log_bins: cython.double
+    bin_start: cython.double
+    bin_stop: cython.double
+    capture_level: cython.Py_ssize_t
+
+    # What is detected so far, counted in whole points.
+    near_points: cython.longlong
+    near_borders: cython.longlong
+    near_distances: cython.longlong
+    near_closeness: cython.longlong
+    alarm_points: cython.longlong
+    alarm_borders: cython.longlong
+
+    dqe: cython.double
+    capture: cython.double
+    near_miss: cython.double
+    false_alarm: cython.double
+
+    def __init__(self, levels: cython.int[::1], tally: cython.longlong[:, ::1], near: cython.double):
+        self.levels = levels
+        self.tally = tally
+        self.near = near
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def enter(
+        self, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, early: cython.double, late: cython.double
+    ) -> cython.void:
+        """Go to the event at [start, stop), with nothing detected yet, and tally its region."""
+        self.start = start
+        self.stop = stop
+        self.early = early
+        self.late = late
+        self.near_early = min(self.near, early)
+        self.near_late = min(self.near, late)
+        self.whole = floor(self.near) == self.near and floor(early) == early and floor(late) == late
+        self.place_bins()
+        self.near_points = self.near_borders = self.near_distances = self.near_closeness = 0
+        self.alarm_points = self.alarm_borders = 0
+        self.dqe = self.capture = self.near_miss = self.false_alarm = 0.0
+        reach: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.near_reach())
+        _clear(self.tally, 0)
+        _tally_near(self.levels, start - 1, -1, self.near_early, reach, self.tally)
+        _tally_near(self.levels, stop, 1, self.near_late, reach, self.tally)
+        _tally_alarm(self.levels, start - 1, -1, self.near_early, early, self.tally)
+        _tally_alarm(self.levels, stop, 1, self.near_late, late, self.tally)
+        self.capture_level = _highest(self.levels, start, stop)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def near_reach(self) -> cython.double:
+        """Return how many points the longer near-miss piece touches."""
+        return ceil(max(self.near_early, self.near_late))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def place_bins(self) -> cython.void:
+        """Cut the false-alarm pieces, joined at 0, into bins at most 1 wide, and find the bin that holds 0."""
+        before: cython.double = self.early - self.near_early
+        behind: cython.double = self.late - self.near_late
+        self.alarm_room = before + behind
+        bins: cython.double = ceil(self.alarm_room)
+        self.log_bins = log2(bins) if bins > 1 else 0.0
+        self.bin_start = self.bin_stop = 0.0
+        if before <= 0 or behind <= 0 or bins <= 1:
+            return
+        # The edges as numpy.linspace(-before, behind, bins + 1) computes them.
+        width: cython.double = self.alarm_room / bins
+        index: cython.double = floor(before / width)
+        while index * width - before > 0:
+            index -= 1
+        while (index + 1) * width - before <= 0:
+            index += 1
+        self.bin_start = index * width - before
+        # The last bin is closed: a middle less than 1 away, as it always is in there, is inside.
+        self.bin_stop = (index + 1) * width - before if index + 1 < bins else 1.0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
+        """Lower the threshold by one level: its points become detected, and the scores follow."""
+        tally: cython.longlong[:, ::1] = self.tally
+        if tally[level, NEAR_POINTS] == 0 and tally[level, ALARM_POINTS] == 0 and level != self.capture_level:
+            return
+        self.near_points += tally[level, NEAR_POINTS]
+        self.near_borders += tally[level, NEAR_BORDERS]
+        self.near_distances += tally[level, NEAR_DISTANCES]
+        self.near_closeness = max(self.near_closeness, tally[level, NEAR_CLOSENESS])
+        self.alarm_points += tally[level, ALARM_POINTS]
+        self.alarm_borders += tally[level, ALARM_BORDERS]
+        _clear(tally, level)
+        self.capture = 1.0 if level <= self.capture_level else 0.0
+        self.near_miss = self.near_miss_score(level)
+        self.false_alarm = self.false_alarm_score(level)
+        self.dqe = sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def near_miss_score(self, level: cython.Py_ssize_t) -> cython.double:
+        """Score the near misses in their context."""
+        if self.near_points == 0:
+            return 1.0 if self.capture > 0 and self.alarm_points == 0 else 0.0
+        cut: cython.double = 0.0
+        if not self.whole:
+            cut += _cut(self.levels, self.start - 1, -1, 0.0, self.near_early, level)
+            cut += _cut(self.levels, self.stop, 1, 0.0, self.near_late, level)
+        closest: cython.double = self.near_reach() - self.near_closeness
+        mean_distance: cython.double = (self.near_distances - cut) / self.near_borders
+        duration: cython.double = self.near_points - cut
+        near: cython.double = self.near
+        # Rounding can make a factor slightly negative where it should be 0.
+        return max(0.0, 1 - closest / near) * max(0.0, 1 - mean_distance / near) * max(0.0, 1 - duration / (2 * near))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def false_alarm_score(self, level: cython.Py_ssize_t) -> cython.double:
+        """Score the false alarms. Something is detected in the region, so its context changes nothing."""
+        if self.alarm_points == 0:
+            return 1.0
+        cut: cython.double = 0.0
+        if not self.whole:
+            cut += _cut(self.levels, self.start - 1, -1, self.near_early, self.early, level)
+            cut += _cut(self.levels, self.stop, 1, self.near_late, self.late, level)
+        burden: cython.double = max(0.0, 1 - (self.alarm_points - cut) / (self.alarm_room / 2))
+        if self.log_bins == 0:
+            return burden
+        # Two parts on one side are an undetected point apart and never share a bin, so the parts count the bins.
+        bins: cython.double = self.alarm_borders // 2
+        if self.bin_start < 0 and self.shares_bin(level):
+            bins -= 1
+        return burden * (1 - log2(bins) / self.log_bins)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def shares_bin(self, level: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the last early and the first late false alarm have their middles in the bin that holds 0."""
+        early: cython.double = _first_middle(self.levels, self.start - 1, -1, self.near_early, self.early, level)
+        late: cython.double = _first_middle(self.levels, self.stop, 1, self.near_late, self.late, level)
+        return -early >= self.bin_start and late < self.bin_stop
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _clear(tally: cython.longlong[:, ::1], level: cython.Py_ssize_t) -> cython.void:
+    column: cython.Py_ssize_t
+    for column in range(tally.shape[1]):
+        tally[level, column] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _highest(levels: cython.int[::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    highest: cython.Py_ssize_t = 0
+    t: cython.Py_ssize_t
+    for t in range(start, stop):
+        highest = max(highest, levels[t])
+    return highest
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _tally_near(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    outer: cython.double,
+    reach: cython.Py_ssize_t,
+    tally: cython.longlong[:, ::1],
+) -> cython.void:
+    """Tally one near-miss piece. Closeness is ``reach`` less the distance, so that the closest is the largest and 0 is none."""
+    cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
+    level: cython.Py_ssize_t
+    previous: cython.Py_ssize_t = 0
+    highest: cython.Py_ssize_t = 0
+    c: cython.Py_ssize_t
+    for c in range(cells):
+        level = levels[origin + step * c]
+        tally[level, NEAR_POINTS] += 1
+        _border(tally, previous, level, NEAR_BORDERS, 1)
+        _border(tally, previous, level, NEAR_DISTANCES, c)
+        previous = level
+        if level > highest:
+            highest = level
+            tally[level, NEAR_CLOSENESS] = max(tally[level, NEAR_CLOSENESS], reach - c)
+    _border(tally, previous, 0, NEAR_BORDERS, 1)
+    _border(tally, previous, 0, NEAR_DISTANCES, cells)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _tally_alarm(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    inner: cython.double,
+    outer: cython.double,
+    tally: cython.longlong[:, ::1],
+) -> cython.void:
+    """Tally one false-alarm piece."""
+    level: cython.Py_ssize_t
+    previous: cython.Py_ssize_t = 0
+    c: cython.Py_ssize_t
+    if inner >= outer:
+        return
+    for c in range(cython.cast(cython.Py_ssize_t, floor(inner)), cython.cast(cython.Py_ssize_t, ceil(outer))):
+        level = levels[origin + step * c]
+        tally[level, ALARM_POINTS] += 1
+        _border(tally, previous, level, ALARM_BORDERS, 1)
+        previous = level
+    _border(tally, previous, 0, ALARM_BORDERS, 1)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _border(
+    tally: cython.longlong[:, ::1],
+    one: cython.Py_ssize_t,
+    other: cython.Py_ssize_t,
+    column: cython.Py_ssize_t,
+    amount: cython.longlong,
+) -> cython.void:
+    """Tally an amount for a border between two levels: it counts from the higher down to just above the lower."""
+    tally[max(one, other), column] += amount
+    tally[min(one, other), column] -= amount
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _cut(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    inner: cython.double,
+    outer: cython.double,
+    level: cython.Py_ssize_t,
+) -> cython.double:
+    """Return how much of the first and the last point of a piece lies outside it, if they are detected."""
+    cut: cython.double = 0.0
+    if inner >= outer:
+        return cut
+    if levels[origin + step * cython.cast(cython.Py_ssize_t, floor(inner))] >= level:
+        cut += inner - floor(inner)
+    if levels[origin + step * (cython.cast(cython.Py_ssize_t, ceil(outer)) - 1)] >= level:
+        cut += ceil(outer) - outer
+    return cut
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _first_middle(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    inner: cython.double,
+    outer: cython.double,
+    level: cython.Py_ssize_t,
+) -> cython.double:
+    """Return how far behind ``inner`` the first part of a false-alarm piece has its middle, if less than 1; else 1 or more."""
+    c: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(inner))
+    cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
+    while c < cells and c < inner + 1 and levels[origin + step * c] < level:
+        c += 1
+    part_start: cython.double = max(inner, c)
+    if c == cells or part_start >= inner + 1:
+        return 1.0
+    while c < cells and c < inner + 2 and levels[origin + step * c] >= level:
+        c += 1
+    part_stop: cython.double = min(outer, c)
+    return (part_start - inner + part_stop - inner) / 2

@@ -1,0 +1,179 @@
+"""DQE, the detection quality evaluation: the metric as a number, and the computation behind every form of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from dqeval import thresholds as levelling
+from dqeval import validate
+from dqeval.events import find_events
+from dqeval.kernels import dqe as kernel
+from dqeval.partition import cut
+from dqeval.period import near_range
+from dqeval.thresholds import Levels
+from dqeval.types import Curve, FloatArray, Numbers, Scores
+from dqeval.validate import Undefined
+
+
+def dqe_score(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    scale: bool = True,
+    undefined: Undefined = "raise",
+) -> float:
+    """Return DQE: how good the scores of an anomaly detector are, over all thresholds and events.
+
+    Parameters
+    ----------
+    y_true, y_score, near, period, values, thresholds, scale, undefined
+        See `evaluate`, which gives the parts of the number too.
+
+    Returns
+    -------
+    float
+        Between 0 (worst) and 1 (best).
+
+    Examples
+    --------
+    >>> dqeval.dqe_score([0, 0, 1, 1, 0, 0], [0, 0, 0, 9, 0, 0], near=2)
+    1.0
+    """
+    return _mean_dqe(levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined))
+
+
+def sdqe_score(
+    y_true: Numbers,
+    y_pred: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    undefined: Undefined = "raise",
+) -> float:
+    """Return SDQE: DQE of plain detections, that is at a single threshold.
+
+    Parameters
+    ----------
+    y_true, y_pred, near, period, values, undefined
+        See `evaluate_detections`, which gives the parts of the number too.
+
+    Returns
+    -------
+    float
+        Between 0 (worst) and 1 (best).
+
+    Examples
+    --------
+    A near miss, one point behind the event; by hand: the square root of (0 + (1 - 0/2)(1 - 0.5/2)(1 - 1/4)) / 2.
+
+    >>> dqeval.sdqe_score([0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 0], near=2)
+    0.5303300858899106
+    """
+    return _mean_dqe(levels_of_detections(y_true, y_pred, near, period, values, undefined))
+
+
+def levels_of_scores(
+    y_true: Numbers,
+    y_score: Numbers,
+    near: float | None,
+    period: float | None,
+    values: Numbers | None,
+    thresholds: int | Literal["exact"],
+    scale: bool,
+    undefined: Undefined,
+) -> Levels:
+    """Validate labels and scores, and return the threshold levels of each event's region."""
+    count = validate.thresholds(thresholds)
+    labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
+    regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
+    validate.some_event(regions.events, undefined)
+    return levelling.exact(scores, regions) if count == "exact" else levelling.sampled(scores, regions, count)
+
+
+def levels_of_detections(
+    y_true: Numbers,
+    y_pred: Numbers,
+    near: float | None,
+    period: float | None,
+    values: Numbers | None,
+    undefined: Undefined,
+) -> Levels:
+    """Validate labels and detections, and return the threshold levels of each event's region."""
+    labels, detections = validate.labels_and_detections(y_true, y_pred)
+    regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
+    validate.some_event(regions.events, undefined)
+    return levelling.detected(detections, regions)
+
+
+def local_scores(levels: Levels) -> FloatArray:
+    """Return DQE, capture, near miss and false alarm as four columns, one row an event."""
+    local, _ = _sweep(levels, curve_rows=0)
+    # Rounding can carry a sum of exact weights over the whole by a last digit.
+    return np.minimum(local / levels.total_weight, 1.0)
+
+
+def curve(levels: Levels) -> Curve:
+    """Return DQE and its parts against the threshold, for the whole series and for each event."""
+    if not len(levels.partition.events):
+        return Curve(*np.zeros((5, 0)))
+    _, values = _sweep(levels, curve_rows=int(levels.counts.sum()))
+    stops = np.cumsum(levels.counts)
+    per_event = []
+    for first, count, stop in zip(levels.first, levels.counts, stops, strict=True):
+        thresholds = levels.thresholds[first : first + count][::-1]
+        per_event.append(Curve(thresholds, *values[stop - count : stop][::-1].T))
+    return _mean_curve(per_event)
+
+
+def mean_scores(local: FloatArray) -> Scores:
+    """Return the means over the events; NaN where there is none."""
+    return Scores(*(local.mean(axis=0) if len(local) else np.full(4, np.nan)).tolist())
+
+
+def _mean_dqe(levels: Levels) -> float:
+    return mean_scores(local_scores(levels)).dqe
+
+
+def _sweep(levels: Levels, *, curve_rows: int) -> tuple[FloatArray, FloatArray]:
+    regions = levels.partition
+    events = regions.events
+    tally = np.zeros((int(levels.counts.max(initial=0)) + 1, kernel.TALLY_COLUMNS), dtype=np.longlong)
+    local = np.zeros((len(events), 4))
+    values = np.empty((curve_rows, 4))
+    kernel.sweep(
+        levels.of_point,
+        levels.starts,
+        levels.stops,
+        events.starts - regions.left,
+        regions.right - events.stops,
+        regions.near,
+        levels.weights,
+        levels.first,
+        levels.counts,
+        tally,
+        local,
+        values,
+    )
+    return local, values
+
+
+def _mean_curve(per_event: list[Curve]) -> Curve:
+    """Return the mean of the events' curves, which are steps: each holds from a threshold down to the next lower one."""
+    thresholds = np.concatenate([c.thresholds for c in per_event])
+    steps = np.concatenate([np.diff(_columns(c), axis=0, prepend=np.zeros((1, 4))) for c in per_event])
+    order = np.argsort(-thresholds, kind="stable")
+    last = np.flatnonzero(np.diff(thresholds[order], append=-1.0))
+    # Adding and subtracting steps leaves rounding errors around 0 and 1.
+    means = np.clip(np.cumsum(steps[order], axis=0)[last] / len(per_event), 0.0, 1.0)
+    return Curve(thresholds[order][last], *means.T, per_event=tuple(per_event))
+
+
+def _columns(curve: Curve) -> FloatArray:
+    return np.column_stack([curve.dqe, curve.capture, curve.near_miss, curve.false_alarm])

@@ -1,0 +1,205 @@
+"""The only door for input: every error about it is raised here, and says what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import warnings
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+
+from dqeval.types import BoolArray, Events, FloatArray, Numbers
+
+Undefined = Literal["raise", "nan"]
+
+
+class UndefinedError(ValueError):
+    """The score is not defined for this input: the labels hold no anomaly."""
+
+
+class UndefinedWarning(UserWarning):
+    """NaN was returned because the score is not defined for this input."""
+
+
+def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) -> tuple[BoolArray, FloatArray]:
+    """Return labels, and scores in [0, 1]: min-max scaled, or checked to be there already."""
+    labels = _binary("y_true", y_true, beside=("y_score", y_score))
+    scores = _finite("y_score", y_score)
+    _same_length("y_true", labels, "y_score", scores)
+    return labels, _scaled(scores) if scale else _in_unit_interval(scores)
+
+
+def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:
+    """Return labels and detections."""
+    labels = _binary("y_true", y_true, beside=("y_pred", y_pred))
+    detections = _binary("y_pred", y_pred, advice="for real-valued scores use evaluate or dqe_score")
+    _same_length("y_true", labels, "y_pred", detections)
+    return labels, detections
+
+
+def labels(y_true: Numbers) -> BoolArray:
+    """Return labels."""
+    return _binary("y_true", y_true)
+
+
+def values(given: Numbers, *, beside: BoolArray | None = None) -> FloatArray:
+    """Return the values of one series, of the same length as the labels it stands beside."""
+    found = _finite("values", given, one_column=True)
+    if beside is not None:
+        _same_length("y_true", beside, "values", found)
+    return found
+
+
+def at_most_one(**options: object) -> None:
+    """Check that no two of the options are given."""
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"give at most one of {', '.join(options)}: got {' and '.join(given)}")
+
+
+def near(given: Any) -> float:
+    """Return the near-miss range."""
+    return _real("near", given, least=0.0, advice="it is a number of points, 0 for no near misses")
+
+
+def period(given: Any) -> float:
+    """Return the period."""
+    return _real("period", given, least=math.ulp(0.0), advice="it is a number of points; leave it out to have it estimated")
+
+
+def thresholds(given: Any) -> int | Literal["exact"]:
+    """Return the number of thresholds, or "exact"."""
+    if isinstance(given, str) and given == "exact":
+        return "exact"
+    try:
+        count = operator.index(given)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(given, (bool, np.bool_)):
+        raise ValueError(f'thresholds must be a whole number of at least 1, or "exact": got {given!r}')
+    return count
+
+
+def some_event(events: Events, undefined: Any) -> None:
+    """Raise or warn, as the caller asked, if there is no event."""
+    if undefined not in ("raise", "nan"):
+        raise ValueError(f'undefined must be "raise" or "nan": got {undefined!r}')
+    if len(events):
+        return
+    rule = "y_true has no anomaly (no value is 1), so the score is undefined"
+    if undefined == "raise":
+        raise UndefinedError(f'{rule}; pass undefined="nan" to get NaN with a warning instead')
+    warnings.warn(f"{rule}: NaN is returned", UndefinedWarning, stacklevel=4)
+
+
+def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
+    """Return what was given as a one-dimensional array of numbers or booleans."""
+    if np.ma.is_masked(given):
+        raise ValueError(f"{name} has masked values: remove or fill them first")
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from None
+    if one_column and array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be a one-dimensional array: got {type(given).__name__}")
+    if array.ndim > 1:
+        raise ValueError(f"{name} must be one-dimensional: its shape is {array.shape}; pass one column")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: at least one point is needed")
+    if array.dtype == object:
+        array = _from_objects(name, array)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numeric or boolean: its dtype is {array.dtype}")
+    return array
+
+
+def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
+    """Return an array of Python objects, all of them numbers, as floats."""
+    for index, item in enumerate(array):
+        if not isinstance(item, (numbers.Real, Decimal, np.bool_)):
+            what = "is missing" if item is None or type(item).__name__ == "NAType" else f"is {item!r}"
+            raise ValueError(f"{name} must be numeric: the value at index {index} {what}")
+    return array.astype(np.float64)
+
+
+def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
+    found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
+    # A minimum or maximum that is not finite tells that some value is not, without a temporary array.
+    if not (math.isfinite(found.min()) and math.isfinite(found.max())):
+        bad = np.flatnonzero(~np.isfinite(found))
+        raise ValueError(
+            f"{name} must be finite: {len(bad):,} of {len(found):,} values {'is' if len(bad) == 1 else 'are'} not "
+            f"(first at index {bad[0]}: {found[bad[0]]}); remove or fill them first"
+        )
+    return found
+
+
+def _binary(
+    name: str, given: Numbers, *, beside: tuple[str, Numbers] | None = None, advice: str = "1 marks an anomaly, 0 a normal point"
+) -> BoolArray:
+    array = _array(name, given)
+    if array.dtype != np.bool_:
+        bad = _not_binary(array)
+        if len(bad):
+            if beside is not None and _is_binary(beside[1]):
+                advice = f"{beside[0]} is binary, so the two look swapped: {name} comes first"
+            raise ValueError(
+                f"{name} must contain only 0 and 1: {len(bad):,} of {len(array):,} values {'is' if len(bad) == 1 else 'are'} "
+                f"something else (first at index {bad[0]}: {array[bad[0]]}); {advice}"
+            )
+    return np.ascontiguousarray(array, dtype=np.bool_)
+
+
+def _not_binary(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.flatnonzero((array != 0) & (array != 1))
+
+
+def _is_binary(given: Numbers) -> bool:
+    try:
+        return not len(_not_binary(_array("", given)))
+    except ValueError:
+        return False
+
+
+def _same_length(name: str, one: np.ndarray[Any, Any], other_name: str, other: np.ndarray[Any, Any]) -> None:
+    if len(one) != len(other):
+        raise ValueError(f"{name} and {other_name} must have the same length: got {len(one):,} and {len(other):,}")
+
+
+def _scaled(scores: FloatArray) -> FloatArray:
+    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
+    low, high = float(scores.min()), float(scores.max())
+    if (low, high) == (0.0, 1.0):
+        return scores
+    if low == high:
+        return np.zeros_like(scores)
+    if math.isinf(high - low):  # halves of finite numbers do not overflow
+        scores, low, high = scores / 2, low / 2, high / 2
+    scaled = scores - low
+    scaled /= high - low
+    return scaled
+
+
+def _in_unit_interval(scores: FloatArray) -> FloatArray:
+    bad = np.flatnonzero((scores < 0) | (scores > 1))
+    if len(bad):
+        raise ValueError(
+            f"y_score must lie in [0, 1] when scale=False: {len(bad):,} of {len(scores):,} values "
+            f"{'does' if len(bad) == 1 else 'do'} not (first at index {bad[0]}: {scores[bad[0]]}); leave out scale=False to have them scaled"
+        )
+    return scores
+
+
+def _real(name: str, given: Any, *, least: float, advice: str) -> float:
+    rule = "must be a finite number of at least 0" if least == 0 else "must be a finite number above 0"
+    if not isinstance(given, (numbers.Real, np.ndarray)) or isinstance(given, (bool, np.bool_)) or np.ndim(given):
+        raise ValueError(f"{name} {rule}: got {given!r}; {advice}")
+    value = float(given)
+    if not (math.isfinite(value) and value >= least):
+        raise ValueError(f"{name} {rule}: got {value:g}; {advice}")
+    return value
