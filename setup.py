@@ -11,9 +11,15 @@ from setuptools import Extension, setup
 flags = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
 bounds_checks = os.environ.get("DQEVAL_BOUNDS_CHECKS") == "1"
 
-extensions = [
-    # Optional: without a C compiler the installation goes on, and the same files run interpreted.
-    Extension(path[len("src/") : -len(".py")].replace("/", "."), [path], optional=True, extra_compile_args=flags)
-    for path in sorted(glob("src/dqeval/kernels/[!_]*.py"))
-]
-setup(ext_modules=cythonize(extensions, build_dir="build", compiler_directives={"boundscheck": bounds_checks}))
+paths = sorted(glob("src/dqeval/kernels/[!_]*.py"))
+names = [path.removeprefix("src/").removesuffix(".py").replace("/", ".") for path in paths]
+kernels = cythonize(
+    [Extension(name, [path], extra_compile_args=flags) for name, path in zip(names, paths, strict=True)],
+    build_dir="build",
+    compiler_directives={"boundscheck": bounds_checks},
+)
+for kernel in kernels:
+    # Without a C compiler the installation goes on, and the same files run interpreted.
+    kernel.optional = True
+
+setup(ext_modules=kernels)

@@ -1,7 +1,8 @@
 """DQE as slow, plain Python: one function an equation, written from the definition and used as the specification.
 
-Positions are exact fractions, so that nothing here depends on the order of additions; floats appear where the definition
-itself asks for them (the bin edges of ``numpy.linspace``, logarithms, the square root). Nothing here is shared with the package.
+Positions are exact fractions, so that nothing here depends on the order of additions; floats appear where the
+definition itself asks for them (the bin edges of ``numpy.linspace``, logarithms, the square root). Nothing here is
+shared with the package.
 """
 
 import math

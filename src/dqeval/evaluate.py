@@ -40,10 +40,10 @@ def evaluate(
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
-        The values of the series, to estimate the period from with `find_period`. Give at most one of ``near``, ``period``
-        and ``values``; with none of them, ``near`` is 125.
+        The values of the series, to estimate the period from with `find_period`. Give at most one of ``near``,
+        ``period`` and ``values``; with none of them, ``near`` is 125.
     thresholds : int or "exact", default 100
-        The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all thresholds.
+        The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
     scale : bool, default True
         Whether to scale the scores to [0, 1] by their minimum and maximum. If not, they must lie there already.
     undefined : "raise" or "nan", default "raise"
@@ -55,8 +55,8 @@ def evaluate(
 
     Notes
     -----
-    Section 3 of the paper. A point is detected at a threshold if its score is at or above it. Constant scores separate no
-    point from another, so nothing is detected and every score is 0.
+    Section 3 of the paper. A point is detected at a threshold if its score is at or above it. Constant scores separate
+    no point from another, so nothing is detected and every score is 0.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def evaluate(
     >>> print(dqeval.evaluate(y_true, y_score, near=4))
     event       DQE  capture  near miss  false alarm
     ------------------------------------------------
-    all 2     0.622    0.500      0.567        0.900
+    all 2     0.615    0.500      0.566        0.900
     [3, 5)    1.000    1.000      1.000        1.000
-    [10, 12)  0.245    0.000      0.133        0.800
+    [10, 12)  0.229    0.000      0.131        0.800
     near 4, 100 thresholds
     """
     levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)
@@ -149,7 +149,7 @@ def _result(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
         **asdict(dqe.mean_scores(local)),
         near=levels.partition.near,
         thresholds=thresholds,
-        per_event=tuple(EventScores(*row, *event) for row, event in zip(local.tolist(), events, strict=True)),
+        per_event=tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist())),
         _make_curve=partial(dqe.curve, levels),
     )
 

@@ -30,8 +30,8 @@ def find_period(x: Numbers) -> int:
 
     Notes
     -----
-    The estimate of the TSB-AD benchmark: the biased autocorrelation at the lags 0 to 400, of which the lags from 3 on are
-    searched for strict local maxima (neither end counts). The highest wins, at a tie the shortest; outside 6 to 303
+    The estimate of the TSB-AD benchmark: the biased autocorrelation at the lags 0 to 400, of which the lags from 3 on
+    are searched for strict local maxima (neither end counts). The highest wins, at a tie the shortest; outside 6 to 303
     it falls back to 125, as it does for a constant or a very short series.
 
     Examples

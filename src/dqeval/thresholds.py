@@ -81,7 +81,9 @@ def exact(scores: FloatArray, partition: Partition) -> Levels:
     order = np.argsort(scores)
     levels_by_rank(order, scores, region, partition.right, shift, first, of_point, thresholds, weights, counts)
     events = partition.events
-    return Levels(partition, of_point, events.starts + shift, events.stops + shift, thresholds, weights, first, counts, 1.0)
+    return Levels(
+        partition, of_point, events.starts + shift, events.stops + shift, thresholds, weights, first, counts, 1.0
+    )
 
 
 def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatArray) -> Levels:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -88,9 +89,8 @@ class Partition:
     def _table(self) -> Table:
         header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
         rows = [
-            (str(i), *(f"[{a:g}, {b:g})" for a, b in zip(cuts, cuts[1:], strict=False)))
-            for i, r in enumerate(self.regions)
-            for cuts in [(r.left, r.near_start, r.start, r.stop, r.near_stop, r.right)]
+            (str(i), *(f"[{a:g}, {b:g})" for a, b in pairwise(astuple(region))))
+            for i, region in enumerate(self.regions)
         ]
         return Table(header, rows, note=f"near {self.near:g}, {self.events.length:,} points")
 
@@ -112,11 +112,15 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class EventScores(Scores):
-    """DQE and its parts for the event [start, stop)."""
+class EventScores:
+    """DQE and its three parts for the event [start, stop)."""
 
     start: int
     stop: int
+    dqe: float
+    capture: float
+    near_miss: float
+    false_alarm: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +131,7 @@ class Curve:
     ----------
     thresholds : array of float, shape (n,)
         Descending. With exact thresholds, the values at ``thresholds[k]`` hold from there down to just above
-        ``thresholds[k + 1]`` (the last ones down to 0), and above ``thresholds[0]`` nothing is detected: all four are 0.
+        ``thresholds[k + 1]`` (the last ones down to 0); above ``thresholds[0]`` nothing is detected: all four are 0.
     dqe, capture, near_miss, false_alarm : array of float, shape (n,)
     per_event : tuple of Curve
         The same for each event, with the event's own thresholds. Empty in the curve of an event.
@@ -170,6 +174,7 @@ class DQEResult:
 
     @cached_property
     def curve(self) -> Curve:
+        """DQE and its parts against the threshold."""
         return self._make_curve()
 
     def _table(self) -> Table:
@@ -242,6 +247,6 @@ class Series:
     values: FloatArray | None = None
 
 
-def _numbers(scores: Scores | DQEResult) -> tuple[str, ...]:
+def _numbers(scores: Scores | EventScores | DQEResult) -> tuple[str, ...]:
     values = (scores.dqe, scores.capture, scores.near_miss, scores.false_alarm)
     return tuple(f"{value:.3f}" for value in values)

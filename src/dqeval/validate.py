@@ -67,7 +67,8 @@ def near(given: Any) -> float:
 
 def period(given: Any) -> float:
     """Return the period."""
-    return _real("period", given, least=math.ulp(0.0), advice="it is a number of points; leave it out to have it estimated")
+    advice = "it is a number of points; give the series' values instead to have it estimated"
+    return _real("period", given, least=math.ulp(0.0), advice=advice)
 
 
 def thresholds(given: Any) -> int | Literal["exact"]:
@@ -97,7 +98,7 @@ def some_event(events: Events, undefined: Any) -> None:
 
 def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
     """Return what was given as a one-dimensional array of numbers or booleans."""
-    if np.ma.is_masked(given):
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise ValueError(f"{name} has masked values: remove or fill them first")
     try:
         array = np.asarray(given)
@@ -131,39 +132,41 @@ def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArra
     found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
     # A minimum or maximum that is not finite tells that some value is not, without a temporary array.
     if not (math.isfinite(found.min()) and math.isfinite(found.max())):
-        bad = np.flatnonzero(~np.isfinite(found))
-        raise ValueError(
-            f"{name} must be finite: {len(bad):,} of {len(found):,} values {'is' if len(bad) == 1 else 'are'} not "
-            f"(first at index {bad[0]}: {found[bad[0]]}); remove or fill them first"
-        )
+        raise ValueError(f"{name} must be finite: {_first(found, ~np.isfinite(found))}; remove or fill them first")
     return found
 
 
 def _binary(
-    name: str, given: Numbers, *, beside: tuple[str, Numbers] | None = None, advice: str = "1 marks an anomaly, 0 a normal point"
+    name: str,
+    given: Numbers,
+    *,
+    beside: tuple[str, Numbers] | None = None,
+    advice: str = "1 marks an anomaly, 0 a normal point",
 ) -> BoolArray:
     array = _array(name, given)
-    if array.dtype != np.bool_:
-        bad = _not_binary(array)
-        if len(bad):
-            if beside is not None and _is_binary(beside[1]):
-                advice = f"{beside[0]} is binary, so the two look swapped: {name} comes first"
-            raise ValueError(
-                f"{name} must contain only 0 and 1: {len(bad):,} of {len(array):,} values {'is' if len(bad) == 1 else 'are'} "
-                f"something else (first at index {bad[0]}: {array[bad[0]]}); {advice}"
-            )
+    if array.dtype != np.bool_ and (bad := _not_binary(array)).any():
+        if beside is not None and _is_binary(beside[1]):
+            advice = f"{beside[0]} is binary, so the two look swapped: {name} comes first"
+        raise ValueError(f"{name} must contain only 0 and 1: {_first(array, bad)}; {advice}")
     return np.ascontiguousarray(array, dtype=np.bool_)
 
 
-def _not_binary(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.flatnonzero((array != 0) & (array != 1))
+def _not_binary(array: np.ndarray[Any, Any]) -> BoolArray:
+    return np.asarray((array != 0) & (array != 1))
 
 
 def _is_binary(given: Numbers) -> bool:
     try:
-        return not len(_not_binary(_array("", given)))
+        return not _not_binary(_array("", given)).any()
     except ValueError:
         return False
+
+
+def _first(array: np.ndarray[Any, Any], bad: BoolArray) -> str:
+    """Say how many values are bad, where the first one is, and what it is."""
+    count, index = int(np.count_nonzero(bad)), int(np.argmax(bad))
+    verb = "is" if count == 1 else "are"
+    return f"{count:,} of {len(array):,} values {verb} not (first at index {index}: {array[index]})"
 
 
 def _same_length(name: str, one: np.ndarray[Any, Any], other_name: str, other: np.ndarray[Any, Any]) -> None:
@@ -186,18 +189,18 @@ def _scaled(scores: FloatArray) -> FloatArray:
 
 
 def _in_unit_interval(scores: FloatArray) -> FloatArray:
-    bad = np.flatnonzero((scores < 0) | (scores > 1))
-    if len(bad):
-        raise ValueError(
-            f"y_score must lie in [0, 1] when scale=False: {len(bad):,} of {len(scores):,} values "
-            f"{'does' if len(bad) == 1 else 'do'} not (first at index {bad[0]}: {scores[bad[0]]}); leave out scale=False to have them scaled"
-        )
+    bad = (scores < 0) | (scores > 1)
+    if bad.any():
+        advice = "leave out scale=False to have them scaled"
+        raise ValueError(f"y_score must lie in [0, 1] when scale=False: {_first(scores, bad)}; {advice}")
     return scores
 
 
 def _real(name: str, given: Any, *, least: float, advice: str) -> float:
     rule = "must be a finite number of at least 0" if least == 0 else "must be a finite number above 0"
-    if not isinstance(given, (numbers.Real, np.ndarray)) or isinstance(given, (bool, np.bool_)) or np.ndim(given):
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given.item()
+    if not isinstance(given, numbers.Real) or isinstance(given, bool):
         raise ValueError(f"{name} {rule}: got {given!r}; {advice}")
     value = float(given)
     if not (math.isfinite(value) and value >= least):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,9 @@ def read_columns(path: str | Path) -> Series:
     value = _find(columns, VALUE_NAMES)
     scores = {name: column for name, column in columns.items() if name not in (label, value)}
     if label is None:
-        raise ValueError(f"{path}: no numeric column is called label or is_anomaly; the numeric ones are {_listed(columns)}")
+        raise ValueError(
+            f"{path}: no numeric column is called label or is_anomaly; the numeric ones are {_listed(columns)}"
+        )
     if not scores:
         raise ValueError(f"{path}: no column of scores; beside the labels there must be a numeric column a detector")
     return Series(path.stem, columns[label], scores, None if value is None else columns[value])
@@ -52,9 +55,20 @@ def _numeric_columns(path: Path) -> dict[str, FloatArray]:
     if len(set(names)) < len(names):
         raise ValueError(f"{path}: two columns have the same name: {_listed(names)}")
     try:
-        table = np.loadtxt(path, delimiter=",", skiprows=1, usecols=numeric, ndmin=2, quotechar='"', comments=None, encoding="utf-8-sig")
+        table = np.loadtxt(
+            path,
+            delimiter=",",
+            skiprows=1,
+            usecols=numeric,
+            ndmin=2,
+            quotechar='"',
+            comments=None,
+            encoding="utf-8-sig",
+        )
     except ValueError as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0].rstrip('.')} (rows counted from 0 below the header)") from None
+        raise ValueError(
+            f"{path}: {str(error).splitlines()[0].rstrip('.')} (rows counted from 0 below the header)"
+        ) from None
     return {name: np.ascontiguousarray(column) for name, column in zip(names, table.T, strict=True)}
 
 
@@ -70,5 +84,5 @@ def _find(columns: dict[str, FloatArray], wanted: tuple[str, ...]) -> str | None
     return next((name for name in columns if name.lower() in wanted), None)
 
 
-def _listed(names: object) -> str:
-    return ", ".join(names) or "none"  # type: ignore[call-overload]
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

@@ -8,8 +8,8 @@ detections differ only in their levels, so one sweep serves all three.
 The sweep rests on one observation. Two neighbouring points of a piece with levels p < v have a border of a part between
 them at exactly the levels p + 1 to v. So one pass over a piece in time order, adding at v and subtracting at p, tallies
 for every level at once the number of parts and the sum of their borders' distances, in whole numbers; the descending
-sweep then only adds up. A piece's own border may fall inside a point (a half-integer midpoint, a fractional near range):
-the point is tallied whole, and what of it lies outside the piece is taken off again (``_cut``).
+sweep then only adds up. A piece's own border may fall inside a point (a half-integer midpoint, a fractional near
+range): the point is tallied whole, and what of it lies outside the piece is taken off again (``_cut``).
 
 Distances are measured outwards from the anomaly, so that the early and the late side are one code: cell c of a side is
 the point that covers the distances c to c + 1, found at ``origin + step * c``.
@@ -42,8 +42,8 @@ TALLY_COLUMNS = 6
 def levels_on_grid(scores: cython.double[::1], grid: cython.double[::1], levels: cython.int[::1]):
     """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
 
-    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess ``score * len(grid)`` is
-    right or one off; comparing with the grid itself decides.
+    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess
+    ``score * len(grid)`` is right or one off; comparing with the grid itself decides.
     """
     count: cython.Py_ssize_t = grid.shape[0]
     level: cython.Py_ssize_t
@@ -74,8 +74,8 @@ def levels_by_rank(
 
     ``order`` sorts the scores ascending. ``region`` is the first region that a point lies in; a point that ``right[i]``
     cuts lies in the next region too. Point t of region i has its level at ``t + shift[i]``; the region's thresholds,
-    ascending, begin at ``first[i]``, with their distances from the next lower one, or 0, as ``weights``. ``counts``, zero
-    on entry, becomes their number.
+    ascending, begin at ``first[i]``, with their distances from the next lower one, or 0, as ``weights``. ``counts``,
+    zero on entry, becomes their number.
     """
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
@@ -117,11 +117,11 @@ def sweep(
 ):
     """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
 
-    Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]`` behind
-    it. Its ``counts[i]`` thresholds have their weights from ``first[i]`` on. The columns of ``local`` and ``curve`` are
-    dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the sums; ``curve``, if it has rows, the values
-    at each threshold of event i from row ``sum(counts[:i])`` on. ``tally`` is working space, zero on entry,
-    ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
+    Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]``
+    behind it. Its ``counts[i]`` thresholds have their weights from ``first[i]`` on. The columns of ``local`` and
+    ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the sums; ``curve``, if it has
+    rows, the values at each threshold of event i from row ``sum(counts[:i])`` on. ``tally`` is working space, zero on
+    entry, ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
     """
     region: Region = Region(levels, tally, near)
     keep_curve: cython.bint = curve.shape[0] > 0
@@ -233,11 +233,9 @@ class Region:
         self.bin_start = self.bin_stop = 0.0
         if before <= 0 or behind <= 0 or bins <= 1:
             return
-        # The edges as numpy.linspace(-before, behind, bins + 1) computes them.
+        # Edges as numpy.linspace(-before, behind, bins + 1) computes them; the search begins one too low, to be safe.
         width: cython.double = self.alarm_room / bins
-        index: cython.double = floor(before / width)
-        while index * width - before > 0:
-            index -= 1
+        index: cython.double = max(0.0, floor(before / width) - 1)
         while (index + 1) * width - before <= 0:
             index += 1
         self.bin_start = index * width - before
@@ -343,7 +341,10 @@ def _tally_near(
     reach: cython.Py_ssize_t,
     tally: cython.longlong[:, ::1],
 ) -> cython.void:
-    """Tally one near-miss piece. Closeness is ``reach`` less the distance, so that the closest is the largest and 0 is none."""
+    """Tally one near-miss piece.
+
+    Closeness is ``reach`` less the distance: the closest is the largest, and 0 is none.
+    """
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
     level: cython.Py_ssize_t
     previous: cython.Py_ssize_t = 0
@@ -435,7 +436,7 @@ def _first_middle(
     outer: cython.double,
     level: cython.Py_ssize_t,
 ) -> cython.double:
-    """Return how far behind ``inner`` the first part of a false-alarm piece has its middle, if less than 1; else 1 or more."""
+    """Return how far behind ``inner`` the first part of a false-alarm piece has its middle; from 1 on, roughly."""
     c: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(inner))
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
     while c < cells and c < inner + 1 and levels[origin + step * c] < level:

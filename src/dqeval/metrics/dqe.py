@@ -165,14 +165,15 @@ def _sweep(levels: Levels, *, curve_rows: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _mean_curve(per_event: list[Curve]) -> Curve:
-    """Return the mean of the events' curves, which are steps: each holds from a threshold down to the next lower one."""
+    """Return the mean of the events' curves, which are steps: a value holds from its threshold down to the next."""
     thresholds = np.concatenate([c.thresholds for c in per_event])
     steps = np.concatenate([np.diff(_columns(c), axis=0, prepend=np.zeros((1, 4))) for c in per_event])
     order = np.argsort(-thresholds, kind="stable")
     last = np.flatnonzero(np.diff(thresholds[order], append=-1.0))
     # Adding and subtracting steps leaves rounding errors around 0 and 1.
     means = np.clip(np.cumsum(steps[order], axis=0)[last] / len(per_event), 0.0, 1.0)
-    return Curve(thresholds[order][last], *means.T, per_event=tuple(per_event))
+    dqe, capture, near_miss, false_alarm = means.T
+    return Curve(thresholds[order][last], dqe, capture, near_miss, false_alarm, tuple(per_event))
 
 
 def _columns(curve: Curve) -> FloatArray:

@@ -1,0 +1,5 @@
+"""``python -m dqeval``."""
+
+from dqeval.cli import main
+
+main()

@@ -1,0 +1,33 @@
+"""Hypothesis settings, and the data that only some machines have."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, max_examples=200, print_blob=True)
+settings.register_profile("thorough", deadline=None, max_examples=20_000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ROOT = Path(__file__).parent.parent
+DATA = Path(os.environ.get("DQEVAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture
+def real_scores():
+    """Real series, labels and detector scores: an open npz, and the names of what is in it."""
+    path = DATA / "scores_sample.npz"
+    if not path.exists():
+        pytest.skip(f"no real detector scores in {DATA} (set DQEVAL_DATA to the folder that holds scores_sample.npz)")
+    with np.load(path) as arrays:
+        yield arrays
+
+
+@pytest.fixture
+def real_series():
+    """Real labelled series by name, of one archive: a function that opens it."""
+    if not (DATA / "wsd.npz").exists():
+        pytest.skip(f"no real series in {DATA} (set DQEVAL_DATA to the folder that holds wsd.npz and ucr.npz)")
+    return lambda archive: np.load(DATA / f"{archive}.npz")

@@ -1,0 +1,167 @@
+"""The command line, run as people run it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dqeval
+
+SCORES = """time,value,label,good,noisy
+2026-01-01,1.0,0,0.1,0.9
+2026-01-02,2.0,0,0.0,0.2
+2026-01-03,9.0,1,0.9,0.8
+2026-01-04,8.0,1,1.0,0.1
+2026-01-05,1.5,0,0.1,0.7
+2026-01-06,2.5,0,0.2,0.3
+"""
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "dqeval", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        **options,
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES)
+    return path
+
+
+def numbers(output, detector):
+    line = next(line for line in output.splitlines() if line.startswith(detector))
+    return [float(cell) for cell in line.split()[1:]]
+
+
+@pytest.mark.parametrize(("option", "thresholds"), [([], 100), (["--exact"], "exact")])
+def test_score(file, option, thresholds):
+    done = run("score", file, "--near", "1.5", *option)
+    assert done.returncode == 0, done.stderr
+    for detector, scores in [("good", [0.1, 0, 0.9, 1, 0.1, 0.2]), ("noisy", [0.9, 0.2, 0.8, 0.1, 0.7, 0.3])]:
+        r = dqeval.evaluate([0, 0, 1, 1, 0, 0], scores, near=1.5, thresholds=thresholds)
+        expected = [r.dqe, r.capture, r.near_miss, r.false_alarm]
+        assert numbers(done.stdout, detector) == pytest.approx(expected, abs=5e-4)
+    swept = "all thresholds" if option else "100 thresholds"
+    assert f"6 points, 1 event, near 1.5, {swept}" in done.stdout.replace("\n", " ")
+
+
+def test_score_estimates_the_period_from_the_values(tmp_path):
+    t = np.arange(600)
+    columns = np.column_stack([np.sin(2 * np.pi * t / 30), t % 200 == 99, t % 200 == 99])
+    path = tmp_path / "series.csv"
+    np.savetxt(path, columns, delimiter=",", header="Data,Label,mine", comments="")
+    done = run("score", path, "--per-event")
+    assert "600 points, 3 events, near 15" in done.stdout.replace("\n", " ")
+    assert "99 to 99" in done.stdout
+    assert "near 20" in run("score", path, "--period", "40").stdout
+    assert "near 125" in run("score", path.rename(tmp_path / "x.csv"), "--near", "125").stdout
+
+
+def test_score_without_values_falls_back(tmp_path):
+    path = tmp_path / "series.csv"
+    path.write_text("is_anomaly,mine\n0,0.5\n1,0.9\n")
+    assert "near 125" in run("score", path).stdout
+
+
+BAD_FILES = {
+    "no file": (None, "No such file"),
+    "no header": ("1,0,0.5\n2,1,0.6\n", "the first line must name the columns, such as value,label,my_detector"),
+    "empty": ("", "the file needs a header and at least one row of numbers"),
+    "header only": ("label,mine\n", "the file needs a header and at least one row of numbers"),
+    "no numbers": ("label,mine\na,b\n", "the first line must name the columns"),
+    "no label": (
+        "value,mine\n1,2\n",
+        "no numeric column is called label or is_anomaly; the numeric ones are value, mine",
+    ),
+    "no scores": (
+        "value,label\n1,0\n",
+        "no column of scores; beside the labels there must be a numeric column a detector",
+    ),
+    "same name": ("label,mine,mine\n1,0,1\n", "two columns have the same name: label, mine, mine"),
+    "text in a score": ("label,mine\n1,0.5\n0,x\n", "could not convert string 'x' to float64 at row 1, column 2"),
+    "hole": ("label,mine\n1,0.5\n0,\n", "could not convert string '' to float64 at row 1, column 2"),
+    "NaN": (
+        "label,mine\n1,0.5\n0,nan\n",
+        "column mine: y_score must be finite: 1 of 2 values is not (first at index 1: nan)",
+    ),
+    "no anomaly": ("label,mine\n0,0.5\n0,0.7\n", "column mine: y_true has no anomaly (no value is 1)"),
+    "labels": ("label,mine\n0,0.5\n3,0.7\n", "column mine: y_true must contain only 0 and 1"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_files_are_one_sentence_on_standard_error(tmp_path, text, message):
+    path = tmp_path / "bad.csv"
+    if text is not None:
+        path.write_text(text)
+    done = run("score", path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_bad_options(file):
+    assert "near must be a finite number of at least 0" in run("score", file, "--near", "-3").stderr
+    assert "give at most one of near, period, values" in run("score", file, "--near", "3", "--period", "2").stderr
+    assert run("score", file, "--nonsense").returncode == 2
+    assert run("nonsense").returncode == 2
+
+
+def test_demo_tells_the_whole_story_in_one_screen():
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) <= 40
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    sharp, late, jumpy = (
+        numbers(done.stdout[done.stdout.index("detector") :], name) for name in ("sharp", "late", "jumpy")
+    )
+    assert sharp[0] > late[0] > jumpy[0]
+    assert jumpy[1] > sharp[1]
+
+
+def test_demo_on_a_terminal_without_block_characters():
+    done = subprocess.run(
+        [sys.executable, "-m", "dqeval", "demo"],
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_version_and_help():
+    form = "compiled" if dqeval.kernels.compiled else "interpreted"
+    assert run("--version").stdout == f"dqeval {dqeval.__version__} (kernels {form})\n"
+    assert "score" in run("--help").stdout
+    assert "Usage" in run().stdout + run().stderr
+
+
+def test_plots_and_detectors_are_not_imported_to_score_a_file(file):
+    program = f"""
+import sys
+from dqeval.cli import main
+sys.argv = ["dqeval", "score", {str(file)!r}]
+try:
+    main()
+except SystemExit:
+    pass
+heavy = {{"pandas", "scipy", "sklearn", "matplotlib", "torch", "polars", "pyarrow"}} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_names_with_brackets_are_printed_as_they_are(tmp_path):
+    path = tmp_path / "[bold].csv"
+    path.write_text("label,lof[k=3]\n0,0.5\n1,0.7\n")
+    done = run("score", path, "--per-event")
+    assert "[bold].csv: 2 points" in done.stdout
+    assert done.stdout.count("lof[k=3]") == 2

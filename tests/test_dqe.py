@@ -1,0 +1,103 @@
+"""DQE equals its definition in naive.py, whatever the input."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dqeval
+import naive
+import strategies as own
+
+COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
+
+
+def local(result):
+    return np.array([[getattr(event, column) for column in COLUMNS] for event in result.per_event])
+
+
+def assert_equal(result, expected):
+    np.testing.assert_allclose(local(result), expected, rtol=0, atol=1e-12)
+    means = [getattr(result, column) for column in COLUMNS]
+    np.testing.assert_allclose(means, expected.mean(axis=0), rtol=0, atol=1e-12)
+
+
+@given(own.labelled(own.detections), own.exact_near)
+def test_detections(case, near):
+    y_true, y_pred = case
+    result = dqeval.evaluate_detections(y_true, y_pred, near=near)
+    assert_equal(result, naive.detections_scores(y_true, y_pred, near))
+    assert dqeval.sdqe_score(y_true, y_pred, near=near) == result.dqe
+
+
+@given(own.labelled(own.scores), own.exact_near, st.sampled_from([1, 2, 3, 7, 10, 100]))
+def test_sampled_thresholds(case, near, thresholds):
+    y_true, y_score = case
+    result = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds=thresholds)
+    assert_equal(result, naive.sampled(y_true, y_score, near, thresholds))
+    assert dqeval.dqe_score(y_true, y_score, near=near, scale=False, thresholds=thresholds) == result.dqe
+
+
+@given(own.labelled(own.scores), own.exact_near)
+def test_exact_thresholds(case, near):
+    y_true, y_score = case
+    result = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds="exact")
+    assert_equal(result, naive.exact(y_true, y_score, near))
+    assert dqeval.dqe_score(y_true, y_score, near=near, scale=False, thresholds="exact") == result.dqe
+
+
+@given(own.labelled(own.detections), own.any_near)
+def test_near_that_floats_do_not_hold_exactly(case, near):
+    """The square root magnifies rounding near 0, so the square is compared; the parts are compared as they are."""
+    y_true, y_pred = case
+    found = local(dqeval.evaluate_detections(y_true, y_pred, near=near))
+    expected = naive.detections_scores(y_true, y_pred, near)
+    found[:, 0] **= 2
+    expected[:, 0] **= 2
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@given(own.labelled(own.scores), own.exact_near)
+def test_scaled_scores(case, near):
+    y_true, y_score = case
+    result = dqeval.evaluate(y_true, y_score - 0.5, near=near, thresholds="exact")
+    assert_equal(result, naive.exact(y_true, naive.scaled(y_score - 0.5), near))
+
+
+@pytest.mark.parametrize("near", [0.0, 2.0, 7.5])
+def test_one_point(near):
+    assert dqeval.evaluate_detections([1], [1], near=near).dqe == 1
+    assert dqeval.evaluate_detections([1], [0], near=near).dqe == 0
+    assert dqeval.dqe_score([1], [0.5], near=near, scale=False) == 0.5
+
+
+@given(own.labelled(own.scores), own.exact_near, st.sampled_from([1, 5, 100, "exact"]))
+def test_curve_adds_up_to_the_scores(case, near, thresholds):
+    """The integral under a curve, or the mean of sampled ones, is the score; the series' curve is the events' mean."""
+    y_true, y_score = case
+    result = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds=thresholds)
+    for curve, scored in [(result.curve, result), *zip(result.curve.per_event, result.per_event, strict=True)]:
+        assert np.all(np.diff(curve.thresholds) < 0)
+        widths = -np.diff(curve.thresholds, append=0) if thresholds == "exact" else np.full(thresholds, 1 / thresholds)
+        for column in COLUMNS:
+            assert np.dot(getattr(curve, column), widths) == pytest.approx(getattr(scored, column), abs=1e-12)
+
+
+@given(own.labelled(own.scores), own.exact_near)
+def test_curve_is_the_score_at_each_threshold(case, near):
+    y_true, y_score = case
+    curve = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds="exact").curve
+    for k, threshold in enumerate(curve.thresholds):
+        expected = naive.detections_scores(y_true, y_score >= threshold, near).mean(axis=0)
+        np.testing.assert_allclose([getattr(curve, column)[k] for column in COLUMNS], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.data
+def test_real_detectors(real_scores):
+    """The fast code equals the definition on the scores that real detectors gave real series."""
+    names = sorted({key.split("/")[0] for key in real_scores.files})
+    for name in names[::4]:
+        y_true, y_score = real_scores[f"{name}/label"], real_scores[f"{name}/score"].astype(float)
+        result = dqeval.evaluate(y_true, y_score, near=62.5, thresholds=10)
+        scaled = (y_score - y_score.min()) / (y_score.max() - y_score.min())
+        assert_equal(result, naive.sampled(y_true, scaled, 62.5, thresholds=10))

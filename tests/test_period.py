@@ -1,0 +1,68 @@
+"""The period is the definition's, and its bounds and fallbacks hold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dqeval
+import naive
+
+
+@given(st.integers(2, 120), st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 3.0]))
+def test_equals_the_definition(period, length, seed, noise):
+    random = np.random.default_rng(seed)
+    values = random.permutation(period)[np.arange(length) % period] + noise * random.normal(size=length)
+    assert dqeval.find_period(values) == naive.period(values.tolist())
+
+
+@pytest.mark.parametrize("period", [6, 7, 48, 303])
+def test_periods_within_the_bounds(period):
+    assert dqeval.find_period(np.arange(20 * period) % period == 0) == period
+
+
+@pytest.mark.parametrize("period", [4, 5, 304, 350])
+def test_periods_outside_the_bounds_fall_back(period):
+    assert dqeval.find_period(np.arange(20 * period) % period == 0) == 125
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0], [1, 2], [1, 2, 3, 4, 5], np.full(900, 0.1), np.arange(900), np.zeros((50, 1))]
+)
+def test_nothing_to_find_falls_back(values):
+    assert dqeval.find_period(values) == 125
+
+
+def test_only_the_first_20000_values_count():
+    values = np.concatenate([np.arange(20_000) % 50 == 0, np.arange(9_000) % 7 == 0])
+    assert dqeval.find_period(values) == dqeval.find_period(values[:20_000]) == 50
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_size_of_the_values_does_not_matter(scale):
+    assert dqeval.find_period(scale * (np.arange(500) % 24)) == 24
+
+
+def test_bad_values():
+    with pytest.raises(ValueError, match="values must be finite: 1 of 3 values is not"):
+        dqeval.find_period([1.0, np.nan, 2.0])
+    with pytest.raises(ValueError, match=r"values must be one-dimensional: its shape is \(3, 2\)"):
+        dqeval.find_period(np.zeros((3, 2)))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("archive", "name", "period"),
+    [
+        ("wsd", "094_WSD_id_66_WebService_tr_3309_1st_3914", 125),
+        ("ucr", "334_UCR_id_32_HumanActivity_tr_1671_1st_2764", 115),
+        ("ucr", "452", 108),
+    ],
+)
+def test_real_series(real_series, archive, name, period):
+    """The two case studies of the paper and two more, whose periods the TSB-AD benchmark's code gives."""
+    with real_series(archive) as arrays:
+        values = next((arrays[key] for key in arrays.files if key.startswith(name) and key.endswith("/data")), None)
+        if values is None:
+            pytest.skip(f"{archive}.npz does not hold {name}")
+        assert dqeval.find_period(values.astype(float)) == period

@@ -1,0 +1,258 @@
+"""Bad input is told what was wrong, where, and what to do; good input may come in any form."""
+
+import math
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dqeval
+
+LABELS = [0, 0, 1, 1, 0, 0]
+SCORES = [0.1, 0.2, 0.9, 0.4, 0.3, 0.0]
+
+
+def evaluate(y_true=LABELS, y_score=SCORES, **options):
+    return dqeval.evaluate(y_true, y_score, **{"near": 2, **options})
+
+
+BAD_ARRAYS = {
+    "NaN score": (
+        {"y_score": [0.1, 0.2, math.nan, 0.4, math.nan, 0.0]},
+        "y_score must be finite: 2 of 6 values are not (first at index 2: nan); remove or fill them first",
+    ),
+    "infinite score": (
+        {"y_score": [0.1, 0.2, 0.3, math.inf, 0.4, 0.0]},
+        "y_score must be finite: 1 of 6 values is not (first at index 3: inf); remove or fill them first",
+    ),
+    "lengths differ": ({"y_score": SCORES[1:]}, "y_true and y_score must have the same length: got 6 and 5"),
+    "empty": ({"y_true": [], "y_score": []}, "y_true is empty: at least one point is needed"),
+    "empty scores": ({"y_score": []}, "y_score is empty: at least one point is needed"),
+    "labels not binary": (
+        {"y_true": [0, 0, 1, 2, 0, -1]},
+        "y_true must contain only 0 and 1: 2 of 6 values are not (first at index 3: 2); 1 marks an anomaly, 0 a",
+    ),
+    "label NaN": (
+        {"y_true": [0, 0, 1, math.nan, 0, 0]},
+        "y_true must contain only 0 and 1: 1 of 6 values is not (first at index 3: nan); 1 marks an anomaly, 0 a",
+    ),
+    "swapped": (
+        {"y_true": SCORES, "y_score": LABELS},
+        "y_true must contain only 0 and 1: 5 of 6 values are not (first at index 0: 0.1); "
+        "y_score is binary, so the two look swapped: y_true comes first",
+    ),
+    "labels in two dimensions": (
+        {"y_true": np.zeros((6, 1))},
+        "y_true must be one-dimensional: its shape is (6, 1); pass one column",
+    ),
+    "scores in two dimensions": (
+        {"y_score": np.zeros((3, 2))},
+        "y_score must be one-dimensional: its shape is (3, 2); pass one column",
+    ),
+    "ragged": ({"y_score": [[1, 2], [3]]}, "y_score cannot be read as an array of numbers: "),
+    "one number": ({"y_score": 0.5}, "y_score must be a one-dimensional array: got float"),
+    "no array": ({"y_score": {"a": 1}}, "y_score must be a one-dimensional array: got dict"),
+    "text": ({"y_score": list("abcdef")}, "y_score must be numeric or boolean: its dtype is <U1"),
+    "text among numbers": (
+        {"y_score": np.array([1, 2, "3", 4, 5, 6], dtype=object)},
+        "y_score must be numeric: the value at index 2 is '3'",
+    ),
+    "None": ({"y_score": [0.1, None, 0, 0, 0, 0]}, "y_score must be numeric: the value at index 1 is missing"),
+    "NA": (
+        {"y_true": pd.array([0, 1, None, 0, 0, 0], dtype="boolean")},
+        "y_true must be numeric: the value at index 2 is missing",
+    ),
+    "masked": (
+        {"y_score": np.ma.masked_array(SCORES, mask=[0, 0, 0, 1, 0, 0])},
+        "y_score has masked values: remove or fill them first",
+    ),
+    "complex": ({"y_score": [1j] * 6}, "y_score must be numeric or boolean: its dtype is complex128"),
+    "times": (
+        {"y_score": np.arange(6).astype("datetime64[s]")},
+        "y_score must be numeric or boolean: its dtype is datetime64[s]",
+    ),
+    "outside [0, 1] unscaled": (
+        {"y_score": [0.1, 1.5, 0.9, -0.4, 0.3, 0.0], "scale": False},
+        "y_score must lie in [0, 1] when scale=False: 2 of 6 values are not (first at index 1: 1.5); "
+        "leave out scale=False to have them scaled",
+    ),
+    "one outside [0, 1] unscaled": (
+        {"y_score": [0.1, 0.5, 0.9, 1.4, 0.3, 0.0], "scale": False},
+        "y_score must lie in [0, 1] when scale=False: 1 of 6 values is not (first at index 3: 1.4); "
+        "leave out scale=False to have them scaled",
+    ),
+    "values of another length": (
+        {"near": None, "values": [1.0, 2.0]},
+        "y_true and values must have the same length: got 6 and 2",
+    ),
+    "values of several columns": (
+        {"near": None, "values": np.zeros((6, 3))},
+        "values must be one-dimensional: its shape is (6, 3); pass one column",
+    ),
+    "values not finite": (
+        {"near": None, "values": [1, 2, 3, math.inf, 5, 6]},
+        "values must be finite: 1 of 6 values is not",
+    ),
+    "no anomaly": (
+        {"y_true": [0] * 6},
+        'y_true has no anomaly (no value is 1), so the score is undefined; pass undefined="nan" to get NaN with',
+    ),
+}
+NEAR_RULE = "near must be a finite number of at least 0: got {}; it is a number of points, 0 for no near misses"
+PERIOD_RULE = (
+    "period must be a finite number above 0: got {}; it is a number of points; give the series' values instead"
+)
+THRESHOLDS_RULE = 'thresholds must be a whole number of at least 1, or "exact": got {}'
+BAD_OPTIONS = {
+    "negative near": ({"near": -1}, NEAR_RULE.format("-1")),
+    "NaN near": ({"near": math.nan}, NEAR_RULE.format("nan")),
+    "infinite near": ({"near": math.inf}, NEAR_RULE.format("inf")),
+    "near as text": ({"near": "2"}, NEAR_RULE.format("'2'")),
+    "near as truth": ({"near": True}, NEAR_RULE.format("True")),
+    "near as list": ({"near": [2]}, NEAR_RULE.format("[2]")),
+    "no period": ({"near": None, "period": 0}, PERIOD_RULE.format("0")),
+    "infinite period": ({"near": None, "period": math.inf}, PERIOD_RULE.format("inf")),
+    "two ranges": ({"period": 4}, "give at most one of near, period, values: got near and period"),
+    "three ranges": (
+        {"period": 4, "values": SCORES},
+        "give at most one of near, period, values: got near and period and",
+    ),
+    "no thresholds": ({"thresholds": 0}, THRESHOLDS_RULE.format("0")),
+    "half a threshold": ({"thresholds": 0.5}, THRESHOLDS_RULE.format("0.5")),
+    "true thresholds": ({"thresholds": True}, THRESHOLDS_RULE.format("True")),
+    "other thresholds": ({"thresholds": "all"}, THRESHOLDS_RULE.format("'all'")),
+    "undefined": ({"undefined": "zero"}, 'undefined must be "raise" or "nan": got \'zero\''),
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [*BAD_ARRAYS.values(), *BAD_OPTIONS.values()], ids=[*BAD_ARRAYS, *BAD_OPTIONS]
+)
+def test_bad_input(options, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        evaluate(**options)
+
+
+def test_bad_detections():
+    with pytest.raises(ValueError, match=r"y_pred must contain only 0 and 1: .* for real-valued scores use evaluate"):
+        dqeval.evaluate_detections(LABELS, SCORES, near=2)
+    with pytest.raises(ValueError, match="y_pred is binary, so the two look swapped: y_true comes first"):
+        dqeval.evaluate_detections(SCORES, LABELS, near=2)
+    with pytest.raises(ValueError, match="y_true and y_pred must have the same length: got 6 and 5"):
+        dqeval.sdqe_score(LABELS, LABELS[1:], near=2)
+
+
+def test_swapped_is_not_said_of_other_trouble():
+    with pytest.raises(ValueError, match="1 marks an anomaly"):
+        dqeval.evaluate([0, 1, 2], ["a", "b", "c"], near=2)
+
+
+@pytest.mark.parametrize("score", [dqeval.dqe_score, dqeval.sdqe_score])
+def test_no_anomaly_gives_nan_with_a_warning_where_asked(score):
+    with pytest.raises(dqeval.UndefinedError):
+        score([0, 0, 0], [0, 1, 0], near=2)
+    with pytest.warns(dqeval.UndefinedWarning, match="NaN is returned") as caught:
+        assert math.isnan(score([0, 0, 0], [0, 1, 0], near=2, undefined="nan"))
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("thresholds", [100, "exact"])
+def test_no_anomaly_result(thresholds):
+    with pytest.warns(dqeval.UndefinedWarning) as caught:
+        result = evaluate(y_true=[0] * 6, undefined="nan", thresholds=thresholds)
+    assert caught[0].filename == __file__
+    assert math.isnan(result.dqe)
+    assert math.isnan(result.false_alarm)
+    assert result.per_event == ()
+    assert result.curve.thresholds.size == 0
+    assert "nan" in str(result)
+
+
+def test_constant_scores():
+    assert evaluate(y_score=[0.7] * 6).dqe == 0
+    everything = evaluate(y_score=[1.0] * 6, scale=False)
+    assert everything == evaluate(y_score=[1.0] * 6, scale=False, thresholds=100)
+    assert everything.capture == 1
+
+
+def test_scores_that_span_all_floats():
+    big = np.finfo(float).max
+    assert evaluate(y_score=[-big, -big, big, 0, -big, -big]).dqe == evaluate(y_score=[0, 0, 2, 1, 0, 0]).dqe
+
+
+def test_near_by_period_by_values_and_by_default():
+    values = np.sin(2 * np.pi * np.arange(300) / 25)
+    y_true = np.arange(300) % 100 == 50
+    assert dqeval.evaluate(y_true, values, period=25).near == 12.5
+    assert dqeval.evaluate(y_true, values, values=values).near == 12.5
+    assert dqeval.evaluate(y_true, values, values=values[:, None]).near == 12.5
+    assert dqeval.evaluate(y_true, values).near == 125
+    assert dqeval.evaluate(y_true, values, near=np.float32(3)).near == 3
+    assert dqeval.evaluate(y_true, values, near=np.array(3)).near == 3
+
+
+FORMS = {
+    "list": list,
+    "tuple": tuple,
+    "range-like": lambda x: np.asarray(x)[::1],
+    "float32": lambda x: np.asarray(x, dtype=np.float32),
+    "longdouble": lambda x: np.asarray(x, dtype=np.longdouble),
+    "big-endian": lambda x: np.asarray(x, dtype=">f8"),
+    "strided": lambda x: np.repeat(np.asarray(x, dtype=float), 2)[::2],
+    "read-only": lambda x: np.frombuffer(np.asarray(x, dtype=float).tobytes()),
+    "objects": lambda x: np.array([Decimal(str(v)) for v in x], dtype=object),
+    "unmasked": np.ma.masked_array,
+    "pandas": pd.Series,
+    "pandas with an index": lambda x: pd.Series(x, index=range(100, 100 + len(x))),
+    "pandas nullable": lambda x: pd.Series(x, dtype="Float64"),
+    "polars": lambda x: pl.Series([float(v) for v in x]),
+    "pyarrow": lambda x: pa.array([float(v) for v in x]),
+    "pyarrow chunks": lambda x: pa.chunked_array([[float(v) for v in x[:2]], [float(v) for v in x[2:]]]),
+}
+BINARY_FORMS = {
+    "bool": lambda x: np.asarray(x, dtype=bool),
+    "uint8": lambda x: np.asarray(x, dtype=np.uint8),
+    "pandas boolean": lambda x: pd.Series([bool(v) for v in x], dtype="boolean"),
+    "pandas Int64": lambda x: pd.Series(x, dtype="Int64"),
+    "polars boolean": lambda x: pl.Series([bool(v) for v in x]),
+    "pyarrow boolean": lambda x: pa.array([bool(v) for v in x]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_forms_of_numbers(form):
+    scores = [0.125, 0.25, 0.875, 0.5, 0.375, 0.0]  # exact in single precision too
+    given = form(scores)
+    assert dqeval.evaluate(form(LABELS), given, near=2) == evaluate(y_score=scores)
+    assert dqeval.evaluate(LABELS, scores, values=given).near == 62.5
+    np.testing.assert_array_equal(np.asarray(given, dtype=float), scores)
+
+
+@pytest.mark.parametrize("form", BINARY_FORMS.values(), ids=BINARY_FORMS)
+def test_forms_of_labels_and_detections(form):
+    y_pred = [0, 0, 0, 1, 0, 1]
+    expected = dqeval.evaluate_detections(LABELS, y_pred, near=2)
+    assert dqeval.evaluate_detections(form(LABELS), form(y_pred), near=2) == expected
+    assert dqeval.evaluate(form(LABELS), form(y_pred), near=2, thresholds=1) == expected
+
+
+@pytest.mark.parametrize("thresholds", [100, "exact"])
+def test_input_is_not_changed(thresholds):
+    y_true, y_score, values = np.array(LABELS), np.array(SCORES) * 7, np.array(SCORES)
+    before = y_true.copy(), y_score.copy(), values.copy()
+    dqeval.evaluate(y_true, y_score, values=values, thresholds=thresholds).curve  # noqa: B018
+    for array, copy in zip((y_true, y_score, values), before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+@pytest.mark.parametrize("thresholds", [100, "exact"])
+def test_the_curve_does_not_follow_later_changes_of_the_input(thresholds):
+    y_score = np.array([0.0, 0.2, 1.0, 0.4, 0.3, 0.0])
+    expected = evaluate(y_score=y_score, thresholds=thresholds).curve.dqe
+    result = evaluate(y_score=y_score, thresholds=thresholds)
+    y_score[:] = 0
+    np.testing.assert_array_equal(result.curve.dqe, expected)
