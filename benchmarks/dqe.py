@@ -12,14 +12,16 @@ from sklearn.metrics import roc_auc_score
 import dqeval
 from benchmarks.measure import import_seconds, peak_bytes, seconds
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FORMS = {"sampled": 100, "exact": "exact"}
+CASES = [(n, kind, 1_000) for n in (1_000, 10_000, 100_000, 1_000_000) for kind in ("random walk", "white noise")]
+CASES += [(1_000_000, "white noise", 20), (1_000_000, "white noise", 1_000_000)]
+MOST_POINTS_INTERPRETED = 10_000
 
 
-def case(kind: str, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels with an event of ten points every 1,000 points, and scores of the given kind."""
+def case(n: int, kind: str, distance: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels with an event every so many points, 1 % of them or one, and scores of the given kind."""
     random = np.random.default_rng(0)
-    y_true = (np.arange(n) % 1000 >= 990).astype(int)
+    y_true = (np.arange(n) % distance >= distance - max(1, distance // 100)).astype(int)
     noise = random.normal(size=n)
     return y_true, np.cumsum(noise) if kind == "random walk" else noise
 
@@ -29,17 +31,18 @@ def main() -> None:
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}")
     print("dqeval.evaluate(y_true, y_score, near=50) as a multiple of sklearn.metrics.roc_auc_score\n")
-    print("| points | scores | thresholds | x AUC-ROC | bytes a point |")
-    print("|---:|---|---|---:|---:|")
-    for n in SIZES:
-        for kind in ("random walk", "white noise"):
-            y_true, y_score = case(kind, n)
-            auc = seconds(partial(roc_auc_score, y_true, y_score))
-            for name, thresholds in FORMS.items():
-                call = partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=thresholds)
-                ratio, memory = seconds(call) / auc, peak_bytes(call) / n
-                print(f"| {n:,} | {kind} | {name} | {ratio:.2f} | {memory:.0f} |", flush=True)
-    y_true, y_score = case("white noise", 1_000)
+    print("| points | an event every | scores | sampled | exact | bytes a point, sampled | exact |")
+    print("|---:|---:|---|---:|---:|---:|---:|")
+    for n, kind, distance in CASES:
+        if n > MOST_POINTS_INTERPRETED and not dqeval.kernels.compiled:
+            continue
+        y_true, y_score = case(n, kind, distance)
+        auc = seconds(partial(roc_auc_score, y_true, y_score))
+        calls = [partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=t) for t in FORMS.values()]
+        ratios = " | ".join(f"{seconds(call) / auc:.2f} ×" for call in calls)
+        memory = " | ".join(f"{peak_bytes(call) / n:.0f}" for call in calls)
+        print(f"| {n:,} | {distance:,} | {kind} | {ratios} | {memory} |", flush=True)
+    y_true, y_score = case(1_000, "white noise", 1_000)
     for name, thresholds in FORMS.items():
         call = partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=thresholds)
         print(f"\n1,000 points, {name}: {1e3 * seconds(call):.2f} ms", end="")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,3 +166,17 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
     done = run("score", path, "--per-event")
     assert "[bold].csv: 2 points" in done.stdout
     assert done.stdout.count("lof[k=3]") == 2
+
+
+def test_the_commands_in_the_readme(tmp_path):
+    series = dqeval.datasets.demo()
+    columns = np.column_stack([series.values, series.labels, *series.scores.values()])
+    header = ",".join(["value", "label", *series.scores])
+    np.savetxt(tmp_path / "scores.csv", columns, delimiter=",", header=header, comments="")
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    commands = [line.removeprefix("$ dqeval ") for line in readme.splitlines() if line.startswith("$ dqeval ")]
+    assert commands
+    for command in commands:
+        done = run(*command.split(), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert numbers(done.stdout, "late")[0] == 0.577
