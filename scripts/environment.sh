@@ -1,7 +1,7 @@
 # Sourced by the scripts beside it: a virtual environment in the checkout, with the package installed in it.
 # PYTHON chooses the interpreter (python3 by default).
 
-say() { printf '\033[1m== %s\033[0m\n' "$*"; }
+say() { if [ -t 1 ]; then printf '\033[1m== %s\033[0m\n' "$*"; else printf '== %s\n' "$*"; fi; }
 
 python=${PYTHON:-python3}
 venv=.venv
@@ -10,6 +10,10 @@ make_environment() { # make_environment EXTRA: install the package, editable, wi
     if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         echo "dqeval needs Python 3.11 or newer: '$python' is not. Set PYTHON to one that is." >&2
         exit 1
+    fi
+    if [ -x "$venv/bin/python" ] && [ "$(version_of "$venv/bin/python")" != "$(version_of "$python")" ]; then
+        say "Removing $venv, which is of another Python"
+        rm -rf "$venv" build
     fi
     if [ ! -x "$venv/bin/python" ]; then
         say "Making a virtual environment in $venv"
@@ -21,6 +25,8 @@ make_environment() { # make_environment EXTRA: install the package, editable, wi
     pip_install -e ".${1:+[$1]}"
     touch "$stamp"
 }
+
+version_of() { "$1" -c 'import sys; print(sys.version_info[:2])'; }
 
 pip_install() { # pip, quiet; its output is shown only if it fails
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" 2>"$venv/pip.log" || {

@@ -1,5 +1,6 @@
 """The command line, run as people run it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_score(file, option, thresholds):
         expected = [r.dqe, r.capture, r.near_miss, r.false_alarm]
         assert numbers(done.stdout, detector) == pytest.approx(expected, abs=5e-4)
     swept = "all thresholds" if option else "100 thresholds"
-    assert f"6 points, 1 event, near 1.5, {swept}" in done.stdout.replace("\n", " ")
+    assert f"scores.csv: 6 points, 1 event, near 1.5, {swept}\n" in done.stdout
 
 
 def test_score_estimates_the_period_from_the_values(tmp_path):
@@ -59,41 +60,68 @@ def test_score_estimates_the_period_from_the_values(tmp_path):
     path = tmp_path / "series.csv"
     np.savetxt(path, columns, delimiter=",", header="Data,Label,mine", comments="")
     done = run("score", path, "--per-event")
-    assert "600 points, 3 events, near 15" in done.stdout.replace("\n", " ")
-    assert "99 to 99" in done.stdout
-    assert "near 20" in run("score", path, "--period", "40").stdout
-    assert "near 125" in run("score", path.rename(tmp_path / "x.csv"), "--near", "125").stdout
+    assert "600 points, 3 events, near 15, half the period, 100 thresholds" in done.stdout
+    assert "[99, 100)" in done.stdout
+    assert "near 20, half the period," in run("score", path, "--period", "40").stdout
+    assert "near 7," in run("score", path, "--near", "7").stdout
 
 
 def test_score_without_values_falls_back(tmp_path):
     path = tmp_path / "series.csv"
     path.write_text("is_anomaly,mine\n0,0.5\n1,0.9\n")
-    assert "near 125" in run("score", path).stdout
+    assert "near 125 by default" in run("score", path).stdout
 
 
+GOOD_FILES = {
+    "plain": "value,label,mine\n1,0,0.5\n2,1,0.9\n",
+    "capitals, Windows lines, a mark at the start": "\ufeffData,Label,mine\r\n1,0,0.5\r\n2,1,0.9\r\n",
+    "quotes and blank lines": '\n"value","label","mine"\n\n"1","0","0.5"\n"2","1","0.9"\n\n',
+    "semicolons": "value;label;mine\n1;0;0.5\n2;1;0.9\n",
+    "tabs": "value\tlabel\tmine\n1\t0\t0.5\n2\t1\t0.9\n",
+    "labels as words": "value,label,mine\n1,False,0.5\n2,TRUE,0.9\n",
+    "an index, a time and a remark": ",timestamp,remark,value,label,mine\n0,17,a,1,0,0.5\n1,18,,2,1,0.9\n",
+}
+
+
+@pytest.mark.parametrize("text", GOOD_FILES.values(), ids=GOOD_FILES)
+def test_forms_of_files(tmp_path, text):
+    path = tmp_path / "series.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    series = dqeval.datasets.read_columns(path)
+    assert (series.name, list(series.scores)) == ("series", ["mine"])
+    assert series.values.tolist() == [1, 2]
+    assert series.labels.tolist() == [0, 1]
+    assert series.scores["mine"].tolist() == [0.5, 0.9]
+
+
+NO_ROWS = "the file needs a line that names the columns, and at least one row below it"
 BAD_FILES = {
     "no file": (None, "No such file"),
     "no header": ("1,0,0.5\n2,1,0.6\n", "the first line must name the columns, such as value,label,my_detector"),
-    "empty": ("", "the file needs a header and at least one row of numbers"),
-    "header only": ("label,mine\n", "the file needs a header and at least one row of numbers"),
-    "no numbers": ("label,mine\na,b\n", "the first line must name the columns"),
-    "no label": (
-        "value,mine\n1,2\n",
-        "no numeric column is called label or is_anomaly; the numeric ones are value, mine",
-    ),
-    "no scores": (
-        "value,label\n1,0\n",
-        "no column of scores; beside the labels there must be a numeric column a detector",
-    ),
+    "empty": ("", NO_ROWS),
+    "header only": ("label,mine\n\n", NO_ROWS),
+    "no label": ("value,mine\n1,2\n", "no column is called label or is_anomaly; the numeric ones are value, mine"),
+    "no scores": ("value,label\n1,0\n", "no column of scores: beside the labels there must be a numeric column a"),
     "same name": ("label,mine,mine\n1,0,1\n", "two columns have the same name: label, mine, mine"),
-    "text in a score": ("label,mine\n1,0.5\n0,x\n", "could not convert string 'x' to float64 at row 1, column 2"),
-    "hole": ("label,mine\n1,0.5\n0,\n", "could not convert string '' to float64 at row 1, column 2"),
-    "NaN": (
-        "label,mine\n1,0.5\n0,nan\n",
-        "column mine: y_score must be finite: 1 of 2 values is not (first at index 1: nan)",
+    "two labels": ("label,is_anomaly,mine\n1,0,1\n", "there must be one column for label: found label, is_anomaly"),
+    "text in a score": ("label,mine\n1,0.5\n0,x\n", "column mine must hold numbers: row 2 below the header is 'x'"),
+    "hole": ("label,mine\n1,0.5\n0,\n", "column mine must hold numbers: row 2 below the header is an empty cell"),
+    "hole at the top": (
+        "label,mine\n1,\n0,2\n",
+        "column mine must hold numbers: row 1 below the header is an empty cell",
     ),
-    "no anomaly": ("label,mine\n0,0.5\n0,0.7\n", "column mine: y_true has no anomaly (no value is 1)"),
-    "labels": ("label,mine\n0,0.5\n3,0.7\n", "column mine: y_true must contain only 0 and 1"),
+    "label as a word": ("label,mine\nyes,1\n", "column label must hold numbers: row 1 below the header is 'yes'"),
+    "decimal commas": ("label,mine\n1,0,5\n0,0,7\n", "row 1 below the header has 3 cells, and the header has 2"),
+    "short row": ("label,mine\n1,0.5\n0\n", "row 2 below the header has 1 cells, and the header has 2"),
+    "endless cell": ("label,mine\n" + "9" * 200_000, "field larger than field limit"),
+    "not text": (b"\x1f\x8b\x08\xff\xfe", "not a text file in UTF-8; save it as one, comma-separated"),
+    "NaN": ("label,mine\n1,0.5\n0,nan\n", "bad.csv, column mine: y_score must be finite: 1 of 2 values is not"),
+    "no anomaly": (
+        "label,mine\n0,0.5\n0,0.7\n",
+        "bad.csv: no label is 1, so there is no event to score the detectors on",
+    ),
+    "labels": ("label,mine\n0,0.5\n3,0.7\n", "bad.csv: y_true must contain only 0 and 1: 1 of 2 values is not"),
+    "values": ("value,label,mine\n0,1,0.5\ninf,0,0.7\n", "bad.csv: values must be finite: 1 of 2 values is not"),
 }
 
 
@@ -101,7 +129,7 @@ BAD_FILES = {
 def test_bad_files_are_one_sentence_on_standard_error(tmp_path, text, message):
     path = tmp_path / "bad.csv"
     if text is not None:
-        path.write_text(text)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
     done = run("score", path)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -158,6 +186,15 @@ heavy = {{"pandas", "scipy", "sklearn", "matplotlib", "torch", "polars", "pyarro
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_many_detectors_keep_all_their_digits(tmp_path):
+    path = tmp_path / "many.csv"
+    names = [f"a_detector_with_a_long_name_{i}" for i in range(20)]
+    path.write_text(f"label,{','.join(names)}\n0{',0.25' * 20}\n1{',0.75' * 20}\n")
+    done = run("score", path, "--per-event", env={**os.environ, "COLUMNS": "80"})
+    assert done.stdout.count("1.000") == 5 * 20
+    assert "…" not in done.stdout
 
 
 def test_names_with_brackets_are_printed_as_they_are(tmp_path):

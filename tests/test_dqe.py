@@ -57,6 +57,13 @@ def test_near_that_floats_do_not_hold_exactly(case, near):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("near", [1e-300, 1e-17, 1e-8, 0.1, 1 / 3, 5.7, 1e300])
+def test_all_of_a_fractional_near_piece_detected(near):
+    """Whole points and fractions are kept apart, so that the near-miss duration is exactly twice the near range."""
+    expected = naive.detections_scores([0] * 9 + [1] + [0] * 9, [1] * 19, near)
+    assert_equal(dqeval.evaluate_detections([0] * 9 + [1] + [0] * 9, [1] * 19, near=near), expected)
+
+
 @given(own.labelled(own.scores), own.exact_near)
 def test_scaled_scores(case, near):
     y_true, y_score = case

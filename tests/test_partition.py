@@ -110,3 +110,12 @@ def test_results_are_frozen():
         result.dqe = 0.5
     with pytest.raises(AttributeError):
         result.per_event[0].dqe = 0.5
+
+
+def test_positions_print_with_all_their_digits():
+    y_true = np.zeros(1_300_000, int)
+    y_true[[1_234_567, 1_234_570]] = 1
+    lines = str(dqeval.partition(y_true, near=1)).splitlines()
+    assert "[1234569, 1234569)" in lines[2]
+    y_true[1_234_571], y_true[1_234_570] = 1, 0
+    assert "[1234569, 1234569.5)" in str(dqeval.partition(y_true, near=1))

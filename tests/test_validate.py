@@ -1,5 +1,7 @@
 """Bad input is told what was wrong, where, and what to do; good input may come in any form."""
 
+import dataclasses
+import json
 import math
 import re
 from decimal import Decimal
@@ -66,6 +68,14 @@ BAD_ARRAYS = {
         {"y_true": pd.array([0, 1, None, 0, 0, 0], dtype="boolean")},
         "y_true must be numeric: the value at index 2 is missing",
     ),
+    "beyond floats": (
+        {"y_score": [0, 0, 0, 10**400, 0, 0]},
+        "y_score must be finite: 1 of 6 values is not (first at index 3: inf)",
+    ),
+    "signalling NaN": (
+        {"y_score": [Decimal("sNaN"), *LABELS[1:]]},
+        "y_score must be finite: 1 of 6 values is not (first at index 0: nan)",
+    ),
     "masked": (
         {"y_score": np.ma.masked_array(SCORES, mask=[0, 0, 0, 1, 0, 0])},
         "y_score has masked values: remove or fill them first",
@@ -111,6 +121,7 @@ BAD_OPTIONS = {
     "negative near": ({"near": -1}, NEAR_RULE.format("-1")),
     "NaN near": ({"near": math.nan}, NEAR_RULE.format("nan")),
     "infinite near": ({"near": math.inf}, NEAR_RULE.format("inf")),
+    "near beyond floats": ({"near": 10**400}, NEAR_RULE.format("inf")),
     "near as text": ({"near": "2"}, NEAR_RULE.format("'2'")),
     "near as truth": ({"near": True}, NEAR_RULE.format("True")),
     "near as list": ({"near": [2]}, NEAR_RULE.format("[2]")),
@@ -138,7 +149,9 @@ def test_bad_input(options, message):
 
 
 def test_bad_detections():
-    with pytest.raises(ValueError, match=r"y_pred must contain only 0 and 1: .* for real-valued scores use evaluate"):
+    with pytest.raises(
+        ValueError, match=r"y_pred must contain only 0 and 1: .*; 1 marks a detected point, 0 any other; for"
+    ):
         dqeval.evaluate_detections(LABELS, SCORES, near=2)
     with pytest.raises(ValueError, match="y_pred is binary, so the two look swapped: y_true comes first"):
         dqeval.evaluate_detections(SCORES, LABELS, near=2)
@@ -256,3 +269,15 @@ def test_the_curve_does_not_follow_later_changes_of_the_input(thresholds):
     result = evaluate(y_score=y_score, thresholds=thresholds)
     y_score[:] = 0
     np.testing.assert_array_equal(result.curve.dqe, expected)
+
+
+def test_combine_takes_results():
+    result = evaluate()
+    with pytest.raises(ValueError, match=r"combine takes results of evaluate: item 1 is 0.5"):
+        dqeval.combine([result, 0.5])
+    assert dqeval.combine(result) == dqeval.combine([result])
+
+
+def test_results_become_dictionaries():
+    as_dictionary = dataclasses.asdict(evaluate())
+    assert json.loads(json.dumps(as_dictionary))["per_event"][0]["start"] == 2

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from dqeval.tables import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,9 +69,15 @@ def score(
     from dqeval.datasets import read_columns
 
     series = read_columns(file)
-    values = series.values if near is None and period is None else None
-    results = _evaluated(series, near=near, period=period, values=values, exact=exact)
-    _print_scores(series, results, source=str(file), per_event=per_event)
+    results = _evaluated(series, source=str(file), near=near, period=period, exact=exact)
+    how = (
+        ""
+        if near is not None
+        else ", half the period"
+        if period is not None or series.values is not None
+        else " by default"
+    )
+    _print_scores(series, results, source=str(file), near_from=how, per_event=per_event)
 
 
 @app.command()
@@ -78,10 +86,10 @@ def demo() -> None:
     from dqeval.datasets import demo as demo_series
 
     series = demo_series()
-    results = _evaluated(series, values=series.values)
+    results = _evaluated(series, source="demo")
     console = _console()
     _print_pictures(console, {"values": series.values, "labels": series.labels, **series.scores})
-    _print_scores(series, results, source="demo", per_event=True)
+    _print_scores(series, results, source="demo", near_from=", half the period", per_event=True)
     console.print("\nOver all events and thresholds, an event is")
     console.print(_outcome_table(results))
     console.print("\nsharp is clean but blind to one event; late answers too late; jumpy cries wolf.")
@@ -89,39 +97,43 @@ def demo() -> None:
 
 
 def _evaluated(
-    series: Series,
-    *,
-    near: float | None = None,
-    period: float | None = None,
-    values: Numbers | None = None,
-    exact: bool = False,
+    series: Series, *, source: str, near: float | None = None, period: float | None = None, exact: bool = False
 ) -> dict[str, DQEResult]:
+    """Evaluate every detector; an error says whether the file, its labels or which detector it is about."""
     import dqeval
 
+    values = series.values if near is None and period is None else None
+    try:
+        regions = dqeval.partition(series.labels, near=near, period=period, values=values)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+    if not len(regions.events):
+        raise ValueError(f"{source}: no label is 1, so there is no event to score the detectors on")
     results = {}
     for name, scores in series.scores.items():
         try:
-            results[name] = dqeval.evaluate(
-                series.labels, scores, near=near, period=period, values=values, thresholds="exact" if exact else 100
-            )
+            thresholds: Literal["exact"] | int = "exact" if exact else 100
+            results[name] = dqeval.evaluate(series.labels, scores, near=regions.near, thresholds=thresholds)
         except ValueError as error:
-            raise ValueError(f"{series.name}, column {name}: {error}") from error
+            raise ValueError(f"{source}, column {name}: {error}") from error
     return results
 
 
 def _console() -> Console:
     from rich.console import Console
 
-    return Console(highlight=False)
+    # So wide that no table is squeezed until its numbers are cut: a line too long for the terminal wraps there.
+    return Console(highlight=False, soft_wrap=True, width=10_000)
 
 
-def _print_scores(series: Series, results: dict[str, DQEResult], *, source: str, per_event: bool) -> None:
+def _print_scores(
+    series: Series, results: dict[str, DQEResult], *, source: str, near_from: str, per_event: bool
+) -> None:
     console = _console()
     first = next(iter(results.values()))
-    events = len(first.per_event)
     swept = "all thresholds" if first.thresholds == "exact" else f"{first.thresholds} thresholds"
-    points = f"{len(series.labels):,} points, {events:,} {'event' if events == 1 else 'events'}"
-    console.print(f"{source}: {points}, near {first.near:g}, {swept}", markup=False, soft_wrap=True)
+    size = f"{counted(len(series.labels), 'point')}, {counted(len(first.per_event), 'event')}"
+    console.print(f"{source}: {size}, near {first.near:g}{near_from}, {swept}", markup=False)
     console.print()
     console.print(_summary_table(results))
     if per_event:
@@ -147,7 +159,7 @@ def _event_table(results: dict[str, DQEResult]) -> Table:
     for rows in zip(*(result.per_event for result in results.values()), strict=True):
         best = max(row.dqe for row in rows)
         cells = (f"[bold]{row.dqe:.3f}[/]" if row.dqe == best else f"{row.dqe:.3f}" for row in rows)
-        table.add_row(f"{rows[0].start} to {rows[0].stop - 1}", *cells)
+        table.add_row(f"\\[{rows[0].start}, {rows[0].stop})", *cells)
     return table
 
 
@@ -174,12 +186,14 @@ def _table(first: str, *others: str) -> Table:
 
 def _print_pictures(console: Console, columns: dict[str, Numbers]) -> None:
     """Print each column as one line of blocks."""
+    import shutil
+
     import numpy as np
 
-    width = max(20, min(console.width, 100) - 9)
+    width = max(20, min(shutil.get_terminal_size().columns, 100) - 9)
     for name, column in columns.items():
         style = {"values": "dim", "labels": "blue"}.get(name, "red")
-        console.print(f"{name:<8} [{style}]{_blocks(np.asarray(column, dtype=float), width)}[/]", no_wrap=True)
+        console.print(f"{name:<8} [{style}]{_blocks(np.asarray(column, dtype=float), width)}[/]")
     console.print()
 
 

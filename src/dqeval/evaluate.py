@@ -128,7 +128,7 @@ def combine(results: Iterable[DQEResult]) -> Combined:
     >>> both.by_series.dqe, round(both.by_event.dqe, 3)
     (0.5, 0.667)
     """
-    every = list(results)
+    every = validate.results(results)
     defined = [result for result in every if result.per_event]
     if not defined:
         raise validate.UndefinedError(f"none of the {len(every)} results to combine has an event: there is no mean")
@@ -150,7 +150,7 @@ def _result(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
         near=levels.partition.near,
         thresholds=thresholds,
         per_event=tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist())),
-        _make_curve=partial(dqe.curve, levels),
+        make_curve=partial(dqe.curve, levels),
     )
 
 

@@ -7,6 +7,17 @@ from html import escape
 MOST_ROWS = 20
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things, with the noun in the right form.
+
+    Examples
+    --------
+    >>> counted(1, "event"), counted(1200, "event")
+    ('1 event', '1,200 events')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A header, rows of cells, and a note below; the first column is text, the others are numbers."""

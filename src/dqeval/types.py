@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import InitVar, astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.tables import Table
+from dqeval.tables import Table, counted
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -21,7 +21,7 @@ Numbers = Any  # a list, an array, a Series: whatever dqeval.validate can read a
 COLUMNS = ("DQE", "capture", "near miss", "false alarm")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Events:
     """The maximal runs of ones in a binary series, in time order.
 
@@ -60,7 +60,7 @@ class Region:
     right: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Partition:
     """The time axis [0, length) cut into one local region an event, each of five pieces.
 
@@ -89,10 +89,10 @@ class Partition:
     def _table(self) -> Table:
         header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
         rows = [
-            (str(i), *(f"[{a:g}, {b:g})" for a, b in pairwise(astuple(region))))
+            (str(i), *(f"[{_position(a)}, {_position(b)})" for a, b in pairwise(astuple(region))))
             for i, region in enumerate(self.regions)
         ]
-        return Table(header, rows, note=f"near {self.near:g}, {self.events.length:,} points")
+        return Table(header, rows, note=f"near {self.near:g}, {counted(self.events.length, 'point')}")
 
     def __str__(self) -> str:
         return self._table().text()
@@ -170,18 +170,23 @@ class DQEResult:
     near: float
     thresholds: int | Literal["exact"]
     per_event: tuple[EventScores, ...]
-    _make_curve: Callable[[], Curve] = field(repr=False, compare=False)
+    make_curve: InitVar[Callable[[], Curve]]
+
+    def __post_init__(self, make_curve: Callable[[], Curve]) -> None:
+        # Not a field: a result compares, prints and becomes a dictionary without it.
+        object.__setattr__(self, "_make_curve", make_curve)
 
     @cached_property
     def curve(self) -> Curve:
         """DQE and its parts against the threshold."""
-        return self._make_curve()
+        curve: Curve = self._make_curve()  # type: ignore[attr-defined]
+        return curve
 
     def _table(self) -> Table:
         n = len(self.per_event)
         rows = [(f"all {n:,}" if n != 1 else "all", *_numbers(self))]
         rows += [(f"[{event.start}, {event.stop})", *_numbers(event)) for event in self.per_event]
-        swept = {"exact": "all thresholds", 1: "1 threshold"}.get(self.thresholds, f"{self.thresholds} thresholds")
+        swept = "all thresholds" if self.thresholds == "exact" else counted(self.thresholds, "threshold")
         return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}")
 
     def __str__(self) -> str:
@@ -216,7 +221,7 @@ class Combined:
     def _table(self) -> Table:
         rows = [
             (f"{self.n_series:,} series", *_numbers(self.by_series)),
-            (f"{self.n_events:,} events", *_numbers(self.by_event)),
+            (counted(self.n_events, "event"), *_numbers(self.by_event)),
         ]
         note = f"{self.n_undefined:,} series without an anomaly left out" if self.n_undefined else ""
         return Table(("mean over", *COLUMNS), rows, note=note)
@@ -245,6 +250,10 @@ class Series:
     labels: BoolArray | FloatArray
     scores: Mapping[str, FloatArray]
     values: FloatArray | None = None
+
+
+def _position(x: float) -> str:
+    return str(int(x)) if x == int(x) else repr(x)
 
 
 def _numbers(scores: Scores | EventScores | DQEResult) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.types import BoolArray, Events, FloatArray, Numbers
+from dqeval.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
 
@@ -35,7 +35,8 @@ def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) 
 def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:
     """Return labels and detections."""
     labels = _binary("y_true", y_true, beside=("y_pred", y_pred))
-    detections = _binary("y_pred", y_pred, advice="for real-valued scores use evaluate or dqe_score")
+    advice = "1 marks a detected point, 0 any other; for real-valued scores use evaluate or dqe_score"
+    detections = _binary("y_pred", y_pred, advice=advice)
     _same_length("y_true", labels, "y_pred", detections)
     return labels, detections
 
@@ -84,6 +85,15 @@ def thresholds(given: Any) -> int | Literal["exact"]:
     return count
 
 
+def results(given: Any) -> list[DQEResult]:
+    """Return the results to combine."""
+    every = [given] if isinstance(given, DQEResult) else list(given)
+    for index, item in enumerate(every):
+        if not isinstance(item, DQEResult):
+            raise ValueError(f"combine takes results of evaluate: item {index} is {item!r}")
+    return every
+
+
 def some_event(events: Events, undefined: Any) -> None:
     """Raise or warn, as the caller asked, if there is no event."""
     if undefined not in ("raise", "nan"):
@@ -125,7 +135,17 @@ def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
         if not isinstance(item, (numbers.Real, Decimal, np.bool_)):
             what = "is missing" if item is None or type(item).__name__ == "NAType" else f"is {item!r}"
             raise ValueError(f"{name} must be numeric: the value at index {index} {what}")
-    return array.astype(np.float64)
+    return np.array([_as_float(item) for item in array])
+
+
+def _as_float(number: Any) -> float:
+    """Return a number as a float; NaN for a signalling NaN, and infinity for what no float can hold."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan
 
 
 def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
@@ -202,7 +222,7 @@ def _real(name: str, given: Any, *, least: float, advice: str) -> float:
         given = given.item()
     if not isinstance(given, numbers.Real) or isinstance(given, bool):
         raise ValueError(f"{name} {rule}: got {given!r}; {advice}")
-    value = float(given)
+    value = _as_float(given)
     if not (math.isfinite(value) and value >= least):
         raise ValueError(f"{name} {rule}: got {value:g}; {advice}")
     return value

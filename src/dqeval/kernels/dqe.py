@@ -9,7 +9,7 @@ The sweep rests on one observation. Two neighbouring points of a piece with leve
 them at exactly the levels p + 1 to v. So one pass over a piece in time order, adding at v and subtracting at p, tallies
 for every level at once the number of parts and the sum of their borders' distances, in whole numbers; the descending
 sweep then only adds up. A piece's own border may fall inside a point (a half-integer midpoint, a fractional near
-range): the point is tallied whole, and what of it lies outside the piece is taken off again (``_cut``).
+range): such a point is tallied whole, and exchanged for the part of it inside the piece when the scores are computed.
 
 Distances are measured outwards from the anomaly, so that the early and the late side are one code: cell c of a side is
 the point that covers the distances c to c + 1, found at ``origin + step * c``.
@@ -269,16 +269,19 @@ class Region:
         """Score the near misses in their context."""
         if self.near_points == 0:
             return 1.0 if self.capture > 0 and self.alarm_points == 0 else 0.0
-        cut: cython.double = 0.0
-        if not self.whole:
-            cut += _cut(self.levels, self.start - 1, -1, 0.0, self.near_early, level)
-            cut += _cut(self.levels, self.stop, 1, 0.0, self.near_late, level)
-        closest: cython.double = self.near_reach() - self.near_closeness
-        mean_distance: cython.double = (self.near_distances - cut) / self.near_borders
-        duration: cython.double = self.near_points - cut
         near: cython.double = self.near
+        duration: cython.double = self.near_points
+        distances: cython.double = self.near_distances
+        if not self.whole:
+            duration = self.duration(0.0, self.near_early, 0.0, self.near_late, self.near_points, level)
+            distances = self.distances(level)
+        closest: cython.double = self.near_reach() - self.near_closeness
         # Rounding can make a factor slightly negative where it should be 0.
-        return max(0.0, 1 - closest / near) * max(0.0, 1 - mean_distance / near) * max(0.0, 1 - duration / (2 * near))
+        return (
+            max(0.0, 1 - closest / near)
+            * max(0.0, 1 - distances / self.near_borders / near)
+            * max(0.0, 1 - duration / (2 * near))
+        )
 
     @cython.cfunc
     @cython.nogil
@@ -287,11 +290,10 @@ class Region:
         """Score the false alarms. Something is detected in the region, so its context changes nothing."""
         if self.alarm_points == 0:
             return 1.0
-        cut: cython.double = 0.0
+        duration: cython.double = self.alarm_points
         if not self.whole:
-            cut += _cut(self.levels, self.start - 1, -1, self.near_early, self.early, level)
-            cut += _cut(self.levels, self.stop, 1, self.near_late, self.late, level)
-        burden: cython.double = max(0.0, 1 - (self.alarm_points - cut) / (self.alarm_room / 2))
+            duration = self.duration(self.near_early, self.early, self.near_late, self.late, self.alarm_points, level)
+        burden: cython.double = max(0.0, 1 - duration / (self.alarm_room / 2))
         if self.log_bins == 0:
             return burden
         # Two parts on one side are an undetected point apart and never share a bin, so the parts count the bins.
@@ -299,6 +301,42 @@ class Region:
         if self.bin_start < 0 and self.shares_bin(level):
             bins -= 1
         return burden * (1 - log2(bins) / self.log_bins)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def duration(
+        self,
+        inner_early: cython.double,
+        early: cython.double,
+        inner_late: cython.double,
+        late: cython.double,
+        points: cython.longlong,
+        level: cython.Py_ssize_t,
+    ) -> cython.double:
+        """Return how long the detected ``points`` of two pieces are, the first and last ones as the pieces cut them."""
+        points -= _ends(self.levels, self.start - 1, -1, inner_early, early, level)
+        points -= _ends(self.levels, self.stop, 1, inner_late, late, level)
+        # The whole points are subtracted before anything is added, so that a short piece is not lost in rounding.
+        return points + (
+            _length_of_ends(self.levels, self.start - 1, -1, inner_early, early, level)
+            + _length_of_ends(self.levels, self.stop, 1, inner_late, late, level)
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def distances(self, level: cython.Py_ssize_t) -> cython.double:
+        """Return the sum of the near-miss borders' distances, the outermost as the pieces cut them."""
+        whole: cython.double = self.near_distances
+        cut: cython.double = 0.0
+        if self.near_early > 0 and _reaches(self.levels, self.start - 1, -1, self.near_early, level):
+            whole -= ceil(self.near_early)
+            cut += self.near_early
+        if self.near_late > 0 and _reaches(self.levels, self.stop, 1, self.near_late, level):
+            whole -= ceil(self.near_late)
+            cut += self.near_late
+        return whole + cut
 
     @cython.cfunc
     @cython.nogil
@@ -406,7 +444,41 @@ def _border(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _cut(
+def _reaches(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    outer: cython.double,
+    level: cython.Py_ssize_t,
+) -> cython.bint:
+    """Tell whether the last point of a piece is detected."""
+    return levels[origin + step * (cython.cast(cython.Py_ssize_t, ceil(outer)) - 1)] >= level
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _ends(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    inner: cython.double,
+    outer: cython.double,
+    level: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Return how many of the first and the last point of a piece are detected; they may be the same one."""
+    if inner >= outer:
+        return 0
+    last: cython.Py_ssize_t = _reaches(levels, origin, step, outer, level)
+    if floor(inner) == ceil(outer) - 1:
+        return last
+    return last + (levels[origin + step * cython.cast(cython.Py_ssize_t, floor(inner))] >= level)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _length_of_ends(
     levels: cython.int[::1],
     origin: cython.Py_ssize_t,
     step: cython.Py_ssize_t,
@@ -414,15 +486,16 @@ def _cut(
     outer: cython.double,
     level: cython.Py_ssize_t,
 ) -> cython.double:
-    """Return how much of the first and the last point of a piece lies outside it, if they are detected."""
-    cut: cython.double = 0.0
+    """Return how much of the first and the last point of a piece, if they are detected, lies inside it."""
     if inner >= outer:
-        return cut
+        return 0.0
+    last: cython.bint = _reaches(levels, origin, step, outer, level)
+    if floor(inner) == ceil(outer) - 1:
+        return outer - inner if last else 0.0
+    length: cython.double = outer - (ceil(outer) - 1) if last else 0.0
     if levels[origin + step * cython.cast(cython.Py_ssize_t, floor(inner))] >= level:
-        cut += inner - floor(inner)
-    if levels[origin + step * (cython.cast(cython.Py_ssize_t, ceil(outer)) - 1)] >= level:
-        cut += ceil(outer) - outer
-    return cut
+        length += floor(inner) + 1 - inner
+    return length
 
 
 @cython.cfunc
