@@ -451,7 +451,7 @@ def _reaches(
     outer: cython.double,
     level: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Tell whether the last point of a piece is detected."""
+    """Tell whether the last point up to ``outer`` is detected."""
     return levels[origin + step * (cython.cast(cython.Py_ssize_t, ceil(outer)) - 1)] >= level
 
 
@@ -469,10 +469,10 @@ def _ends(
     """Return how many of the first and the last point of a piece are detected; they may be the same one."""
     if inner >= outer:
         return 0
-    last: cython.Py_ssize_t = _reaches(levels, origin, step, outer, level)
-    if floor(inner) == ceil(outer) - 1:
-        return last
-    return last + (levels[origin + step * cython.cast(cython.Py_ssize_t, floor(inner))] >= level)
+    detected: cython.Py_ssize_t = 1 if _reaches(levels, origin, step, outer, level) else 0
+    if floor(inner) < ceil(outer) - 1 and _reaches(levels, origin, step, floor(inner) + 1, level):
+        detected += 1
+    return detected
 
 
 @cython.cfunc
@@ -489,11 +489,10 @@ def _length_of_ends(
     """Return how much of the first and the last point of a piece, if they are detected, lies inside it."""
     if inner >= outer:
         return 0.0
-    last: cython.bint = _reaches(levels, origin, step, outer, level)
-    if floor(inner) == ceil(outer) - 1:
-        return outer - inner if last else 0.0
-    length: cython.double = outer - (ceil(outer) - 1) if last else 0.0
-    if levels[origin + step * cython.cast(cython.Py_ssize_t, floor(inner))] >= level:
+    length: cython.double = 0.0
+    if _reaches(levels, origin, step, outer, level):
+        length += outer - max(inner, ceil(outer) - 1)
+    if floor(inner) < ceil(outer) - 1 and _reaches(levels, origin, step, floor(inner) + 1, level):
         length += floor(inner) + 1 - inner
     return length
 
