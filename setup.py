@@ -8,7 +8,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 # Fused multiply-add would round differently from NumPy, whose arithmetic some kernels follow to the last digit.
-flags = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
+flags = [] if sys.platform == "win32" else ["-O3", "-g0", "-ffp-contract=off"]
 bounds_checks = os.environ.get("DQEVAL_BOUNDS_CHECKS") == "1"
 
 paths = sorted(glob("src/dqeval/kernels/[!_]*.py"))

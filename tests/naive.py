@@ -7,6 +7,7 @@ shared with the package.
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -169,3 +170,324 @@ def period(values):
         return 125
     best = max(peaks, key=lambda lag: (correlation[lag], -lag))
     return best if 6 <= best <= 303 else 125
+
+
+# The baselines. Labels, detections and scores are sequences; runs here are inclusive pairs of indices.
+
+
+def runs(flags):
+    """Return the maximal runs of ones as pairs (first, last)."""
+    return [(int(start), int(stop) - 1) for start, stop in events(flags)]
+
+
+def harmonic_mean(precision, recall):
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+def point_counts(labels, detections):
+    tp = sum(1 for y, d in zip(labels, detections, strict=True) if y and d)
+    return tp, sum(map(bool, detections)) - tp, sum(map(bool, labels)) - tp
+
+
+def point_precision_recall(labels, detections):
+    tp, fp, fn = point_counts(labels, detections)
+    return (tp / (tp + fp) if tp + fp else 0.0), (tp / (tp + fn) if tp + fn else 0.0)
+
+
+def point_f1(labels, detections):
+    return harmonic_mean(*point_precision_recall(labels, detections))
+
+
+def best_point_f1(labels, scores):
+    return max(point_f1(labels, [s >= v for s in scores]) for v in set(scores))
+
+
+def auc_roc(labels, scores):
+    """Return the chance that an anomalous point scores above a normal one, ties counting half."""
+    positive = [s for y, s in zip(labels, scores, strict=True) if y]
+    negative = [s for y, s in zip(labels, scores, strict=True) if not y]
+    wins = sum((p > q) + 0.5 * (p == q) for p in positive for q in negative)
+    return wins / (len(positive) * len(negative))
+
+
+def auc_pr(labels, scores):
+    area, recall = 0.0, 0.0
+    for v in sorted(set(scores), reverse=True):
+        precision, new_recall = point_precision_recall(labels, [s >= v for s in scores])
+        area += (new_recall - recall) * precision
+        recall = new_recall
+    return area
+
+
+def adjusted(labels, detections, k=0.0):
+    """Return the detections with every event filled of which a share of at least k, and one point, is detected."""
+    filled = [bool(d) for d in detections]
+    for a, b in runs(labels):
+        found = sum(map(bool, detections[a : b + 1]))
+        if found >= 1 and found / (b - a + 1) >= k:
+            filled[a : b + 1] = [True] * (b - a + 1)
+    return filled
+
+
+def point_adjusted_f1(labels, detections):
+    return point_f1(labels, adjusted(labels, detections))
+
+
+def point_adjusted_k_f1(labels, detections, k=0.2):
+    return point_f1(labels, adjusted(labels, detections, k))
+
+
+def range_coverage(ranges, others, alpha):
+    total = 0.0
+    for a, b in ranges:
+        shared = [min(b, d) - max(a, c) + 1 for c, d in others if c <= b and d >= a]
+        if shared:
+            total += alpha + (1 - alpha) * sum(shared) / (b - a + 1) / len(shared)
+    return total / len(ranges) if ranges else 0.0
+
+
+def range_precision_recall(labels, detections, alpha=0.2):
+    return range_coverage(runs(detections), runs(labels), 0.0), range_coverage(runs(labels), runs(detections), alpha)
+
+
+def range_f1(labels, detections, alpha=0.2):
+    return harmonic_mean(*range_precision_recall(labels, detections, alpha))
+
+
+def overlap_matrix(anomalies, found):
+    return [[max(0, min(b, d) - max(a, c) + 1) for c, d in found] for a, b in anomalies]
+
+
+def etapr_precision_recall(labels, detections, theta_p=0.5, theta_r=0.01):
+    anomalies, found = runs(labels), runs(detections)
+    if not found:
+        return 0.0, 0.0
+    overlap = overlap_matrix(anomalies, found)
+    length = lambda r: r[1] - r[0] + 1  # noqa: E731
+    row_shares = lambda: [sum(row) / length(a) for row, a in zip(overlap, anomalies, strict=True)]  # noqa: E731
+    column_shares = lambda: [sum(column) / length(d) for column, d in zip(zip(*overlap), found, strict=True)]  # noqa: B905, E731
+    changed = True
+    while changed:
+        changed = False
+        for i, rho in enumerate(row_shares()):
+            if 0 < rho < theta_r:
+                overlap[i], changed = [0] * len(found), True
+        for j, pi in enumerate(column_shares()):
+            if 0 < pi < theta_p:
+                changed = True
+                for row in overlap:
+                    row[j] = 0
+    recalls = [(1 + min(rho, 1)) / 2 if rho >= theta_r else 0 for rho in row_shares()]
+    weights = [math.sqrt(length(d)) for d in found]
+    precisions = [w * (1 + pi) / 2 if pi >= theta_p else 0 for w, pi in zip(weights, column_shares(), strict=True)]
+    return sum(precisions) / sum(weights), sum(recalls) / len(recalls)
+
+
+def etapr_f1(labels, detections, theta_p=0.5, theta_r=0.01):
+    return harmonic_mean(*etapr_precision_recall(labels, detections, theta_p, theta_r))
+
+
+def ambiguous_zones(anomalies, delta):
+    """Return the zone behind each anomaly as (start, end), both inclusive, or None where it is void."""
+    zones = []
+    for i, (_, b) in enumerate(anomalies):
+        start, end = b + 1, b + 1 + delta
+        if i + 1 < len(anomalies) and end > anomalies[i + 1][0]:
+            end = anomalies[i + 1][0] - 1
+        zones.append((start, end) if start < end else None)
+    return zones
+
+
+def tapr_overlap(anomaly, zone, found):
+    (a, b), (c, d) = anomaly, found
+    overlap = float(max(0, min(b, d) - max(a, c) + 1))
+    if zone is not None:
+        s, e = zone
+        overlap += sum(1 / (1 + math.exp(-6 + 12 * (t - s) / (e - s))) for t in range(s, e + 1) if c <= t <= d)
+    return overlap
+
+
+def tapr_precision_recall(labels, detections, alpha=0.5, theta=0.5, delta=0):
+    anomalies, found = runs(labels), runs(detections)
+    zones = ambiguous_zones(anomalies, delta)
+    overlap = [[tapr_overlap(a, z, d) for d in found] for a, z in zip(anomalies, zones, strict=True)]
+    r = [min(1.0, sum(row) / (b - a + 1)) for row, (a, b) in zip(overlap, anomalies, strict=True)]
+    c = [sum(row[j] for row in overlap) / (e - s + 1) for j, (s, e) in enumerate(found)]
+    score = lambda x: alpha * sum(v >= theta for v in x) / len(x) + (1 - alpha) * sum(x) / len(x) if x else 0.0  # noqa: E731
+    return score(c), score(r)
+
+
+def tapr_f1(labels, detections, alpha=0.5, theta=0.5, delta=0):
+    return harmonic_mean(*tapr_precision_recall(labels, detections, alpha, theta, delta))
+
+
+def integral_of_steps(function, low, high, breaks):
+    """Integrate a function that is linear between the breaks, by the midpoint rule."""
+    points = sorted({low, high, *(x for x in breaks if low < x < high)})
+    return sum((b - a) * function((a + b) / 2) for a, b in pairwise(points))
+
+
+def affiliation_zone(anomaly, zone, found):
+    """Return precision (None without a detection) and recall of one zone, in exact fractions."""
+    (a, b), (u, v) = anomaly, zone
+    inside = parts(found, zone)
+    if not inside:
+        return None, Fraction(0)
+    size, mu = v - u, min(a - u, v - b)
+
+    def survival(x):
+        if a <= x <= b:
+            return Fraction(1)
+        d = max(a - x, x - b)
+        return 1 - ((b - a) + d + min(d, mu)) / size
+
+    def recall_at(y):
+        if any(c <= y <= d for c, d in inside):
+            return Fraction(1)
+        delta = min(min(abs(y - c), abs(y - d)) for c, d in inside)
+        return 1 - (delta + min(delta, y - u, v - y)) / size
+
+    precision = sum(integral_of_steps(survival, c, d, [a, b, a - mu, b + mu]) for c, d in inside) / total_duration(
+        inside
+    )
+    borders = [x for piece in inside for x in piece]
+    middles = [(d + c) / 2 for (_, d), (c, _) in pairwise(inside)]
+    breaks = [*borders, *middles, (u + v) / 2, *((w + x) / 2 for w in (u, v) for x in borders)]
+    return precision, integral_of_steps(recall_at, a, b, breaks) / (b - a)
+
+
+def affiliation_precision_recall(labels, detections):
+    anomalies, found = events(labels), events(detections)
+    zones = [local_region(anomalies, i, len(labels)) for i in range(len(anomalies))]
+    scored = [affiliation_zone(a, z, found) for a, z in zip(anomalies, zones, strict=True)]
+    precisions = [p for p, _ in scored if p is not None]
+    if not precisions:
+        return 0.0, 0.0
+    return float(sum(precisions) / len(precisions)), float(sum(r for _, r in scored) / len(scored))
+
+
+def affiliation_f1(labels, detections):
+    return harmonic_mean(*affiliation_precision_recall(labels, detections))
+
+
+def pate_counts(labels, detections, early, late):
+    """Return the weighted true positives, false positives and false negatives of PATE."""
+    anomalies, n = runs(labels), len(labels)
+    ends = [
+        min(b + late, anomalies[i + 1][0] - 1 if i + 1 < len(anomalies) else n - 1)
+        for i, (a, b) in enumerate(anomalies)
+    ]
+    begins = [max(0, a - early, ends[i - 1] + 1 if i else 0) for i, (a, b) in enumerate(anomalies)]
+    tp = fn = 0.0
+    for (a, b), begin, end in zip(anomalies, begins, ends, strict=True):
+        inside, centre = detections[a : b + 1], (a + b) / 2
+        tp += sum(map(bool, inside))
+        tp += sum((end - x) / (end - centre) for x in range(b + 1, end + 1) if detections[x])
+        if any(inside):
+            tp += sum((x - begin) / (centre - begin) for x in range(begin, a) if detections[x])
+        fn += pate_missed(inside)
+    return tp, sum(map(bool, detections)) - tp, fn
+
+
+def pate_missed(inside):
+    m = len(inside)
+    if not any(inside):
+        return m
+    first, last = runs(inside)[0]
+    f = last - first + 1
+    return sum(
+        1 if t <= f else 1 - (f + 1) * (t - f / 2) / (m * (m - 1) / 2) for t, found in enumerate(inside) if not found
+    )
+
+
+def pate_precision_recall(labels, detections, early, late):
+    tp, fp, fn = pate_counts(labels, detections, early, late)
+    return (tp / (tp + fp) if tp + fp > 0 else 0.0), (tp / (tp + fn) if tp + fn > 0 else 0.0)
+
+
+def pate_f1(labels, detections, early, late):
+    return harmonic_mean(*pate_precision_recall(labels, detections, early, late))
+
+
+def pate_thresholds(labels, scores, count):
+    distinct = sorted(set(scores), reverse=True)
+    tp = [sum(1 for y, s in zip(labels, scores, strict=True) if y and s >= v) for v in distinct]
+    last = len(distinct) - 1
+    kept = [
+        v for j, v in enumerate(distinct) if last < 2 or j in (0, last) or tp[j] != tp[j - 1] or tp[j + 1] != tp[j]
+    ][::-1]
+    step, thresholds = -100 / (count - 1), []
+    for k in range(count):
+        percent = 100 + k * step if k < count - 1 else 0.0
+        y = (len(kept) - 1) * (percent / 100)
+        i = math.floor(y)
+        gamma, low, high = y - i, kept[i], kept[min(i + 1, len(kept) - 1)]
+        thresholds.append(low + (high - low) * gamma if gamma < 0.5 else high - (high - low) * (1 - gamma))
+    return thresholds
+
+
+def pate(labels, scores, early, late, thresholds=100):
+    curve = [(0.0, 1.0)]
+    for theta in pate_thresholds(labels, scores, thresholds):
+        precision, recall = pate_precision_recall(labels, [s >= theta for s in scores], early, late)
+        if recall >= curve[-1][0] - 1e-12:
+            curve.append((recall, precision))
+    return sum((r1 - r0) * (p0 + p1) / 2 for (r0, p0), (r1, p1) in pairwise(curve))
+
+
+def soft_labels(labels, window):
+    n, half = len(labels), window // 2
+    x = [float(y) for y in labels]
+    for a, b in runs(labels):
+        for t in range(b + 1, min(b + half, n - 1) + 1):
+            x[t] += math.sqrt(1 - (t - b) / window)
+        for t in range(max(a - half, 0), a):
+            x[t] += math.sqrt(1 - (a - t) / window)
+    return [min(1.0, v) for v in x]
+
+
+def vus_zones(labels, half):
+    zones = []
+    for a, b in runs(labels):
+        if zones and zones[-1][1] >= a - half:
+            zones[-1] = (zones[-1][0], b + half)
+        else:
+            zones.append((a - half, b + half))
+    return [(max(a, 0), min(b, len(labels) - 1)) for a, b in zones]
+
+
+def vus_areas(labels, scores, window, thresholds):
+    """Return the areas under the ROC and the PR curve of one window."""
+    n, positives = len(labels), sum(map(bool, labels))
+    soft, zones = soft_labels(labels, window), vus_zones(labels, window // 2)
+    ordered, step = sorted(scores, reverse=True), (n - 1) / (thresholds - 1)
+    roc, area_pr, last = [(0.0, 0.0)], 0.0, 0.0
+    for k in range(thresholds):
+        theta = ordered[int(k * step) if k < thresholds - 1 else n - 1]
+        found = [s >= theta for s in scores]
+        hits = sum(1 for y, d in zip(labels, found, strict=True) if y and d)
+        extension = sum(x for x, y, d in zip(soft, labels, found, strict=True) if d and not y)
+        tp, effective = hits + extension, positives + extension / 2
+        existence = sum(any(found[a : b + 1]) for a, b in zones) / len(zones)
+        tpr = min(tp / effective, 1) * existence
+        roc.append(((sum(found) - tp) / (n - effective), tpr))
+        area_pr += (tpr - last) * tp / sum(found)
+        last = tpr
+    roc.append((1.0, 1.0))
+    return sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(roc)), area_pr
+
+
+def vus(labels, scores, window, thresholds):
+    """Return VUS-ROC and VUS-PR: means over the windows 0 to the largest."""
+    areas = [vus_areas(labels, scores, w, thresholds) for w in range(window + 1)]
+    return tuple(sum(column) / len(areas) for column in zip(*areas, strict=True))
+
+
+def sweep_thresholds(scores):
+    """Return the 100 thresholds of the sweep, ascending."""
+    return [float(theta) for theta in np.linspace(min(scores), max(scores), 100)]
+
+
+def best_of_sweep(metric, labels, scores, **parameters):
+    """Return the best value of a metric of detections over the sweep; detected is what lies above a threshold."""
+    return max(metric(labels, [s > theta for s in scores], **parameters) for theta in sweep_thresholds(scores))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
-from dqeval.kernels import dqe as kernel
+from dqeval.kernels import levels as kernel
 from dqeval.thresholds import grid
 
 

@@ -14,11 +14,11 @@ SOURCE = Path(dqeval.__file__).parent
 # From the bottom up: a module may import from its own layer and from those before it; "|" parts siblings that may not.
 LAYERS = [
     {"tables"},
-    {"types"},
+    {"types", "registry"},
     {"kernels"},
-    {"validate", "events", "partition", "thresholds", "period"},
+    {"validate", "events", "partition", "thresholds", "period", "scored"},
     {"metrics", "|", "datasets"},
-    {"evaluate"},
+    {"evaluate", "panel"},
     {"report"},
     {"cli"},
 ]
@@ -33,12 +33,15 @@ def imported(path):
     """Return the parts of dqeval that a module imports."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
+        if isinstance(node, ast.ImportFrom) and node.level:
+            raise AssertionError(f"{path}: relative imports hide who imports whom")
         if isinstance(node, ast.ImportFrom) and node.module == "dqeval":
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dqeval."):
             names = [node.module.split(".")[1]]
         elif isinstance(node, ast.Import):
-            names = [alias.name.split(".")[1] for alias in node.names if alias.name.startswith("dqeval.")]
+            # The package as a whole stands above all its parts but the command line.
+            names = [(*alias.name.split("."), "cli")[1] for alias in node.names if alias.name.split(".")[0] == "dqeval"]
         yield from (name for name in names if name != "__version__")
 
 

@@ -40,6 +40,13 @@ def test_regions_tile_the_series(y_true, near):
     assert [r.right for r in regions[:-1]] == [r.left for r in regions[1:]]
 
 
+def test_partitions_are_values():
+    one, same, other = (dqeval.partition([0, 1, 0, 0], near=near) for near in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert len({one, same, other}) == 2
+
+
 def test_no_event_no_region():
     empty = dqeval.partition([0, 0, 0], near=1)
     assert empty.regions == ()

@@ -16,6 +16,14 @@ def test_equals_the_definition(period, length, seed, noise):
     assert dqeval.find_period(values) == naive.period(values.tolist())
 
 
+def test_lags_up_to_400_are_searched():
+    """The highest maximum, at lag 380, is too long to be a period, so the lower ones below it do not count either."""
+    t = np.arange(4000)
+    values = np.random.default_rng(0).normal(size=380)[t % 380] + 0.5 * np.sin(2 * np.pi * t / 95)
+    assert dqeval.find_period(values) == naive.period(values.tolist()) == 125
+    assert dqeval.find_period(np.sin(2 * np.pi * t / 95)) == 95
+
+
 @pytest.mark.parametrize("period", [6, 7, 48, 303])
 def test_periods_within_the_bounds(period):
     assert dqeval.find_period(np.arange(20 * period) % period == 0) == period
@@ -44,9 +52,9 @@ def test_size_of_the_values_does_not_matter(scale):
 
 
 def test_bad_values():
-    with pytest.raises(ValueError, match="values must be finite: 1 of 3 values is not"):
+    with pytest.raises(ValueError, match="x must be finite: 1 of 3 values is not"):
         dqeval.find_period([1.0, np.nan, 2.0])
-    with pytest.raises(ValueError, match=r"values must be one-dimensional: its shape is \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"x must be one-dimensional: its shape is \(3, 2\)"):
         dqeval.find_period(np.zeros((3, 2)))
 
 
@@ -60,7 +68,7 @@ def test_bad_values():
     ],
 )
 def test_real_series(real_series, archive, name, period):
-    """The two case studies of the paper and two more, whose periods the TSB-AD benchmark's code gives."""
+    """The two case studies of the paper and one more, with the periods that the TSB-AD benchmark's code gives."""
     with real_series(archive) as arrays:
         values = next((arrays[key] for key in arrays.files if key.startswith(name) and key.endswith("/data")), None)
         if values is None:

@@ -165,3 +165,17 @@ def test_combine_of_one_series_is_that_series(case):
     combined = dqeval.combine([result])
     expected = dqeval.Scores(result.dqe, result.capture, result.near_miss, result.false_alarm)
     assert combined.by_series == combined.by_event == expected
+
+
+def test_rounding_carries_no_score_over_1():
+    """The distances between these scores, added up from the top, give 1.0000000000000002."""
+    y_score = [0.05, 0.29, 0.36, 0.46, 0.62, 0.63, 0.68, 1.0]
+    assert dqeval.evaluate([1] * 8, y_score, near=1, thresholds="exact", scale=False).capture == 1
+
+
+@given(own.labelled(own.scores), own.exact_near)
+def test_curves_are_between_0_and_1(case, near):
+    y_true, y_score = case
+    curve = dqeval.evaluate(y_true, y_score, near=near, thresholds="exact").curve
+    for values in (curve.dqe, curve.capture, curve.near_miss, curve.false_alarm):
+        assert ((values >= 0) & (values <= 1)).all()

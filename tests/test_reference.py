@@ -78,6 +78,11 @@ def test_golden_exact(case):
     assert_golden(result, case["scores"]["dqe_exact"])
 
 
+def test_no_golden_case_is_left_out():
+    counts = [len(golden_cases(*key)) for key in (("binary", "dqe"), ("scores", "dqe"), ("scores", "dqe_exact"))]
+    assert counts == [29, 27, 27]
+
+
 def test_golden_cases_without_a_value_are_errors():
     """What has no golden value has none for a reason: no anomaly, a NaN, a score outside [0, 1]."""
     without = [case for case in GOLDEN if not case["scores"].get("dqe")]

@@ -241,6 +241,13 @@ def test_forms_of_numbers(form):
     scores = [0.125, 0.25, 0.875, 0.5, 0.375, 0.0]  # exact in single precision too
     given = form(scores)
     assert dqeval.evaluate(form(LABELS), given, near=2) == evaluate(y_score=scores)
+    # Scores that span [0, 1], and those that are not to be scaled, are not copied: they may be read-only.
+    for unscaled in ([0.0, 1.0, *scores[2:]], scores):
+        for thresholds in (100, "exact"):
+            options = {"scale": False, "thresholds": thresholds}
+            assert evaluate(y_score=form(unscaled), **options) == evaluate(y_score=unscaled, **options)
+            if unscaled is not scores:
+                assert evaluate(y_score=form(unscaled), thresholds=thresholds) == evaluate(y_score=unscaled, **options)
     assert dqeval.evaluate(LABELS, scores, values=given).near == 62.5
     np.testing.assert_array_equal(np.asarray(given, dtype=float), scores)
 
@@ -281,3 +288,10 @@ def test_combine_takes_results():
 def test_results_become_dictionaries():
     as_dictionary = dataclasses.asdict(evaluate())
     assert json.loads(json.dumps(as_dictionary))["per_event"][0]["start"] == 2
+
+
+def test_a_changed_copy_has_no_curve():
+    changed = dataclasses.replace(evaluate(), near=7.0)
+    assert changed.near == 7
+    with pytest.raises(ValueError, match="a changed copy of a result has no curve"):
+        changed.curve  # noqa: B018

@@ -1,23 +1,45 @@
 """How good a time-series anomaly detector is, event by event, and why."""
 
+from typing import TYPE_CHECKING
+
 from dqeval import datasets, kernels, metrics
 from dqeval.evaluate import combine, evaluate, evaluate_detections
 from dqeval.metrics import dqe_score, sdqe_score
+from dqeval.panel import best_threshold, panel
 from dqeval.partition import partition
 from dqeval.period import find_period
-from dqeval.types import Combined, Curve, DQEResult, EventScores, Partition, Region, Scores
+from dqeval.registry import METRICS
+from dqeval.types import (
+    BestThreshold,
+    Chance,
+    Combined,
+    Curve,
+    DQEResult,
+    Evaluation,
+    EventScores,
+    Partition,
+    PrecisionRecall,
+    Region,
+    Scores,
+)
 from dqeval.validate import UndefinedError, UndefinedWarning
 
 __all__ = [
+    "METRICS",
+    "BestThreshold",
+    "Chance",
     "Combined",
     "Curve",
     "DQEResult",
+    "Evaluation",
     "EventScores",
     "Partition",
+    "PrecisionRecall",
     "Region",
     "Scores",
     "UndefinedError",
     "UndefinedWarning",
+    "best_threshold",
     "combine",
     "datasets",
     "dqe_score",
@@ -26,15 +48,19 @@ __all__ = [
     "find_period",
     "kernels",
     "metrics",
+    "panel",
     "partition",
     "sdqe_score",
 ]
 
+if TYPE_CHECKING:
+    __version__: str
+else:
 
-def __getattr__(name: str) -> str:
-    # The version is looked up when asked for: the import of importlib.metadata costs more than that of dqeval.
-    if name == "__version__":
-        from importlib.metadata import version
+    def __getattr__(name):
+        # The version is looked up when asked for: the import of importlib.metadata costs more than that of dqeval.
+        if name == "__version__":
+            from importlib.metadata import version
 
-        return version("dqeval")
-    raise AttributeError(f"module 'dqeval' has no attribute {name!r}")
+            return version("dqeval")
+        raise AttributeError(f"module 'dqeval' has no attribute {name!r}")

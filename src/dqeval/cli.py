@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dqeval.types import DQEResult, FloatArray, Numbers, Series
+    from dqeval.types import DQEResult, Evaluation, FloatArray, Partition, Series
 
 app = typer.Typer(
     add_completion=False,
@@ -57,18 +57,22 @@ def _root(
 
 @app.command()
 def score(
-    file: Annotated[Path, typer.Argument(help="CSV with the columns label, value (optional) and one a detector.")],
+    file: Annotated[Path, typer.Argument(help="CSV with the columns label, value (optional) and one per detector.")],
     near: Annotated[float | None, typer.Option(help="Near-miss range around an event, in points.")] = None,
     period: Annotated[
         float | None, typer.Option(help="Period of the series; the near-miss range is half of it.")
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Integrate over all thresholds instead of 100.")] = False,
+    metrics: Annotated[str, typer.Option(help="Metrics to show, comma-separated, or all; DQE if not given.")] = "",
     per_event: Annotated[bool, typer.Option("--per-event", help="Show every event too.")] = False,
 ) -> None:
     """Score every detector in a file with DQE."""
     from dqeval.datasets import read_columns
 
     series = read_columns(file)
+    if metrics:
+        _print_panel(_panels(series, metrics, source=str(file), near=near, period=period))
+        return
     results = _evaluated(series, source=str(file), near=near, period=period, exact=exact)
     how = (
         ""
@@ -78,6 +82,17 @@ def score(
         else " by default"
     )
     _print_scores(series, results, source=str(file), near_from=how, per_event=per_event)
+
+
+@app.command(name="metrics")
+def list_metrics() -> None:
+    """Say what each metric is, takes and follows."""
+    from dqeval.registry import METRICS
+
+    table = _table("name", align="left", columns=("label", "takes", "from", "what it is"))
+    for metric in METRICS:
+        table.add_row(metric.name, metric.label, metric.takes, metric.citation, metric.summary)
+    _console(wide=False).print(table)
 
 
 @app.command()
@@ -93,13 +108,11 @@ def demo() -> None:
     console.print("\nOver all events and thresholds, an event is")
     console.print(_outcome_table(results))
     console.print("\nsharp is clean but blind to one event; late answers too late; jumpy cries wolf.")
-    console.print("Your own data: [bold]dqeval score FILE.csv[/], columns label, value, one a detector.")
+    console.print("Your own data: [bold]dqeval score FILE.csv[/], columns label, value, one per detector.")
 
 
-def _evaluated(
-    series: Series, *, source: str, near: float | None = None, period: float | None = None, exact: bool = False
-) -> dict[str, DQEResult]:
-    """Evaluate every detector; an error says whether the file, its labels or which detector it is about."""
+def _regions(series: Series, *, source: str, near: float | None, period: float | None) -> Partition:
+    """Return the regions of a series; an error is about the file, its labels, its values or the options."""
     import dqeval
 
     values = series.values if near is None and period is None else None
@@ -109,6 +122,16 @@ def _evaluated(
         raise ValueError(f"{source}: {error}") from error
     if not len(regions.events):
         raise ValueError(f"{source}: no label is 1, so there is no event to score the detectors on")
+    return regions
+
+
+def _evaluated(
+    series: Series, *, source: str, near: float | None = None, period: float | None = None, exact: bool = False
+) -> dict[str, DQEResult]:
+    """Evaluate every detector; an error says whether the file, its labels or which detector it is about."""
+    import dqeval
+
+    regions = _regions(series, source=source, near=near, period=period)
     results = {}
     for name, scores in series.scores.items():
         try:
@@ -119,11 +142,43 @@ def _evaluated(
     return results
 
 
-def _console() -> Console:
+def _panels(
+    series: Series, metrics: str, *, source: str, near: float | None, period: float | None
+) -> dict[str, Evaluation]:
+    """Evaluate every detector with some metrics, or all."""
+    import dqeval
+
+    names = None if metrics == "all" else [name.strip() for name in metrics.split(",")]
+    regions = _regions(series, source=source, near=near, period=period)
+    panels = {}
+    for name, scores in series.scores.items():
+        try:
+            panels[name] = dqeval.panel(series.labels, scores, near=regions.near, metrics=names)
+        except ValueError as error:
+            raise ValueError(f"{source}, column {name}: {error}") from error
+    return panels
+
+
+def _print_panel(panels: dict[str, Evaluation]) -> None:
+    console = _console()
+    first = next(iter(panels.values()))
+    table = _table("metric", columns=tuple(panels))
+    for metric, label in first.labels.items():
+        best = max(panel[metric] for panel in panels.values())
+        cells = (f"{panel[metric]:.3f}" for panel in panels.values())
+        table.add_row(label, *(f"[bold]{cell}[/]" if cell == f"{best:.3f}" else cell for cell in cells))
+    console.print(table)
+    console.print(f"near {first.near:g}; metrics of detections at their best threshold")
+    for name, panel in panels.items():
+        for metric, why in panel.failures.items():
+            console.print(f"{name}, {metric}: {why}", markup=False)
+
+
+def _console(*, wide: bool = True) -> Console:
     from rich.console import Console
 
     # So wide that no table is squeezed until its numbers are cut: a line too long for the terminal wraps there.
-    return Console(highlight=False, soft_wrap=True, width=10_000)
+    return Console(highlight=False, soft_wrap=wide, width=10_000 if wide else None)
 
 
 def _print_scores(
@@ -146,7 +201,7 @@ def _summary_table(results: dict[str, DQEResult]) -> Table:
 
     from dqeval.types import COLUMNS
 
-    table = _table("detector", *COLUMNS)
+    table = _table("detector", columns=COLUMNS)
     best = max(result.dqe for result in results.values())
     for name, r in sorted(results.items(), key=lambda item: -item[1].dqe):
         cells = (f"{value:.3f}" for value in (r.dqe, r.capture, r.near_miss, r.false_alarm))
@@ -155,7 +210,7 @@ def _summary_table(results: dict[str, DQEResult]) -> Table:
 
 
 def _event_table(results: dict[str, DQEResult]) -> Table:
-    table = _table("DQE of event", *results)
+    table = _table("DQE of event", columns=tuple(results))
     for rows in zip(*(result.per_event for result in results.values()), strict=True):
         best = max(row.dqe for row in rows)
         cells = (f"[bold]{row.dqe:.3f}[/]" if row.dqe == best else f"{row.dqe:.3f}" for row in rows)
@@ -167,24 +222,24 @@ def _outcome_table(results: dict[str, DQEResult]) -> Table:
     from dqeval.report.outcomes import OUTCOMES, outcome_shares
 
     shares = [outcome_shares(result) for result in results.values()]
-    table = _table("", *results)
+    table = _table("", columns=tuple(results))
     for outcome in OUTCOMES:
         table.add_row(outcome, *(f"{share[outcome]:.0%}" for share in shares))
     return table
 
 
-def _table(first: str, *others: str) -> Table:
+def _table(first: str, *, columns: tuple[str, ...], align: Literal["left", "right"] = "right") -> Table:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(first, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in others:
-        table.add_column(escape(name), justify="right")
+    for name in columns:
+        table.add_column(escape(name), justify=align)
     return table
 
 
-def _print_pictures(console: Console, columns: dict[str, Numbers]) -> None:
+def _print_pictures(console: Console, columns: dict[str, Any]) -> None:
     """Print each column as one line of blocks."""
     import shutil
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
-from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from dqeval import validate
 from dqeval.metrics import dqe
-from dqeval.thresholds import Levels
 from dqeval.types import Combined, DQEResult, EventScores, Numbers, Scores
 from dqeval.validate import Undefined
 
@@ -36,7 +33,7 @@ def evaluate(
     y_score : array-like of numbers, shape (n,)
         The detector's scores: the larger, the more anomalous.
     near : float, optional
-        How many points before and behind an event a detection still is a near miss; 0 for none.
+        How many points before and after an event a detection still is a near miss; 0 for none.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -73,7 +70,7 @@ def evaluate(
     near 4, 100 thresholds
     """
     levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)
-    return _result(levels, validate.thresholds(thresholds))
+    return dqe.result_of(levels, validate.thresholds(thresholds))
 
 
 def evaluate_detections(
@@ -105,7 +102,7 @@ def evaluate_detections(
     >>> dqeval.evaluate_detections([0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 0, 0], near=2).dqe
     1.0
     """
-    return _result(dqe.levels_of_detections(y_true, y_pred, near, period, values, undefined), 1)
+    return dqe.result_of(dqe.levels_of_detections(y_true, y_pred, near, period, values, undefined), 1)
 
 
 def combine(results: Iterable[DQEResult]) -> Combined:
@@ -139,18 +136,6 @@ def combine(results: Iterable[DQEResult]) -> Combined:
         n_series=len(defined),
         n_events=len(events),
         n_undefined=len(every) - len(defined),
-    )
-
-
-def _result(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
-    local = dqe.local_scores(levels)
-    events = levels.partition.events
-    return DQEResult(
-        **asdict(dqe.mean_scores(local)),
-        near=levels.partition.near,
-        thresholds=thresholds,
-        per_event=tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist())),
-        make_curve=partial(dqe.curve, levels),
     )
 
 

@@ -39,7 +39,11 @@ def find_period(x: Numbers) -> int:
     >>> dqeval.find_period(np.sin(2 * np.pi * np.arange(1000) / 48))
     48
     """
-    correlation = _autocorrelation(validate.values(x)[:_MOST_VALUES])[_FIRST_LAG:]
+    return _period_of(validate.values(x, name="x"))
+
+
+def _period_of(x: FloatArray) -> int:
+    correlation = _autocorrelation(x[:_MOST_VALUES])[_FIRST_LAG:]
     inner = correlation[1:-1]
     peaks = np.flatnonzero((inner > correlation[:-2]) & (inner > correlation[2:]))
     if not len(peaks):
@@ -56,7 +60,7 @@ def near_range(labels: BoolArray, *, near: float | None, period: float | None, v
     if period is not None:
         return validate.period(period) / 2
     if values is not None:
-        return find_period(validate.values(values, beside=labels)) / 2
+        return _period_of(validate.values(values, beside=labels)) / 2
     return FALLBACK_NEAR
 
 

@@ -1,14 +1,17 @@
-"""Scores against thresholds: which threshold levels each point reaches."""
+"""Scores against thresholds: the levels that points reach, and the best threshold of a metric of detections."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.kernels.dqe import levels_by_rank, levels_on_grid
-from dqeval.types import BoolArray, FloatArray, IntArray, Partition
+from dqeval.kernels.levels import levels_by_rank, levels_on_grid
+from dqeval.scored import Match, Scored
+from dqeval.types import BoolArray, FloatArray, IntArray, Partition, PrecisionRecall
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +29,8 @@ class Levels:
     first, counts : array of int, shape (n_events,)
     total_weight : float
         What the weights of all thresholds in (0, 1] add up to.
+    shared : bool
+        Whether all regions have the same thresholds.
     """
 
     partition: Partition
@@ -37,6 +42,7 @@ class Levels:
     first: IntArray
     counts: IntArray
     total_weight: float
+    shared: bool
 
 
 def grid(count: int) -> FloatArray:
@@ -82,7 +88,7 @@ def exact(scores: FloatArray, partition: Partition) -> Levels:
     levels_by_rank(order, scores, region, partition.right, shift, first, of_point, thresholds, weights, counts)
     events = partition.events
     return Levels(
-        partition, of_point, events.starts + shift, events.stops + shift, thresholds, weights, first, counts, 1.0
+        partition, of_point, events.starts + shift, events.stops + shift, thresholds, weights, first, counts, 1.0, False
     )
 
 
@@ -92,4 +98,59 @@ def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatA
     first = np.zeros(len(events), dtype=np.intp)
     counts = np.full(len(events), len(thresholds), dtype=np.intp)
     weights = np.ones(len(thresholds))
-    return Levels(partition, of_point, events.starts, events.stops, thresholds, weights, first, counts, len(thresholds))
+    return Levels(
+        partition,
+        of_point,
+        events.starts,
+        events.stops,
+        thresholds,
+        weights,
+        first,
+        counts,
+        len(thresholds),
+        shared=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best that a metric of detections reached, and the lowest score that was detected there: None if none was."""
+
+    parts: PrecisionRecall
+    lowest: float | None
+
+
+def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
+    """Yield the detections at each threshold, from the highest down, each different from the one before.
+
+    With a count, detected is what lies above an evenly spaced value from the lowest score to the highest, so nothing at
+    the highest. With "all", what is at or above each distinct score.
+    """
+    if count == "all":
+        for value in scored.distinct.values:
+            yield scored.scores >= value
+        return
+    values = np.linspace(scored.scores.min(), scored.scores.max(), count)
+    levels = np.searchsorted(values, scored.scores, side="left").astype(np.min_scalar_type(count))
+    for level in np.flatnonzero(np.bincount(levels))[::-1]:
+        if level > 0:
+            yield levels >= level
+
+
+def best(scored: Scored, compute: Callable[[Match], PrecisionRecall], count: int | Literal["all"]) -> Best:
+    """Return the best of a metric of detections over the thresholds; at a tie, at the highest one."""
+    found = Best(PrecisionRecall(0.0, 0.0, 0.0), None)
+    for flags in detections_at(scored, count):
+        parts = compute(Match(scored, flags))
+        if parts.f1 > found.parts.f1:
+            found = Best(parts, float(scored.scores[flags].min()))
+    return found
+
+
+def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArray) -> Best:
+    """Return the best over all distinct scores, from the precision and recall at each."""
+    total = precision + recall
+    f1 = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
+    at = int(np.argmax(f1))
+    lowest = float(scored.distinct.values[at]) if f1[at] > 0 else None
+    return Best(PrecisionRecall(float(f1[at]), float(precision[at]), float(recall[at])), lowest)

@@ -9,14 +9,14 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dqeval.tables import Table, counted
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-Numbers = Any  # a list, an array, a Series: whatever dqeval.validate can read as one-dimensional numbers
+Numbers = ArrayLike  # a list, an array, a Series: what dqeval.validate reads as one-dimensional numbers
 
 COLUMNS = ("DQE", "capture", "near miss", "false alarm")
 
@@ -39,6 +39,12 @@ class Events:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Events) and self.length == other.length and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash((self.length, tuple(self)))
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
@@ -80,9 +86,15 @@ class Partition:
     near_stop: FloatArray
     right: FloatArray
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Partition) and self.near == other.near and self.events == other.events
+
+    def __hash__(self) -> int:
+        return hash((self.near, self.events))
+
     @property
     def regions(self) -> tuple[Region, ...]:
-        """The local regions, one a event, in time order."""
+        """The local regions, one per event, in time order."""
         columns = (self.left, self.near_start, self.events.starts, self.events.stops, self.near_stop, self.right)
         return tuple(Region(*cuts) for cuts in zip(*(column.tolist() for column in columns), strict=True))
 
@@ -170,17 +182,19 @@ class DQEResult:
     near: float
     thresholds: int | Literal["exact"]
     per_event: tuple[EventScores, ...]
-    make_curve: InitVar[Callable[[], Curve]]
+    make_curve: InitVar[Callable[[], Curve] | None] = None
 
-    def __post_init__(self, make_curve: Callable[[], Curve]) -> None:
+    def __post_init__(self, make_curve: Callable[[], Curve] | None) -> None:
         # Not a field: a result compares, prints and becomes a dictionary without it.
         object.__setattr__(self, "_make_curve", make_curve)
 
     @cached_property
     def curve(self) -> Curve:
         """DQE and its parts against the threshold."""
-        curve: Curve = self._make_curve()  # type: ignore[attr-defined]
-        return curve
+        make_curve: Callable[[], Curve] | None = vars(self)["_make_curve"]
+        if make_curve is None:
+            raise ValueError("a changed copy of a result has no curve: evaluate the scores again")
+        return make_curve()
 
     def _table(self) -> Table:
         n = len(self.per_event)
@@ -225,6 +239,166 @@ class Combined:
         ]
         note = f"{self.n_undefined:,} series without an anomaly left out" if self.n_undefined else ""
         return Table(("mean over", *COLUMNS), rows, note=note)
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecall:
+    """A metric of detections and its two parts.
+
+    Attributes
+    ----------
+    f1 : float
+        The harmonic mean of the other two; 0 where both are 0.
+    precision, recall : float
+        As the metric defines them.
+    """
+
+    f1: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class BestThreshold:
+    """The best value of a metric of detections over thresholds, and where it lies.
+
+    Attributes
+    ----------
+    value : float
+    threshold : float
+        In the units of the scores: the points with ``y_score >= threshold`` are detected. Infinite if none are.
+    precision, recall : float
+        As the metric defines them, at that threshold.
+    """
+
+    value: float
+    threshold: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What random scores get on the same labels, beside the values they are compared with.
+
+    Attributes
+    ----------
+    values : dict of str to float
+        The values of the evaluation, by metric.
+    mean, spread : dict of str to float
+        Mean and standard deviation over the repeats.
+    repeats : int
+    labels : dict of str to str
+        What the metrics are called in tables.
+    """
+
+    values: dict[str, float]
+    mean: dict[str, float]
+    spread: dict[str, float]
+    repeats: int
+    labels: dict[str, str]
+
+    def _table(self) -> Table:
+        rows = [
+            (self.labels[name], f"{value:.3f}", f"{self.mean[name]:.3f}", f"{self.spread[name]:.3f}")
+            for name, value in self.values.items()
+        ]
+        return Table(("metric", "value", "by chance", "spread"), rows, note=f"{counted(self.repeats, 'random repeat')}")
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Every metric of one detector on one series.
+
+    Attributes
+    ----------
+    values : dict of str to float
+        By metric; NaN for one that failed.
+    seconds : dict of str to float
+        What each took. What two metrics share is counted for the first.
+    failures : dict of str to str
+        Why a metric failed, for those that did.
+    parameters : dict of str to dict
+        What each metric was computed with.
+    best : dict of str to BestThreshold
+        For the metrics of detections: the threshold of their best value. Empty if detections were given.
+    near : float
+        The near range from which windows and buffers follow.
+    binary : bool
+        Whether detections were given, not scores.
+    dqe : DQEResult or None
+        The whole result of DQE, unless that was not asked for.
+    labels : dict of str to str
+        What the metrics are called in tables.
+    """
+
+    values: dict[str, float]
+    seconds: dict[str, float]
+    failures: dict[str, str]
+    parameters: dict[str, dict[str, Any]]
+    best: dict[str, BestThreshold]
+    near: float
+    binary: bool
+    dqe: DQEResult | None
+    labels: dict[str, str]
+    make_chance: InitVar[Callable[..., Chance] | None] = None
+
+    def __post_init__(self, make_chance: Callable[..., Chance] | None) -> None:
+        object.__setattr__(self, "_make_chance", make_chance)
+
+    def __getitem__(self, metric: str) -> float:
+        if metric not in self.values:
+            raise KeyError(f"{metric!r} is not among the metrics of this panel: {', '.join(self.values)}")
+        return self.values[metric]
+
+    def threshold(self, metric: str) -> float:
+        """Return the threshold at which a metric of detections is best, in the units of the scores."""
+        if metric not in self.best:
+            raise KeyError(f"{metric!r} has no best threshold here: {', '.join(self.best) or 'no metric'} has")
+        return self.best[metric].threshold
+
+    def chance(self, *, repeats: int = 10, seed: int = 0) -> Chance:
+        """Return what uniform random scores get on the same labels, beside every value.
+
+        Parameters
+        ----------
+        repeats : int, default 10
+            How many random scores are drawn; each takes as long as the panel itself.
+        seed : int, default 0
+
+        Returns
+        -------
+        Chance
+            For detections, as many points at random are detected.
+        """
+        make_chance: Callable[..., Chance] | None = vars(self)["_make_chance"]
+        if make_chance is None:
+            raise ValueError("a changed copy of an evaluation has no chance level: make the panel again")
+        return make_chance(self, repeats, seed)
+
+    def _table(self) -> Table:
+        rows = [
+            (
+                self.labels[name],
+                f"{value:.3f}",
+                f"{self.best[name].threshold:.6g}" if name in self.best else "",
+                "failed: " + self.failures[name] if name in self.failures else "",
+            )
+            for name, value in self.values.items()
+        ]
+        return Table(("metric", "value", "at threshold", ""), rows, note=f"near {self.near:g}")
 
     def __str__(self) -> str:
         return self._table().text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import sys
 import warnings
 from decimal import Decimal
 from typing import Any, Literal
@@ -26,10 +27,30 @@ class UndefinedWarning(UserWarning):
 
 def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) -> tuple[BoolArray, FloatArray]:
     """Return labels, and scores in [0, 1]: min-max scaled, or checked to be there already."""
+    labels, scores = labels_and_raw_scores(y_true, y_score)
+    return labels, scaled(scores) if scale else _in_unit_interval(scores)
+
+
+def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
+    """Return labels, and scores in their own units."""
     labels = _binary("y_true", y_true, beside=("y_score", y_score))
     scores = _finite("y_score", y_score)
     _same_length("y_true", labels, "y_score", scores)
-    return labels, _scaled(scores) if scale else _in_unit_interval(scores)
+    return labels, scores
+
+
+def scaled(scores: FloatArray) -> FloatArray:
+    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
+    low, high = float(scores.min()), float(scores.max())
+    if (low, high) == (0.0, 1.0):
+        return scores
+    if low == high:
+        return np.zeros_like(scores)
+    if math.isinf(high - low):  # halves of finite numbers do not overflow
+        scores, low, high = scores / 2, low / 2, high / 2
+    shifted = scores - low
+    shifted /= high - low
+    return shifted
 
 
 def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:
@@ -46,11 +67,11 @@ def labels(y_true: Numbers) -> BoolArray:
     return _binary("y_true", y_true)
 
 
-def values(given: Numbers, *, beside: BoolArray | None = None) -> FloatArray:
+def values(given: Numbers, *, name: str = "values", beside: BoolArray | None = None) -> FloatArray:
     """Return the values of one series, of the same length as the labels it stands beside."""
-    found = _finite("values", given, one_column=True)
+    found = _finite(name, given, one_column=True)
     if beside is not None:
-        _same_length("y_true", beside, "values", found)
+        _same_length("y_true", beside, name, found)
     return found
 
 
@@ -77,12 +98,9 @@ def thresholds(given: Any) -> int | Literal["exact"]:
     if isinstance(given, str) and given == "exact":
         return "exact"
     try:
-        count = operator.index(given)
-    except TypeError:
-        count = 0
-    if count < 1 or isinstance(given, (bool, np.bool_)):
-        raise ValueError(f'thresholds must be a whole number of at least 1, or "exact": got {given!r}')
-    return count
+        return whole("thresholds", given, least=1)
+    except ValueError:
+        raise ValueError(f'thresholds must be a whole number of at least 1, or "exact": got {given!r}') from None
 
 
 def results(given: Any) -> list[DQEResult]:
@@ -94,16 +112,47 @@ def results(given: Any) -> list[DQEResult]:
     return every
 
 
-def some_event(events: Events, undefined: Any) -> None:
-    """Raise or warn, as the caller asked, if there is no event."""
+def defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
+    """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
     if undefined not in ("raise", "nan"):
         raise ValueError(f'undefined must be "raise" or "nan": got {undefined!r}')
-    if len(events):
-        return
-    rule = "y_true has no anomaly (no value is 1), so the score is undefined"
+    if not len(events):
+        why = "y_true has no anomaly (no value is 1)"
+    elif needs_normal and events.stops[0] - events.starts[0] == events.length:
+        why = "y_true has no normal point (every value is 1)"
+    else:
+        return True
+    rule = f"{why}, so the score is undefined"
     if undefined == "raise":
         raise UndefinedError(f'{rule}; pass undefined="nan" to get NaN with a warning instead')
-    warnings.warn(f"{rule}: NaN is returned", UndefinedWarning, stacklevel=4)
+    warnings.warn(f"{rule}: NaN is returned", UndefinedWarning, stacklevel=_frames_to_the_caller())
+    return False
+
+
+def _frames_to_the_caller() -> int:
+    """Return how many frames up the first one outside this package is, for a warning to point there."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "dqeval":
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def whole(name: str, given: Any, *, least: int) -> int:
+    """Return a whole number."""
+    try:
+        number = operator.index(given)
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(given, (bool, np.bool_)):
+        raise ValueError(f"{name} must be a whole number of at least {least}: got {given!r}")
+    return number
+
+
+def share(name: str, given: Any) -> float:
+    """Return a number from 0 to 1."""
+    if not isinstance(given, numbers.Real) or isinstance(given, bool) or not 0 <= float(given) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1: got {given!r}")
+    return float(given)
 
 
 def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
@@ -192,20 +241,6 @@ def _first(array: np.ndarray[Any, Any], bad: BoolArray) -> str:
 def _same_length(name: str, one: np.ndarray[Any, Any], other_name: str, other: np.ndarray[Any, Any]) -> None:
     if len(one) != len(other):
         raise ValueError(f"{name} and {other_name} must have the same length: got {len(one):,} and {len(other):,}")
-
-
-def _scaled(scores: FloatArray) -> FloatArray:
-    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
-    low, high = float(scores.min()), float(scores.max())
-    if (low, high) == (0.0, 1.0):
-        return scores
-    if low == high:
-        return np.zeros_like(scores)
-    if math.isinf(high - low):  # halves of finite numbers do not overflow
-        scores, low, high = scores / 2, low / 2, high / 2
-    scaled = scores - low
-    scaled /= high - low
-    return scaled
 
 
 def _in_unit_interval(scores: FloatArray) -> FloatArray:

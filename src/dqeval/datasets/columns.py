@@ -41,7 +41,7 @@ def read_columns(path: str | Path) -> Series:
             raise ValueError(f"no column is called label or is_anomaly; the numeric ones are {_listed(columns)}")
         scores = {name: column for name, column in columns.items() if name not in (label, value)}
         if not scores:
-            raise ValueError("no column of scores: beside the labels there must be a numeric column a detector")
+            raise ValueError("no column of scores: beside the labels there must be one numeric column per detector")
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not a text file in UTF-8; save it as one, comma-separated") from None
     except (ValueError, csv.Error) as error:

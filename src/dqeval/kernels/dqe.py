@@ -1,9 +1,8 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
-"""The loops of DQE: scores to levels, and one descending sweep over the levels of each local region.
+"""The loop of DQE: one descending sweep over the levels (``kernels/levels.py``) of each local region.
 
-A *level* says how many thresholds a point's score reaches: of a region's thresholds in ascending order, the point is
-detected at the first ``level``. Level 0 is never detected. Sampled thresholds, all distinct scores (exact), and plain
-detections differ only in their levels, so one sweep serves all three.
+Sampled thresholds, all distinct scores (exact), and plain detections differ only in their levels, so one sweep serves
+all three.
 
 The sweep rests on one observation. Two neighbouring points of a piece with levels p < v have a border of a part between
 them at exactly the levels p + 1 to v. So one pass over a piece in time order, adding at v and subtracting at p, tallies
@@ -37,68 +36,6 @@ NEAR_CLOSENESS = cython.declare(cython.Py_ssize_t, 3)
 ALARM_POINTS = cython.declare(cython.Py_ssize_t, 4)
 ALARM_BORDERS = cython.declare(cython.Py_ssize_t, 5)
 TALLY_COLUMNS = 6
-
-
-def levels_on_grid(scores: cython.double[::1], grid: cython.double[::1], levels: cython.int[::1]):
-    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
-
-    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess
-    ``score * len(grid)`` is right or one off; comparing with the grid itself decides.
-    """
-    count: cython.Py_ssize_t = grid.shape[0]
-    level: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    with cython.nogil:
-        for t in range(levels.shape[0]):
-            level = cython.cast(cython.Py_ssize_t, scores[t] * count)
-            while level < count and grid[level] <= scores[t]:
-                level += 1
-            while level > 0 and grid[level - 1] > scores[t]:
-                level -= 1
-            levels[t] = level
-
-
-def levels_by_rank(
-    order: cython.Py_ssize_t[::1],
-    scores: cython.double[::1],
-    region: cython.int[::1],
-    right: cython.double[::1],
-    shift: cython.Py_ssize_t[::1],
-    first: cython.Py_ssize_t[::1],
-    levels: cython.int[::1],
-    thresholds: cython.double[::1],
-    weights: cython.double[::1],
-    counts: cython.Py_ssize_t[::1],
-):
-    """Rank the positive scores within each local region, ties together, and collect the region's thresholds.
-
-    ``order`` sorts the scores ascending. ``region`` is the first region that a point lies in; a point that ``right[i]``
-    cuts lies in the next region too. Point t of region i has its level at ``t + shift[i]``; the region's thresholds,
-    ascending, begin at ``first[i]``, with their distances from the next lower one, or 0, as ``weights``. ``counts``,
-    zero on entry, becomes their number.
-    """
-    k: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    lower: cython.double
-    with cython.nogil:
-        for k in range(order.shape[0]):
-            t = order[k]
-            if scores[t] <= 0:
-                continue
-            i = region[t]
-            while True:
-                end = first[i] + counts[i]
-                lower = thresholds[end - 1] if counts[i] > 0 else 0.0
-                if scores[t] > lower:
-                    thresholds[end] = scores[t]
-                    weights[end] = scores[t] - lower
-                    counts[i] += 1
-                levels[t + shift[i]] = counts[i]
-                if right[i] >= t + 1:
-                    break
-                i += 1
 
 
 def sweep(
@@ -513,9 +450,9 @@ def _first_middle(
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
     while c < cells and c < inner + 1 and levels[origin + step * c] < level:
         c += 1
-    part_start: cython.double = max(inner, c)
-    if c == cells or part_start >= inner + 1:
+    if c == cells:
         return 1.0
+    part_start: cython.double = max(inner, c)
     while c < cells and c < inner + 2 and levels[origin + step * c] >= level:
         c += 1
     part_stop: cython.double = min(outer, c)

@@ -1,5 +1,47 @@
-"""The metrics, one family a module."""
+"""The metrics, a family a module: those of scores take ``y_true, y_score``, those of detections ``y_true, y_pred``."""
 
+# The order of these imports is the order of the metrics in tables.
+# isort: off
 from dqeval.metrics.dqe import dqe_score, sdqe_score
+from dqeval.metrics.auc import auc_pr, auc_roc
+from dqeval.metrics.vus import vus_pr, vus_roc
+from dqeval.metrics.pate import pate, pate_f1, pate_parts
+from dqeval.metrics.point import (
+    point_adjusted_f1,
+    point_adjusted_k_f1,
+    point_adjusted_k_parts,
+    point_adjusted_parts,
+    point_f1,
+    point_parts,
+)
+from dqeval.metrics.ranges import range_f1, range_parts
+from dqeval.metrics.timeaware import etapr_f1, etapr_parts, tapr_f1, tapr_parts
+from dqeval.metrics.affiliation import affiliation_f1, affiliation_parts
 
-__all__ = ["dqe_score", "sdqe_score"]
+# isort: on
+
+__all__ = [
+    "affiliation_f1",
+    "affiliation_parts",
+    "auc_pr",
+    "auc_roc",
+    "dqe_score",
+    "etapr_f1",
+    "etapr_parts",
+    "pate",
+    "pate_f1",
+    "pate_parts",
+    "point_adjusted_f1",
+    "point_adjusted_k_f1",
+    "point_adjusted_k_parts",
+    "point_adjusted_parts",
+    "point_f1",
+    "point_parts",
+    "range_f1",
+    "range_parts",
+    "sdqe_score",
+    "tapr_f1",
+    "tapr_parts",
+    "vus_pr",
+    "vus_roc",
+]

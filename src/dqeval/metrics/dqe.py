@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,11 +14,26 @@ from dqeval.events import find_events
 from dqeval.kernels import dqe as kernel
 from dqeval.partition import cut
 from dqeval.period import near_range
+from dqeval.registry import FromNear, metric
+from dqeval.scored import Scored
 from dqeval.thresholds import Levels
-from dqeval.types import Curve, FloatArray, Numbers, Scores
+from dqeval.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Scores
 from dqeval.validate import Undefined
 
 
+def _dqe(scored: Scored, near: float, thresholds: int) -> DQEResult:
+    return result_of(levelling.sampled(scored.scores, cut(scored.events, near), thresholds), thresholds)
+
+
+@metric(
+    name="dqe",
+    label="DQE",
+    takes="scores",
+    compute=_dqe,
+    from_near={"near": FromNear(float, float, "half the period; for detections, near")},
+    citation="Li et al. 2026",
+    same_as="the definition of the paper; docs/dqe.md says where the authors' code differs",
+)
 def dqe_score(
     y_true: Numbers,
     y_score: Numbers,
@@ -28,7 +45,7 @@ def dqe_score(
     scale: bool = True,
     undefined: Undefined = "raise",
 ) -> float:
-    """Return DQE: how good the scores of an anomaly detector are, over all thresholds and events.
+    """Score the quality of detection: capture, near misses and false alarms around each event, over all thresholds.
 
     Parameters
     ----------
@@ -93,7 +110,7 @@ def levels_of_scores(
     count = validate.thresholds(thresholds)
     labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
     regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
-    validate.some_event(regions.events, undefined)
+    validate.defined(regions.events, undefined)
     return levelling.exact(scores, regions) if count == "exact" else levelling.sampled(scores, regions, count)
 
 
@@ -108,8 +125,21 @@ def levels_of_detections(
     """Validate labels and detections, and return the threshold levels of each event's region."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
     regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
-    validate.some_event(regions.events, undefined)
+    validate.defined(regions.events, undefined)
     return levelling.detected(detections, regions)
+
+
+def result_of(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
+    """Return the result of a sweep over the levels of each event's region."""
+    local = local_scores(levels)
+    events = levels.partition.events
+    return DQEResult(
+        **asdict(mean_scores(local)),
+        near=levels.partition.near,
+        thresholds=thresholds,
+        per_event=tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist())),
+        make_curve=partial(curve, levels),
+    )
 
 
 def local_scores(levels: Levels) -> FloatArray:
@@ -129,6 +159,9 @@ def curve(levels: Levels) -> Curve:
     for first, count, stop in zip(levels.first, levels.counts, stops, strict=True):
         thresholds = levels.thresholds[first : first + count][::-1]
         per_event.append(Curve(thresholds, *values[stop - count : stop][::-1].T))
+    if levels.shared:
+        means = values.reshape(len(per_event), -1, 4).mean(axis=0)[::-1]
+        return Curve(per_event[0].thresholds, *means.T[:4], per_event=tuple(per_event))  # type: ignore[misc]
     return _mean_curve(per_event)
 
 

@@ -15,13 +15,15 @@ def outcome_shares(result: DQEResult) -> dict[str, float]:
     Parameters
     ----------
     result : DQEResult
-        With sampled thresholds, which all count the same.
+        With events, and with sampled thresholds, which all count the same.
 
     Returns
     -------
     dict of str to float
-        The shares by outcome; together 1.
+        The shares by outcome; together 1. A near miss is one whose score is above 0.
     """
+    if result.thresholds == "exact" or not result.per_event:
+        raise ValueError("shares of outcomes need a result with events and sampled thresholds")
     events = result.curve.per_event
     captured = np.concatenate([event.capture for event in events]) > 0
     near = np.concatenate([event.near_miss for event in events]) > 0

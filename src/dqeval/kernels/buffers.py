@@ -1,0 +1,223 @@
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+"""The loops of the metrics with buffers around the events: VUS and PATE.
+
+A point's *level* is how many of the thresholds its score reaches: at the k-th threshold from below, the points of level
+k and above are detected.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from dqeval.kernels import _plain as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+compiled = cython.compiled
+
+
+def vus_areas(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    detected: cython.double[::1],
+    hits: cython.double[::1],
+    soft: cython.double[::1],
+    extension: cython.double[::1],
+    zones: cython.double[::1],
+    roc: cython.double[::1],
+    pr: cython.double[::1],
+):
+    """Write the areas under the ROC and the PR curve for the windows 0, 1, ... that ``roc`` and ``pr`` have room for.
+
+    ``detected[k]`` and ``hits[k]`` count the points, and the labelled ones, of level k and above. ``soft``, as long as
+    the series and zero on entry, and ``extension`` and ``zones``, as long as ``detected``, are working space.
+    """
+    w: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    with cython.nogil:
+        for w in range(roc.shape[0]):
+            for k in range(extension.shape[0]):
+                extension[k] = 0.0
+                zones[k] = 0.0
+            _soften(starts, stops, w, soft)
+            _tally_buffers(levels, starts, stops, w // 2, soft, extension)
+            _tally_zones(levels, starts, stops, w // 2, zones)
+            _areas(levels.shape[0], detected, hits, extension, zones, roc, pr, w)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _soften(
+    starts: cython.Py_ssize_t[::1], stops: cython.Py_ssize_t[::1], window: cython.Py_ssize_t, soft: cython.double[::1]
+) -> cython.void:
+    """Add up, on the points around each event, what the events extend their labels by."""
+    n: cython.Py_ssize_t = soft.shape[0]
+    extent: cython.double
+    d: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    for d in range(1, window // 2 + 1):
+        extent = sqrt(1 - cython.cast(cython.double, d) / window)
+        for i in range(starts.shape[0]):
+            if stops[i] - 1 + d < n:
+                soft[stops[i] - 1 + d] += extent
+            if starts[i] - d >= 0:
+                soft[starts[i] - d] += extent
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _tally_buffers(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    half: cython.Py_ssize_t,
+    soft: cython.double[::1],
+    extension: cython.double[::1],
+) -> cython.void:
+    """Tally the extended labels, at most 1 each, of the unlabelled points by level, and clear them."""
+    n: cython.Py_ssize_t = levels.shape[0]
+    i: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    gap_start: cython.Py_ssize_t
+    gap_stop: cython.Py_ssize_t
+    late_stop: cython.Py_ssize_t
+    for i in range(starts.shape[0] + 1):
+        gap_start = stops[i - 1] if i > 0 else 0
+        gap_stop = starts[i] if i < starts.shape[0] else n
+        late_stop = min(gap_stop, gap_start + half) if i > 0 else gap_start
+        for t in range(gap_start, late_stop):
+            extension[levels[t]] += min(1.0, soft[t])
+            soft[t] = 0.0
+        if i < starts.shape[0]:
+            for t in range(max(late_stop, gap_stop - half), gap_stop):
+                extension[levels[t]] += min(1.0, soft[t])
+                soft[t] = 0.0
+            # Extensions fall on labelled points too, where they count for nothing.
+            for t in range(starts[i], min(stops[i], starts[i] + half)):
+                soft[t] = 0.0
+            for t in range(max(starts[i], stops[i] - half), stops[i]):
+                soft[t] = 0.0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _tally_zones(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    half: cython.Py_ssize_t,
+    zones: cython.double[::1],
+) -> cython.void:
+    """Tally the zones, events with their buffers, joined where they meet, by the highest level in them."""
+    n: cython.Py_ssize_t = levels.shape[0]
+    highest: cython.int = 0
+    i: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    for i in range(starts.shape[0]):
+        if i > 0 and stops[i - 1] - 1 + half < starts[i] - half:
+            zones[highest] += 1
+            highest = 0
+        for t in range(max(0, starts[i] - half), min(n, stops[i] + half)):
+            highest = max(highest, levels[t])
+    zones[highest] += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _areas(
+    n: cython.Py_ssize_t,
+    detected: cython.double[::1],
+    hits: cython.double[::1],
+    extension: cython.double[::1],
+    zones: cython.double[::1],
+    roc: cython.double[::1],
+    pr: cython.double[::1],
+    w: cython.Py_ssize_t,
+) -> cython.void:
+    """Go down the thresholds of one window, and add up the areas."""
+    k: cython.Py_ssize_t
+    positives: cython.double = hits[0]
+    zone_count: cython.double = 0.0
+    reached: cython.double = 0.0
+    extended: cython.double = 0.0
+    fpr: cython.double = 0.0
+    tpr: cython.double = 0.0
+    next_fpr: cython.double
+    next_tpr: cython.double
+    tp: cython.double
+    area: cython.double = 0.0
+    area_pr: cython.double = 0.0
+    for k in range(zones.shape[0]):
+        zone_count += zones[k]
+    for k in range(detected.shape[0] - 1, 0, -1):
+        extended += extension[k]
+        reached += zones[k]
+        tp = hits[k] + extended
+        next_tpr = min(tp / (positives + extended / 2), 1.0) * (reached / zone_count)
+        next_fpr = (detected[k] - tp) / (n - positives - extended / 2)
+        area += (next_fpr - fpr) * (next_tpr + tpr) / 2
+        area_pr += (next_tpr - tpr) * (tp / detected[k])
+        fpr = next_fpr
+        tpr = next_tpr
+    roc[w] = area + (1 - fpr) * (1 + tpr) / 2
+    pr[w] = area_pr
+
+
+def pate_missed(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    missed: cython.double[::1],
+):
+    """Add up in ``missed[k]`` the weighted false negatives of PATE if the points of level k and above are detected."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    lowest: cython.Py_ssize_t
+    highest: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(starts.shape[0]):
+            lowest = highest = levels[starts[i]]
+            for t in range(starts[i], stops[i]):
+                lowest = min(lowest, levels[t])
+                highest = max(highest, levels[t])
+            for k in range(lowest + 1, highest + 1):
+                missed[k] += _partly_missed(levels, starts[i], stops[i], k)
+            for k in range(highest + 1, missed.shape[0]):
+                missed[k] += stops[i] - starts[i]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _partly_missed(
+    levels: cython.int[::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t, level: cython.Py_ssize_t
+) -> cython.double:
+    """Return the false negatives of an event of which some points are detected, weighted by its first run."""
+    length: cython.double = stop - start
+    first: cython.Py_ssize_t = start
+    end: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    run: cython.double
+    missed: cython.double = 0.0
+    while levels[first] < level:
+        first += 1
+    end = first
+    while end < stop and levels[end] >= level:
+        end += 1
+    run = end - first
+    for t in range(start, stop):
+        if levels[t] < level:
+            missed += 1
+            if t - start > run:
+                missed -= (run + 1) * (t - start - run / 2) / (length * (length - 1) / 2)
+    return missed

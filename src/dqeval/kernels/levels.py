@@ -1,0 +1,75 @@
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+"""The loops that turn scores into levels.
+
+A *level* says how many thresholds a point's score reaches: of a region's thresholds in ascending order, the point is
+detected at the first ``level``. Level 0 is never detected.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from dqeval.kernels import _plain as cython
+
+compiled = cython.compiled
+
+
+def levels_on_grid(scores: cython.const[cython.double][::1], grid: cython.double[::1], levels: cython.int[::1]):
+    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
+
+    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess
+    ``score * len(grid)`` is right or one off; comparing with the grid itself decides.
+    """
+    count: cython.Py_ssize_t = grid.shape[0]
+    level: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            level = cython.cast(cython.Py_ssize_t, scores[t] * count)
+            while level < count and grid[level] <= scores[t]:
+                level += 1
+            while level > 0 and grid[level - 1] > scores[t]:
+                level -= 1
+            levels[t] = level
+
+
+def levels_by_rank(
+    order: cython.Py_ssize_t[::1],
+    scores: cython.const[cython.double][::1],
+    region: cython.int[::1],
+    right: cython.double[::1],
+    shift: cython.Py_ssize_t[::1],
+    first: cython.Py_ssize_t[::1],
+    levels: cython.int[::1],
+    thresholds: cython.double[::1],
+    weights: cython.double[::1],
+    counts: cython.Py_ssize_t[::1],
+):
+    """Rank the positive scores within each local region, ties together, and collect the region's thresholds.
+
+    ``order`` sorts the scores ascending. ``region`` is the first region that a point lies in; a point that ``right[i]``
+    cuts lies in the next region too. Point t of region i has its level at ``t + shift[i]``; the region's thresholds,
+    ascending, begin at ``first[i]``, with their distances from the next lower one, or 0, as ``weights``. ``counts``,
+    zero on entry, becomes their number.
+    """
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    lower: cython.double
+    with cython.nogil:
+        for k in range(order.shape[0]):
+            t = order[k]
+            i = region[t]
+            while True:
+                end = first[i] + counts[i]
+                lower = thresholds[end - 1] if counts[i] > 0 else 0.0
+                if scores[t] > lower:
+                    thresholds[end] = scores[t]
+                    weights[end] = scores[t] - lower
+                    counts[i] += 1
+                levels[t + shift[i]] = counts[i]
+                if right[i] >= t + 1:
+                    break
+                i += 1

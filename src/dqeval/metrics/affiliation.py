@@ -1,0 +1,62 @@
+"""Affiliation precision and recall: how near detections are to events, against random ones, zone by zone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dqeval.kernels import ranges
+from dqeval.partition import cut
+from dqeval.registry import metric
+from dqeval.scored import Match, harmonic, parts_of
+from dqeval.types import Numbers, PrecisionRecall
+from dqeval.validate import Undefined
+
+
+def _affiliation(match: Match) -> PrecisionRecall:
+    if not len(match.found):
+        return harmonic(0.0, 0.0)
+    events, found = match.labelled.events, match.found
+    zones = match.labelled.once("zones", lambda: cut(events, near=0.0))
+    precision, recall = np.empty(len(events)), np.empty(len(events))
+    ranges.affiliation(
+        events.starts, events.stops, zones.left, zones.right, found.starts, found.stops, precision, recall
+    )
+    return harmonic(precision[precision >= 0].mean(), recall.mean())
+
+
+@metric(
+    label="AF",
+    takes="detections",
+    compute=_affiliation,
+    citation="Huet et al. 2022",
+    same_as="affiliation-metrics-py, TSB-AD Affiliation",
+)
+def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
+    """Affiliation F: how near detections and events are to each other, compared with random points.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 without a detection. Noise gets about 0.68: see `dqeval.panel` for the chance level.
+
+    Notes
+    -----
+    The zone of an event reaches to the midpoints between it and its neighbours, as the local regions of DQE do.
+
+    Examples
+    --------
+    >>> dqeval.metrics.affiliation_f1([0, 0, 1, 1, 0, 0], [0, 0, 1, 1, 0, 0])
+    1.0
+    """
+    return affiliation_parts(y_true, y_pred, undefined=undefined).f1
+
+
+def affiliation_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> PrecisionRecall:
+    """Affiliation precision and recall, with `affiliation_f1`."""
+    return parts_of(_affiliation, y_true, y_pred, undefined)

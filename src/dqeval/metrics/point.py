@@ -1,0 +1,144 @@
+"""Metrics that count points: F1, point-adjusted F1, and PA-K."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dqeval import validate
+from dqeval.registry import metric
+from dqeval.scored import Match, Scored, harmonic, parts_of
+from dqeval.types import BoolArray, FloatArray, Numbers, PrecisionRecall
+from dqeval.validate import Undefined
+
+
+def _point(match: Match) -> PrecisionRecall:
+    return _filled(match, np.zeros(len(match.covered), dtype=bool))
+
+
+def _point_adjusted(match: Match) -> PrecisionRecall:
+    return _filled(match, match.covered > 0)
+
+
+def _point_adjusted_k(match: Match, k: float) -> PrecisionRecall:
+    enough = match.covered / match.labelled.lengths >= k
+    return _filled(match, (match.covered > 0) & enough)
+
+
+def _filled(match: Match, filled: BoolArray) -> PrecisionRecall:
+    """Count points after all points of the filled events have been taken as detected."""
+    hits = np.where(filled, match.labelled.lengths, match.covered).sum()
+    alarms = match.found_lengths.sum() - match.covered.sum()
+    return harmonic(hits / (hits + alarms) if hits else 0.0, hits / match.labelled.lengths.sum())
+
+
+def _point_at_every_score(scored: Scored) -> tuple[FloatArray, FloatArray]:
+    hits, detected = scored.distinct.hits, scored.distinct.detected
+    return hits / detected, hits / hits[-1]
+
+
+@metric(
+    label="Original-F",
+    takes="detections",
+    compute=_point,
+    sweep="all",
+    at_every_score=_point_at_every_score,
+    citation="van Rijsbergen 1979",
+    same_as="scikit-learn f1_score",
+)
+def point_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
+    """F1 of the points: the harmonic mean of pointwise precision and recall.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 without a detection.
+
+    Examples
+    --------
+    >>> dqeval.metrics.point_f1([0, 1, 1, 0], [0, 1, 0, 1])
+    0.5
+    """
+    return point_parts(y_true, y_pred, undefined=undefined).f1
+
+
+def point_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> PrecisionRecall:
+    """Precision and recall of the points, with `point_f1`."""
+    return parts_of(_point, y_true, y_pred, undefined)
+
+
+@metric(
+    label="PA-F1",
+    takes="detections",
+    compute=_point_adjusted,
+    citation="Xu et al. 2018",
+    same_as="TSB-AD PointF1PA, but for an event at index 0, which is filled here",
+)
+def point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
+    """F1 of the points after every event that is hit once counts as detected throughout.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 without a detection. Noise scores high: see `dqeval.panel` for the chance level.
+
+    Examples
+    --------
+    >>> dqeval.metrics.point_adjusted_f1([0, 1, 1, 1, 0], [0, 0, 1, 0, 0])
+    1.0
+    """
+    return point_adjusted_parts(y_true, y_pred, undefined=undefined).f1
+
+
+def point_adjusted_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> PrecisionRecall:
+    """Precision and recall after point adjustment, with `point_adjusted_f1`."""
+    return parts_of(_point_adjusted, y_true, y_pred, undefined)
+
+
+@metric(
+    label="PA-K",
+    takes="detections",
+    compute=_point_adjusted_k,
+    citation="Kim et al. 2022",
+    same_as="the code of the DQE paper, but where detections cover the whole series, on which it fails",
+)
+def point_adjusted_k_f1(y_true: Numbers, y_pred: Numbers, *, k: float = 0.2, undefined: Undefined = "raise") -> float:
+    """F1 of the points after every event of which a share of at least k is hit counts as detected throughout.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    k : float, default 0.2
+        From 0 to 1. The paper's single value, not the area over k that Kim et al. recommend.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 without a detection.
+
+    Examples
+    --------
+    >>> dqeval.metrics.point_adjusted_k_f1([0, 1, 1, 1, 0], [0, 0, 1, 0, 0], k=0.5)
+    0.5
+    """
+    return point_adjusted_k_parts(y_true, y_pred, k=k, undefined=undefined).f1
+
+
+def point_adjusted_k_parts(
+    y_true: Numbers, y_pred: Numbers, *, k: float = 0.2, undefined: Undefined = "raise"
+) -> PrecisionRecall:
+    """Precision and recall after the adjustment of PA-K, with `point_adjusted_k_f1`."""
+    return parts_of(_point_adjusted_k, y_true, y_pred, undefined, k=validate.share("k", k))

@@ -1,0 +1,69 @@
+"""Range-based precision and recall: events against events."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dqeval import validate
+from dqeval.registry import metric
+from dqeval.scored import Match, harmonic, parts_of
+from dqeval.types import FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.validate import Undefined
+
+
+def _range(match: Match, alpha: float) -> PrecisionRecall:
+    labelled, detected, _ = match.pairs
+    recall = _coverage(match.covered, match.labelled.lengths, labelled, alpha)
+    precision = _coverage(match.found_covered, match.found_lengths, detected, 0.0) if len(match.found) else 0.0
+    return harmonic(precision, recall)
+
+
+def _coverage(covered: FloatArray, lengths: IntArray, partners: IntArray, alpha: float) -> float:
+    """Return the mean over events of alpha for being hit, and the rest for the covered share by number of pieces."""
+    pieces = np.bincount(partners, minlength=len(lengths))
+    hit = pieces > 0
+    scores = alpha + (1 - alpha) * (covered[hit] / lengths[hit] / pieces[hit])
+    return float(scores.sum() / len(lengths))
+
+
+@metric(
+    label="RF",
+    takes="detections",
+    compute=_range,
+    citation="Tatbul et al. 2018",
+    same_as="prts with alpha 0.2 for recall and 0 for precision, flat bias, reciprocal cardinality; TSB-AD RangeF1",
+)
+def range_f1(y_true: Numbers, y_pred: Numbers, *, alpha: float = 0.2, undefined: Undefined = "raise") -> float:
+    """Range-based F: how much of each event is covered, and in how few pieces, both ways.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    alpha : float, default 0.2
+        What being hit at all counts in the recall of an event, from 0 to 1; coverage counts the rest. In precision
+        it is 0.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 without a detection.
+
+    Notes
+    -----
+    Flat positional bias; an event covered in x pieces gets 1/x of its coverage.
+
+    Examples
+    --------
+    >>> dqeval.metrics.range_f1([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 0], alpha=0)
+    0.6666666666666666
+    """
+    return range_parts(y_true, y_pred, alpha=alpha, undefined=undefined).f1
+
+
+def range_parts(
+    y_true: Numbers, y_pred: Numbers, *, alpha: float = 0.2, undefined: Undefined = "raise"
+) -> PrecisionRecall:
+    """Range-based precision and recall, with `range_f1`."""
+    return parts_of(_range, y_true, y_pred, undefined, alpha=validate.share("alpha", alpha))

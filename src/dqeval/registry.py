@@ -1,0 +1,165 @@
+"""What there is to choose from, by name: the command line, the panel, the docs and the common tests follow from it."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name to choose it by."""
+        ...
+
+
+Entry = TypeVar("Entry", bound=Named)
+
+
+class Registry(Generic[Entry]):
+    """Entries by name, in the order in which they were added."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._entries: dict[str, Entry] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry."""
+        self._entries[entry.name] = entry
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries:
+            close = difflib.get_close_matches(str(name), self._entries, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self._entries)}"
+            raise ValueError(f"there is no {self._kind} called {name!r}: {hint}")
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order in which the entries were added."""
+        return tuple(self._entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric and all that is said of it.
+
+    Attributes
+    ----------
+    name, label : str
+        The public function's name, and what the paper's tables call the metric.
+    takes : "scores" or "detections"
+        A metric of detections is a number for scores too: the best over thresholds.
+    function : callable
+        The public function.
+    compute : callable
+        The same on validated input: `Scored` to a float (for DQE, to its whole result), or `Match` to
+        `PrecisionRecall`.
+    defaults : mapping
+        The keyword parameters that have a default.
+    from_near : mapping
+        How the others follow from the near range, for scores and for detections.
+    sweep : int or "all"
+        The thresholds that are tried to make detections from scores.
+    at_every_score : callable, optional
+        `Scored` to the metric's precision and recall at every distinct score, where that is faster than one by one.
+    needs_normal : bool
+        Whether the metric is undefined also where every point is anomalous.
+    summary, citation, same_as : str
+        What it is in a sentence, who proposed it, and which public package gives the same number.
+    higher_is_better : bool
+    """
+
+    name: str
+    label: str
+    takes: Literal["scores", "detections"]
+    function: Callable[..., float]
+    compute: Callable[..., Any]
+    defaults: Mapping[str, Any]
+    from_near: Mapping[str, FromNear]
+    binary_defaults: Mapping[str, Any]
+    sweep: int | Literal["all"]
+    at_every_score: Callable[..., Any] | None
+    needs_normal: bool
+    summary: str
+    citation: str
+    same_as: str
+    higher_is_better: bool = True
+
+    def parameters(self, near: float, *, binary: bool) -> dict[str, Any]:
+        """Return the parameters that the paper uses with this near range, for scores or for detections."""
+        chosen = {**self.defaults, **(self.binary_defaults if binary else {})}
+        for name, rule in self.from_near.items():
+            chosen[name] = rule.detections(near) if binary else rule.scores(near)
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class FromNear:
+    """How a parameter follows from the near range: for scores, and for detections; with it in words."""
+
+    scores: Callable[[float], Any]
+    detections: Callable[[float], Any]
+    words: str
+
+
+METRICS: Registry[Metric] = Registry("metric")
+
+
+def metric(
+    *,
+    label: str,
+    takes: Literal["scores", "detections"],
+    compute: Callable[..., Any],
+    citation: str,
+    same_as: str,
+    from_near: Mapping[str, FromNear] | None = None,
+    binary_defaults: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    sweep: int | Literal["all"] = 100,
+    at_every_score: Callable[..., Any] | None = None,
+    needs_normal: bool = False,
+) -> Callable[[Function], Function]:
+    """Return a decorator that registers a public function as a metric, with its own name, parameters and summary."""
+
+    def add(function: Function) -> Function:
+        options = inspect.signature(function).parameters.values()
+        chosen_here = {"undefined", "near", "period", "values", "scale"}
+        METRICS.add(
+            Metric(
+                name=name or function.__name__,
+                label=label,
+                takes=takes,
+                function=function,
+                compute=compute,
+                defaults={
+                    option.name: option.default
+                    for option in options
+                    if option.default is not option.empty and option.name not in chosen_here
+                },
+                from_near=from_near or {},
+                binary_defaults=binary_defaults or {},
+                sweep=sweep,
+                at_every_score=at_every_score,
+                needs_normal=needs_normal,
+                summary=(function.__doc__ or "").partition("\n")[0],
+                citation=citation,
+                same_as=same_as,
+            )
+        )
+        return function
+
+    return add

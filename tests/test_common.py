@@ -1,0 +1,263 @@
+"""What every registered metric must do, and which of them have which property."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dqeval
+import strategies as own
+from dqeval.registry import Registry
+
+NEAR = 3
+NAMES = dqeval.METRICS.names
+every_metric = pytest.mark.parametrize("name", NAMES)
+
+# Every metric is in one of each pair of sets; test_the_sets_cover_the_registry holds that.
+TAKES_SCORES = {"dqe", "auc_roc", "auc_pr", "vus_roc", "vus_pr", "pate"}
+TAKES_DETECTIONS = set(NAMES) - TAKES_SCORES
+NEEDS_A_RANGE = {"dqe", "vus_roc", "vus_pr", "pate", "pate_f1"}
+NEEDS_NO_RANGE = {
+    "auc_roc",
+    "auc_pr",
+    "point_f1",
+    "point_adjusted_f1",
+    "point_adjusted_k_f1",
+    "range_f1",
+    "etapr_f1",
+    "tapr_f1",
+    "affiliation_f1",
+}
+SAME_REVERSED = NEEDS_NO_RANGE | {"dqe", "vus_roc", "vus_pr"}
+NOT_SAME_REVERSED = {"pate", "pate_f1"}  # an early detection counts only if its event is hit, a late one always
+FOLLOWS_RANKS = {"auc_roc", "auc_pr", "vus_roc", "vus_pr", "point_f1"}
+FOLLOWS_VALUES = set(NAMES) - FOLLOWS_RANKS
+NEEDS_A_NORMAL_POINT = {"auc_roc", "vus_roc", "vus_pr"}
+NEEDS_NONE = set(NAMES) - NEEDS_A_NORMAL_POINT
+PERFECT_IS_1 = set(NAMES) - {"vus_roc", "vus_pr"}
+PERFECT_IS_NOT_1 = {"vus_roc", "vus_pr"}  # points around an event that are labelled softly are not detected
+
+PAIRS = [
+    (TAKES_SCORES, TAKES_DETECTIONS),
+    (NEEDS_A_RANGE, NEEDS_NO_RANGE),
+    (SAME_REVERSED, NOT_SAME_REVERSED),
+    (FOLLOWS_RANKS, FOLLOWS_VALUES),
+    (NEEDS_A_NORMAL_POINT, NEEDS_NONE),
+    (PERFECT_IS_1, PERFECT_IS_NOT_1),
+]
+
+
+def call(name, y_true, y_other, **options):
+    """Call the public function with the parameters of the paper."""
+    metric = dqeval.METRICS[name]
+    return metric.function(y_true, y_other, **metric.parameters(NEAR, binary=metric.takes == "detections"), **options)
+
+
+def value(name, y_true, y_score):
+    """Return the metric of some scores: for a metric of detections, the best over its thresholds."""
+    found = dqeval.panel(y_true, y_score, near=NEAR, metrics=[name])
+    assert not found.failures
+    return found[name]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_the_sets_cover_the_registry(one, other):
+    assert one | other == set(NAMES)
+    assert not one & other
+
+
+@every_metric
+def test_what_the_registry_says_is_so(name):
+    metric = dqeval.METRICS[name]
+    assert (metric.takes == "scores") == (name in TAKES_SCORES)
+    assert bool(metric.from_near) == (name in NEEDS_A_RANGE)
+    assert metric.needs_normal == (name in NEEDS_A_NORMAL_POINT)
+    assert metric.higher_is_better
+    assert metric.citation
+    assert metric.same_as
+    assert metric.summary.endswith(".")
+    assert metric.function is getattr(dqeval.metrics, metric.function.__name__)
+
+
+with_normal_point = own.labelled(own.scores).filter(lambda case: not case[0].all())
+
+
+@every_metric
+@given(with_normal_point)
+def test_a_float_from_0_to_1(name, case):
+    found = value(name, *case)
+    assert type(found) is float
+    assert -1e-12 <= found <= 1 + 1e-12
+
+
+@every_metric
+@given(own.labels().filter(lambda y_true: not y_true.all()))
+def test_a_perfect_detector(name, y_true):
+    if name in PERFECT_IS_1:
+        assert value(name, y_true, y_true) == 1
+    else:
+        assert value(name, y_true, y_true) > 0.4
+
+
+@every_metric
+@given(with_normal_point)
+def test_time_reversal(name, case):
+    y_true, y_score = case
+    if name == "dqe":  # unchanged where all regions have whole lengths: see test_properties.py
+        y_true, y_score = np.repeat(y_true, 2), np.repeat(y_score, 2)
+    if name in SAME_REVERSED:
+        assert value(name, y_true, y_score) == pytest.approx(value(name, y_true[::-1], y_score[::-1]), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_SAME_REVERSED))
+def test_time_reversal_matters(name):
+    y_true, y_score = np.array([0, 0, 0, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 0, 0, 1, 0.5, 0])
+    assert value(name, y_true, y_score) != pytest.approx(value(name, y_true[::-1], y_score[::-1]), abs=1e-3)
+
+
+@every_metric
+@given(with_normal_point)
+def test_an_increasing_transform(name, case):
+    y_true, y_score = case
+    if name in FOLLOWS_RANKS:
+        ranks = np.unique(y_score, return_inverse=True)[1]
+        assert value(name, y_true, ranks + 2.0) == pytest.approx(value(name, y_true, (ranks + 2.0) ** 3), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(FOLLOWS_VALUES))
+def test_an_increasing_transform_matters(name):
+    random = np.random.default_rng(3)
+    y_true = (np.arange(400) % 80 > 70).astype(int)
+    y_score = random.random(400) + 0.4 * y_true
+    assert value(name, y_true, y_score) != pytest.approx(value(name, y_true, y_score**80), abs=1e-6)
+
+
+@every_metric
+@given(st.permutations(range(4)), st.data())
+def test_the_order_of_the_events_does_not_matter(name, order, data):
+    """Blocks of an event with as much room on either side, wide enough for every buffer, may change places."""
+    length = 2 * NEAR + 4
+    y_true = np.zeros(length, int)
+    y_true[length // 2 - 1 : length // 2 + 1] = 1
+    blocks = [data.draw(st.lists(st.integers(0, 9), min_size=length, max_size=length)) for _ in range(4)]
+    for block in blocks:
+        block[0] = block[-1] = 0  # so that no detection crosses from block to block
+    blocks[0][1] = 9
+    one, other = np.concatenate(blocks), np.concatenate([blocks[i] for i in order])
+    labels = np.tile(y_true, 4)
+    assert value(name, labels, one / 9 + 1) == pytest.approx(value(name, labels, other / 9 + 1), abs=1e-9)
+
+
+FORMS = [
+    list,
+    np.array,
+    pd.Series,
+    pl.Series,
+    pa.array,
+    lambda x: np.array(x, dtype=np.float32),
+    lambda x: np.array(x, bool),
+]
+Y_TRUE, Y_PRED = [0, 0, 1, 1, 0, 0, 0, 0, 1, 0], [0, 0, 0, 1, 0, 0, 1, 0, 0, 0]
+
+
+@every_metric
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_input(name, form):
+    assert call(name, form(Y_TRUE), form(Y_PRED)) == call(name, Y_TRUE, Y_PRED)
+
+
+@every_metric
+def test_input_is_not_changed(name):
+    y_true, y_other = np.array(Y_TRUE), np.array(Y_PRED, dtype=float)
+    call(name, y_true, y_other)
+    assert y_true.tolist() == Y_TRUE
+    assert y_other.tolist() == Y_PRED
+
+
+@every_metric
+def test_bad_input(name):
+    other = "y_score" if name in TAKES_SCORES else "y_pred"
+    with pytest.raises(ValueError, match="y_true must contain only 0 and 1"):
+        call(name, [0, 2, 1], [0, 1, 0])
+    with pytest.raises(ValueError, match="look swapped"):
+        call(name, [0, 0.5, 1], [0, 1, 0])
+    with pytest.raises(ValueError, match=f"y_true and {other} must have the same length: got 3 and 2"):
+        call(name, [0, 1, 0], [0, 1])
+    with pytest.raises(ValueError, match="y_true is empty"):
+        call(name, [], [])
+    with pytest.raises(ValueError, match=f"{other} must be one-dimensional"):
+        call(name, [0, 1], [[0, 1]])
+    with pytest.raises(ValueError, match=f"{other} must (be finite|contain only 0 and 1): 1 of 3 values is not"):
+        call(name, [0, 1, 0], [0, math.nan, 0])
+    with pytest.raises(ValueError, match='undefined must be "raise" or "nan"'):
+        call(name, [0, 1, 0], [0, 1, 0], undefined="zero")
+
+
+@every_metric
+def test_no_anomaly(name):
+    with pytest.raises(dqeval.UndefinedError, match="y_true has no anomaly"):
+        call(name, [0, 0, 0], [0, 1, 0])
+    with pytest.warns(dqeval.UndefinedWarning, match="NaN is returned") as caught:
+        assert math.isnan(call(name, [0, 0, 0], [0, 1, 0], undefined="nan"))
+    assert caught[0].filename == __file__
+
+
+@every_metric
+def test_no_normal_point(name):
+    if name in NEEDS_NONE:
+        assert 0 <= call(name, [1, 1, 1], [0, 1, 0]) <= 1
+        return
+    with pytest.raises(dqeval.UndefinedError, match="y_true has no normal point"):
+        call(name, [1, 1, 1], [0, 1, 0])
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert math.isnan(call(name, [1, 1, 1], [0, 1, 0], undefined="nan"))
+
+
+PARTS = {name: name.removesuffix("_f1") + "_parts" for name in TAKES_DETECTIONS}
+
+
+@pytest.mark.parametrize("name", sorted(TAKES_DETECTIONS))
+def test_parts_in_one_way_for_all(name):
+    metric, parts = dqeval.METRICS[name], getattr(dqeval.metrics, PARTS[name])
+    parameters = metric.parameters(NEAR, binary=True)
+    found = parts(Y_TRUE, Y_PRED, **parameters)
+    assert found.f1 == metric.function(Y_TRUE, Y_PRED, **parameters)
+    assert found.f1 == pytest.approx(2 / (1 / found.precision + 1 / found.recall))
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert math.isnan(parts([0, 0], [0, 1], undefined="nan", **parameters).precision)
+
+
+BAD_PARAMETERS = [
+    ("vus_roc", {"window": -1}, "window must be a whole number of at least 0: got -1"),
+    ("vus_pr", {"window": 2.5}, "window must be a whole number of at least 0: got 2.5"),
+    ("vus_pr", {"window": 2, "thresholds": 1}, "thresholds must be a whole number of at least 2: got 1"),
+    ("pate", {"early": 1, "late": "x"}, "late must be a whole number of at least 0: got 'x'"),
+    ("pate", {"early": 1, "late": 1, "thresholds": 0}, "thresholds must be a whole number of at least 2: got 0"),
+    ("pate_f1", {"early": True, "late": 1}, "early must be a whole number of at least 0: got True"),
+    ("point_adjusted_k_f1", {"k": 1.5}, "k must be a number from 0 to 1: got 1.5"),
+    ("range_f1", {"alpha": -0.1}, "alpha must be a number from 0 to 1: got -0.1"),
+    ("range_f1", {"alpha": math.nan}, "alpha must be a number from 0 to 1: got nan"),
+    ("etapr_f1", {"theta_p": "half"}, "theta_p must be a number from 0 to 1: got 'half'"),
+    ("etapr_f1", {"theta_r": True}, "theta_r must be a number from 0 to 1: got True"),
+    ("tapr_f1", {"delta": 0.5}, "delta must be a whole number of at least 0: got 0.5"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameters(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        dqeval.METRICS[name].function(Y_TRUE, Y_PRED, **parameters)
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(ValueError, match="there is no metric called 'vus_rp': did you mean 'vus_pr'\\?"):
+        dqeval.METRICS["vus_rp"]
+    with pytest.raises(ValueError, match="there is no metric called 'xyzzy': there are dqe, auc_roc"):
+        dqeval.METRICS["xyzzy"]
+    assert len(dqeval.METRICS) == len(NAMES) == 14
+    assert len(Registry("thing")) == 0

@@ -1,0 +1,162 @@
+"""The panel: every metric from one call, with what it took, where it is best, and what chance gets."""
+
+import dataclasses
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import dqeval
+
+SERIES = dqeval.datasets.demo()
+Y_TRUE, Y_SCORE = SERIES.labels, SERIES.scores["jumpy"]
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return dqeval.panel(Y_TRUE, Y_SCORE, period=48)
+
+
+def test_all_metrics_with_the_papers_parameters(evaluation):
+    assert tuple(evaluation.values) == dqeval.METRICS.names == tuple(evaluation.seconds)
+    assert evaluation.failures == {}
+    assert not evaluation.binary
+    assert evaluation.parameters["vus_pr"] == {"window": 48, "thresholds": 100}
+    assert evaluation.parameters["pate"] == {"early": 24, "late": 24, "thresholds": 100}
+    assert evaluation.parameters["dqe"] == {"near": 24.0, "thresholds": 100}
+    assert evaluation["vus_pr"] == dqeval.metrics.vus_pr(Y_TRUE, Y_SCORE, window=48)
+    assert evaluation["pate"] == dqeval.metrics.pate(Y_TRUE, Y_SCORE, early=24, late=24)
+    assert evaluation["range_f1"] == dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE).value
+    assert evaluation.dqe == dqeval.evaluate(Y_TRUE, Y_SCORE, period=48)
+    assert evaluation["dqe"] == evaluation.dqe.dqe
+
+
+def test_an_odd_period():
+    found = dqeval.panel(Y_TRUE, Y_SCORE, period=25, metrics=["dqe", "vus_roc", "pate"])
+    assert found.parameters["vus_roc"]["window"] == 25
+    assert found.parameters["pate"]["early"] == 12
+    assert found.near == found.parameters["dqe"]["near"] == 12.5
+
+
+def test_detections_use_the_papers_other_parameters():
+    found = dqeval.panel(Y_TRUE, Y_SCORE > 0.7, near=10)
+    assert found.binary
+    assert found.best == {}
+    assert found.parameters["vus_roc"] == {"window": 10, "thresholds": 250}
+    assert found.parameters["pate"] == {"early": 10, "late": 10, "thresholds": 250}
+    assert found["range_f1"] == dqeval.metrics.range_f1(Y_TRUE, Y_SCORE > 0.7)
+    assert found["dqe"] == pytest.approx(dqeval.sdqe_score(Y_TRUE, Y_SCORE > 0.7, near=10))
+    with pytest.raises(KeyError, match="'range_f1' has no best threshold here: no metric has"):
+        found.threshold("range_f1")
+
+
+def test_thresholds_are_in_the_units_of_the_scores(evaluation):
+    moved = dqeval.panel(Y_TRUE, 1024 * Y_SCORE - 256, period=48)
+    for name in evaluation.best:
+        assert moved[name] == pytest.approx(evaluation[name], abs=1e-12)
+        assert moved.threshold(name) == pytest.approx(1024 * evaluation.threshold(name) - 256)
+        y_pred = evaluation.threshold(name) <= Y_SCORE
+        metric = dqeval.METRICS[name]
+        assert metric.function(Y_TRUE, y_pred, **evaluation.parameters[name]) == pytest.approx(evaluation[name])
+    with pytest.raises(KeyError, match="'dqe' has no best threshold here: pate_f1, point_f1"):
+        evaluation.threshold("dqe")
+
+
+def test_some_metrics():
+    found = dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["vus_pr", "auc_roc"])
+    assert list(found.values) == ["vus_pr", "auc_roc"]
+    assert found.dqe is None
+    with pytest.raises(KeyError, match="'dqe' is not among the metrics of this panel: vus_pr, auc_roc"):
+        found["dqe"]
+    with pytest.raises(ValueError, match="did you mean 'vus_pr'"):
+        dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["vuspr"])
+    with pytest.raises(ValueError, match=r'metrics must be a sequence of names: write metrics=\["dqe"\]'):
+        dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics="dqe")
+
+
+def test_one_metric_that_fails_does_not_stop_the_others():
+    found = dqeval.panel([1, 1, 1], [0.1, 0.9, 0.5], near=1)
+    assert set(found.failures) == {"auc_roc", "vus_roc", "vus_pr"}
+    assert "y_true has no normal point" in found.failures["auc_roc"]
+    assert math.isnan(found["auc_roc"])
+    assert found["point_f1"] == 1
+    assert "failed: UndefinedError: y_true has no normal point" in str(found)
+
+
+def test_no_anomaly():
+    with pytest.raises(dqeval.UndefinedError):
+        dqeval.panel([0, 0], [0.1, 0.9], near=1)
+    with pytest.warns(dqeval.UndefinedWarning) as caught:
+        found = dqeval.panel([0, 0], [0.1, 0.9], near=1, undefined="nan")
+    assert caught[0].filename == __file__
+    assert all(map(math.isnan, found.values.values()))
+    assert found.dqe is None
+
+
+def test_prints_with_the_papers_labels(evaluation):
+    lines = str(evaluation).splitlines()
+    assert lines[0].split() == ["metric", "value", "at", "threshold"]
+    assert [line.split()[0] for line in lines[2:-1]] == [metric.label for metric in dqeval.METRICS]
+    assert lines[-1] == "near 24"
+    assert evaluation._repr_html_().count("<tr>") == 15
+
+
+def test_chance():
+    """Uniform noise: half for AUC-ROC, and far above 0 for the metrics that are kind to it."""
+    found = dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["auc_roc", "point_adjusted_f1", "affiliation_f1", "dqe"])
+    chance = found.chance(repeats=5, seed=1)
+    assert chance.mean["auc_roc"] == pytest.approx(0.5, abs=0.03)
+    assert chance.mean["affiliation_f1"] > 0.6
+    assert chance.mean["point_adjusted_f1"] > 0.6
+    assert chance.mean["dqe"] < 0.25
+    assert all(spread > 0 for spread in chance.spread.values())
+    assert chance == found.chance(repeats=5, seed=1)
+    assert chance != found.chance(repeats=5, seed=2)
+    assert "by chance" in str(chance)
+    assert "5 random repeats" in chance._repr_html_()
+    with pytest.raises(ValueError, match="repeats must be a whole number of at least 1: got 0"):
+        found.chance(repeats=0)
+
+
+def test_chance_of_detections_detects_as_many_points():
+    y_pred = Y_SCORE > 0.7
+    chance = dqeval.panel(Y_TRUE, y_pred, near=24, metrics=["point_f1", "auc_roc"]).chance(repeats=20)
+    share = y_pred.mean()
+    assert chance.mean["point_f1"] == pytest.approx(2 * share * Y_TRUE.mean() / (share + Y_TRUE.mean()), abs=0.03)
+    assert chance.mean["auc_roc"] == pytest.approx(0.5, abs=0.03)
+
+
+def test_evaluations_travel_between_processes(evaluation):
+    copy = pickle.loads(pickle.dumps(evaluation))
+    assert copy == evaluation
+    assert copy.chance(repeats=1) == evaluation.chance(repeats=1)
+
+
+def test_a_changed_copy_has_no_chance_level(evaluation):
+    with pytest.raises(ValueError, match="a changed copy of an evaluation has no chance level"):
+        dataclasses.replace(evaluation, near=7.0).chance()
+
+
+def test_best_threshold():
+    best = dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, alpha=0.5)
+    parts = dqeval.metrics.range_parts(Y_TRUE, best.threshold <= Y_SCORE, alpha=0.5)
+    assert (best.value, best.precision, best.recall) == (parts.f1, parts.precision, parts.recall)
+    every = dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, alpha=0.5, thresholds="all")
+    assert every.value >= best.value
+    assert dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=3).value <= every.value
+    with pytest.raises(ValueError, match="auc_roc takes scores and needs no threshold; those that do are pate_f1"):
+        dqeval.best_threshold("auc_roc", Y_TRUE, Y_SCORE)
+    with pytest.raises(ValueError, match="thresholds must be a whole number of at least 2: got 1"):
+        dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=1)
+    with pytest.raises(ValueError, match="alpha must be a number from 0 to 1"):
+        dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, alpha=2)
+    with pytest.raises(TypeError, match="beta"):
+        dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, beta=2)
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert math.isnan(dqeval.best_threshold("range_f1", [0, 0], [0, 1], undefined="nan").value)
+
+
+def test_the_highest_of_equally_good_thresholds():
+    y_score = np.array([0.0, 0.9, 0.6, 0.3])
+    assert dqeval.best_threshold("point_adjusted_f1", [0, 1, 1, 1], y_score).threshold == 0.9
