@@ -20,33 +20,97 @@ every_metric = pytest.mark.parametrize("name", NAMES)
 
 # Every metric is in one of each pair of sets, and written down there: a new one must say which.
 # test_the_sets_cover_the_registry holds that.
-TAKES_SCORES = set("dqe auc_roc auc_pr vus_roc vus_pr pate".split())
+TAKES_SCORES = set(["dqe", "auc_roc", "auc_pr", "vus_roc", "vus_pr", "pate"])
 TAKES_DETECTIONS = set(
-    "pate_f1 point_f1 point_adjusted_f1 point_adjusted_k_f1 range_f1 etapr_f1 tapr_f1 affiliation_f1".split()
+    [
+        "pate_f1",
+        "point_f1",
+        "point_adjusted_f1",
+        "point_adjusted_k_f1",
+        "range_f1",
+        "etapr_f1",
+        "tapr_f1",
+        "affiliation_f1",
+    ]
 )
-NEEDS_A_RANGE = set("dqe vus_roc vus_pr pate pate_f1".split())
+NEEDS_A_RANGE = set(["dqe", "vus_roc", "vus_pr", "pate", "pate_f1"])
 NEEDS_NO_RANGE = set(
-    "auc_roc auc_pr point_f1 point_adjusted_f1 point_adjusted_k_f1 range_f1 etapr_f1 tapr_f1 affiliation_f1".split()
+    [
+        "auc_roc",
+        "auc_pr",
+        "point_f1",
+        "point_adjusted_f1",
+        "point_adjusted_k_f1",
+        "range_f1",
+        "etapr_f1",
+        "tapr_f1",
+        "affiliation_f1",
+    ]
 )
 SAME_REVERSED = set(
-    "dqe auc_roc auc_pr vus_roc vus_pr point_f1 point_adjusted_f1 point_adjusted_k_f1 range_f1 etapr_f1 tapr_f1"
-    " affiliation_f1".split()
+    [
+        "dqe",
+        "auc_roc",
+        "auc_pr",
+        "vus_roc",
+        "vus_pr",
+        "point_f1",
+        "point_adjusted_f1",
+        "point_adjusted_k_f1",
+        "range_f1",
+        "etapr_f1",
+        "tapr_f1",
+        "affiliation_f1",
+    ]
 )
-NOT_SAME_REVERSED = set("pate pate_f1".split())  # an early detection counts only if its event is hit, a late one always
-FOLLOWS_RANKS = set("auc_roc auc_pr vus_roc vus_pr point_f1".split())
+NOT_SAME_REVERSED = set(["pate", "pate_f1"])  # an early detection counts only if its event is hit, a late one always
+FOLLOWS_RANKS = set(["auc_roc", "auc_pr", "vus_roc", "vus_pr", "point_f1"])
 FOLLOWS_VALUES = set(
-    "dqe pate pate_f1 point_adjusted_f1 point_adjusted_k_f1 range_f1 etapr_f1 tapr_f1 affiliation_f1".split()
+    [
+        "dqe",
+        "pate",
+        "pate_f1",
+        "point_adjusted_f1",
+        "point_adjusted_k_f1",
+        "range_f1",
+        "etapr_f1",
+        "tapr_f1",
+        "affiliation_f1",
+    ]
 )
-NEEDS_A_NORMAL_POINT = set("auc_roc vus_roc vus_pr".split())
+NEEDS_A_NORMAL_POINT = set(["auc_roc", "vus_roc", "vus_pr"])
 NEEDS_NONE = set(
-    "dqe auc_pr pate pate_f1 point_f1 point_adjusted_f1 point_adjusted_k_f1 range_f1 etapr_f1 tapr_f1"
-    " affiliation_f1".split()
+    [
+        "dqe",
+        "auc_pr",
+        "pate",
+        "pate_f1",
+        "point_f1",
+        "point_adjusted_f1",
+        "point_adjusted_k_f1",
+        "range_f1",
+        "etapr_f1",
+        "tapr_f1",
+        "affiliation_f1",
+    ]
 )
 PERFECT_IS_1 = set(
-    "dqe auc_roc auc_pr pate pate_f1 point_f1 point_adjusted_f1 point_adjusted_k_f1 range_f1 etapr_f1 tapr_f1"
-    " affiliation_f1".split()
+    [
+        "dqe",
+        "auc_roc",
+        "auc_pr",
+        "pate",
+        "pate_f1",
+        "point_f1",
+        "point_adjusted_f1",
+        "point_adjusted_k_f1",
+        "range_f1",
+        "etapr_f1",
+        "tapr_f1",
+        "affiliation_f1",
+    ]
 )
-PERFECT_IS_NOT_1 = set("vus_roc vus_pr".split())  # points around an event that are labelled softly are not detected
+PERFECT_IS_NOT_1 = set(["vus_roc", "vus_pr"])  # points around an event that are labelled softly are not detected
 
 PAIRS = [
     (TAKES_SCORES, TAKES_DETECTIONS),

@@ -12,7 +12,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import metrics
-from test_reference import GOLDEN, PAPER, binary
+from test_reference import GOLDEN, labels_and_detections, paper_cases
 
 PARTS = {
     "point": (metrics.point_parts, naive.point_precision_recall, {}),
@@ -228,20 +228,9 @@ def test_decision_constant_scores():
             assert (found[name], best.threshold) == (0, np.inf)
 
 
-PAPER_ROWS = [
-    pytest.param(table, row, id=f"table {table['table']} {row['row']}")
-    for table in PAPER["tables"]
-    for row in table["rows"]
-]
-
-
-@pytest.mark.parametrize(("table", "row"), PAPER_ROWS)
+@pytest.mark.parametrize(("table", "row"), list(paper_cases()))
 def test_every_cell_of_the_papers_tables(table, row):
-    y_true = binary(table["anomalies"], table["length"])
-    if row["detections"] == "random":
-        y_pred = np.random.RandomState(42).randint(0, 2, size=table["length"])
-    else:
-        y_pred = binary(row["detections"], table["length"])
+    y_true, y_pred = labels_and_detections(table, row)
     found = dqeval.panel(y_true, y_pred, near=table["near"])
     assert len(row["cells"]) == 10
     assert {name: f"{found[name]:.2f}" for name in row["cells"]} == row["cells"]

@@ -21,6 +21,13 @@ def binary(ranges, length):
     return series
 
 
+def labels_and_detections(table, row):
+    y_true = binary(table["anomalies"], table["length"])
+    if row["detections"] == "random":
+        return y_true, np.random.RandomState(42).randint(0, 2, size=table["length"])
+    return y_true, binary(row["detections"], table["length"])
+
+
 def paper_cases():
     for table in PAPER["tables"]:
         for row in table["rows"]:
@@ -29,11 +36,7 @@ def paper_cases():
 
 @pytest.mark.parametrize(("table", "row"), list(paper_cases()))
 def test_every_cell_of_the_papers_tables(table, row):
-    y_true = binary(table["anomalies"], table["length"])
-    if row["detections"] == "random":
-        y_pred = np.random.RandomState(42).randint(0, 2, size=table["length"])
-    else:
-        y_pred = binary(row["detections"], table["length"])
+    y_true, y_pred = labels_and_detections(table, row)
     result = dqeval.evaluate_detections(y_true, y_pred, near=table["near"])
     assert f"{result.dqe:.2f}" == row["dqe"]
     assert f"{dqeval.dqe_score(y_true, y_pred, near=table['near']):.2f}" == row["dqe"]
