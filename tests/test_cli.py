@@ -69,32 +69,20 @@ def test_score_estimates_the_period_from_the_values(tmp_path):
     assert "near 7," in run("score", path, "--near", "7").stdout
 
 
+def test_score_with_chosen_columns_from_standard_input():
+    text = "a,b,c,d\n1,0,0.5,9\n2,1,0.9,8\n3,0,0.1,7\n"
+    options = ["--value", "a", "--label", "b", "--score", "d", "--score", "c"]
+    done = run("score", "-", *options, input=text)
+    assert done.returncode == 0, done.stderr
+    assert "-: 3 points, 1 event, near 62.5, half the period" in done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()[4:]] == ["c", "d"]
+    assert "no numeric column is called x" in run("score", "-", "--label", "x", input=text).stderr
+
+
 def test_score_without_values_falls_back(tmp_path):
     path = tmp_path / "series.csv"
     path.write_text("is_anomaly,mine\n0,0.5\n1,0.9\n")
     assert "near 125 by default" in run("score", path).stdout
-
-
-GOOD_FILES = {
-    "plain": "value,label,mine\n1,0,0.5\n2,1,0.9\n",
-    "capitals, Windows lines, a mark at the start": "\ufeffData,Label,mine\r\n1,0,0.5\r\n2,1,0.9\r\n",
-    "quotes and blank lines": '\n"value","label","mine"\n\n"1","0","0.5"\n"2","1","0.9"\n\n',
-    "semicolons": "value;label;mine\n1;0;0.5\n2;1;0.9\n",
-    "tabs": "value\tlabel\tmine\n1\t0\t0.5\n2\t1\t0.9\n",
-    "labels as words": "value,label,mine\n1,False,0.5\n2,TRUE,0.9\n",
-    "an index, a time and a remark": ",timestamp,remark,value,label,mine\n0,17,a,1,0,0.5\n1,18,,2,1,0.9\n",
-}
-
-
-@pytest.mark.parametrize("text", GOOD_FILES.values(), ids=GOOD_FILES)
-def test_forms_of_files(tmp_path, text):
-    path = tmp_path / "series.csv"
-    path.write_text(text, encoding="utf-8", newline="")
-    series = dqeval.datasets.read_columns(path)
-    assert (series.name, list(series.scores)) == ("series", ["mine"])
-    assert series.values.tolist() == [1, 2]
-    assert series.labels.tolist() == [0, 1]
-    assert series.scores["mine"].tolist() == [0.5, 0.9]
 
 
 NO_ROWS = "the file needs a line that names the columns, and at least one row below it"
@@ -103,7 +91,7 @@ BAD_FILES = {
     "no header": ("1,0,0.5\n2,1,0.6\n", "the first line must name the columns, such as value,label,my_detector"),
     "empty": ("", NO_ROWS),
     "header only": ("label,mine\n\n", NO_ROWS),
-    "no label": ("value,mine\n1,2\n", "no column is called label or is_anomaly; the numeric ones are value, mine"),
+    "no label": ("value,mine\n1,2\n", "no numeric column is called label or is_anomaly; there are value, mine"),
     "no scores": ("value,label\n1,0\n", "no column of scores: beside the labels there must be one numeric column per"),
     "same name": ("label,mine,mine\n1,0,1\n", "two columns have the same name: label, mine, mine"),
     "two labels": ("label,is_anomaly,mine\n1,0,1\n", "there must be one column for label: found label, is_anomaly"),
@@ -113,7 +101,8 @@ BAD_FILES = {
         "label,mine\n1,\n0,2\n",
         "column mine must hold numbers: row 1 below the header is an empty cell",
     ),
-    "label as a word": ("label,mine\nyes,1\n", "column label must hold numbers: row 1 below the header is 'yes'"),
+    "label as a word": ("label,mine\n0,1\nyes,1\n", "column label must hold numbers: row 2 below the header is 'yes'"),
+    "all labels words": ("label,mine\nyes,1\n", "no numeric column is called label or is_anomaly; there are mine"),
     "decimal commas": ("label,mine\n1,0,5\n0,0,7\n", "row 1 below the header has 3 cells, and the header has 2"),
     "short row": ("label,mine\n1,0.5\n0\n", "row 2 below the header has 1 cells, and the header has 2"),
     "endless cell": ("label,mine\n" + "9" * 200_000, "field larger than field limit"),

@@ -55,9 +55,15 @@ def _root(
     """How good a time-series anomaly detector is, event by event, and why."""
 
 
-@app.command()
-def score(
-    file: Annotated[Path, typer.Argument(help="CSV with the columns label, value (optional) and one per detector.")],
+@app.command(name="score")
+def score_file(
+    file: Annotated[
+        Path,
+        typer.Argument(help="Table with the columns label, value (optional), one per detector; - for CSV on stdin."),
+    ],
+    label: Annotated[str | None, typer.Option(help="Column of the labels, if not called label.")] = None,
+    value: Annotated[str | None, typer.Option(help="Column of the values, if not called value.")] = None,
+    score: Annotated[list[str] | None, typer.Option(help="Column of a detector; may be repeated.")] = None,
     near: Annotated[float | None, typer.Option(help="Near-miss range around an event, in points.")] = None,
     period: Annotated[
         float | None, typer.Option(help="Period of the series; the near-miss range is half of it.")
@@ -69,7 +75,7 @@ def score(
     """Score every detector in a file with DQE."""
     from dqeval.datasets import read_columns
 
-    series = read_columns(file)
+    series = read_columns(file, label=label, value=value, scores=score)
     if metrics:
         _print_panel(_panels(series, metrics, source=str(file), near=near, period=period))
         return

@@ -1,0 +1,175 @@
+"""Named columns of numbers from files: CSV, TSV, JSON lines, npz, Parquet, Feather; gzip; standard input."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from dqeval.types import FloatArray
+
+STANDARD_INPUT = Path("-")
+SEPARATORS = ",;\t"
+TRUTH = {"true": 1.0, "false": 0.0}
+IGNORED_NAMES = ("", "timestamp", "time", "date", "datetime", "index")  # pandas writes its index without a name
+_ROWS_AT_ONCE = 10_000
+
+Columns = dict[str, FloatArray]
+
+
+def read_numbers(path: Path) -> Columns:
+    """Return the columns of numbers of a file by name; text, timestamps and columns without a name are left out.
+
+    The ending of the name says what the file is: .npz, .parquet, .feather, .jsonl or .ndjson. Anything else is text
+    with columns separated by commas, semicolons or tabs, named in the first line; so is the path ``-``, standard input.
+    A text file whose name ends with .gz is unpacked on the way.
+    """
+    try:
+        return _columns_of(path)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a text file in UTF-8; save it as one, comma-separated") from None
+    except (ValueError, csv.Error, EOFError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _columns_of(path: Path) -> Columns:
+    zipped = path.suffix.lower() == ".gz"
+    kind = (Path(path.stem) if zipped else path).suffix.lower()
+    if path == STANDARD_INPUT:
+        return _from_rows(_text_rows(sys.stdin))
+    if kind == ".npz":
+        return _from_npz(path)
+    if kind in (".parquet", ".feather"):
+        return _from_arrow(path, kind)
+    with _opened(path, zipped=zipped) as file:
+        return _from_rows(_json_rows(file) if kind in (".jsonl", ".ndjson") else _text_rows(file))
+
+
+def _opened(path: Path, *, zipped: bool) -> TextIO:
+    if zipped:
+        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
+    return path.open(newline="", encoding="utf-8-sig")
+
+
+def _text_rows(file: TextIO) -> Iterator[Sequence[Any]]:
+    """Yield the names of the columns, then the rows of cells; empty lines are passed over."""
+    lines = (line for line in file if line.strip("\r\n\ufeff"))
+    header_line = next(lines, "").removeprefix("\ufeff")
+    separator = max(SEPARATORS, key=header_line.count)
+    header = next(csv.reader([header_line], delimiter=separator), [])
+    if header and all(map(_is_number, header)):
+        raise ValueError("the first line must name the columns, such as value,label,my_detector")
+    yield [name.strip() for name in header]
+    yield from csv.reader(lines, delimiter=separator)
+
+
+def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
+    """Yield the keys of the first object, then the values of each, which must have the same keys."""
+    names: list[str] | None = None
+    for number, line in enumerate((line for line in file if line.strip()), start=1):
+        row = json.loads(line)
+        if not isinstance(row, dict):
+            raise ValueError(f"row {number} is not a JSON object")
+        if names is None:
+            names = list(row)
+            yield names
+        if set(row) != set(names):
+            raise ValueError(f"row {number} has the keys {_listed(row)}, and the first row has {_listed(names)}")
+        yield [row[name] for name in names]
+
+
+def _from_rows(rows: Iterator[Sequence[Any]]) -> Columns:
+    """Return the columns of rows that follow their names, read in batches so that their text is never held whole."""
+    names = next(rows, [])
+    batch = list(islice(rows, _ROWS_AT_ONCE))
+    if not batch:
+        raise ValueError("the file needs a line that names the columns, and at least one row below it")
+    used = [i for i, name in enumerate(names) if i < len(batch[0]) and _is_used(name, batch[0][i])]
+    if len({names[i] for i in used}) < len(used):
+        raise ValueError(f"two columns have the same name: {_listed(names)}")
+    columns = {names[i]: array("d") for i in used}
+    done = 0
+    while batch:
+        _check_width(batch, len(names), done)
+        for i in used:
+            columns[names[i]].extend(_numbers(names[i], [row[i] for row in batch], done))
+        done += len(batch)
+        batch = list(islice(rows, _ROWS_AT_ONCE))
+    return {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
+
+
+def _check_width(batch: list[Sequence[Any]], width: int, done: int) -> None:
+    for number, row in enumerate(batch, start=done + 1):
+        if len(row) != width:
+            raise ValueError(f"row {number} below the header has {len(row)} cells, and the header has {width}")
+
+
+def _is_used(name: str, first_cell: Any) -> bool:
+    """Tell whether a column counts: by its first cell; an empty one does not hide a column, it is an error later."""
+    if name.lower() in IGNORED_NAMES:
+        return False
+    return _is_number(first_cell) or first_cell is None or str(first_cell).strip().lower() in ("", *TRUTH)
+
+
+def _numbers(name: str, cells: list[Any], done: int) -> list[float]:
+    try:
+        return [float(cell) for cell in cells]
+    except (TypeError, ValueError):
+        return [_number(name, cell, number) for number, cell in enumerate(cells, start=done + 1)]
+
+
+def _number(name: str, cell: Any, number: int) -> float:
+    """Return one cell as a number: also true and false, but nothing else."""
+    if _is_number(cell):
+        return float(cell)
+    text = "" if cell is None else str(cell).strip().lower()
+    if text in TRUTH:
+        return TRUTH[text]
+    what = f"'{cell}'" if text else "an empty cell"
+    raise ValueError(f"column {name} must hold numbers: row {number} below the header is {what}")
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _from_npz(path: Path) -> Columns:
+    with np.load(path) as arrays:
+        return _from_arrays({name: arrays[name] for name in arrays.files})
+
+
+def _from_arrow(path: Path, kind: str) -> Columns:
+    try:
+        from pyarrow import feather, parquet
+    except ImportError:
+        raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
+    table = parquet.read_table(path) if kind == ".parquet" else feather.read_table(path)
+    return _from_arrays({name: table[name].to_numpy() for name in table.column_names})
+
+
+def _from_arrays(arrays: dict[str, np.ndarray[Any, Any]]) -> Columns:
+    numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf" and name.lower() not in IGNORED_NAMES}
+    for name, column in numeric.items():
+        if column.ndim != 1:
+            raise ValueError(f"array {name} must be one-dimensional: its shape is {column.shape}")
+    lengths = {name: len(column) for name, column in numeric.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"the arrays must have the same length: got {lengths}")
+    return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
+
+
+def _listed(names: Sequence[str] | dict[str, Any]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,130 @@
+"""Series from files of every kind."""
+
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+import dqeval
+from dqeval.datasets import files
+
+GOOD_FILES = {
+    "plain": "value,label,mine\n1,0,0.5\n2,1,0.9\n",
+    "capitals, Windows lines, a mark at the start": "\ufeffData,Label,mine\r\n1,0,0.5\r\n2,1,0.9\r\n",
+    "quotes and blank lines": '\n"value","label","mine"\n\n"1","0","0.5"\n"2","1","0.9"\n\n',
+    "semicolons": "value;label;mine\n1;0;0.5\n2;1;0.9\n",
+    "tabs": "value\tlabel\tmine\n1\t0\t0.5\n2\t1\t0.9\n",
+    "labels as words": "value,label,mine\n1,False,0.5\n2,TRUE,0.9\n",
+    "an index, a time and a remark": ",timestamp,remark,value,label,mine\n0,17,a,1,0,0.5\n1,18,,2,1,0.9\n",
+}
+
+
+@pytest.mark.parametrize("text", GOOD_FILES.values(), ids=GOOD_FILES)
+def test_forms_of_files(tmp_path, text):
+    path = tmp_path / "series.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    series = dqeval.datasets.read_columns(path)
+    assert (series.name, list(series.scores)) == ("series", ["mine"])
+    assert series.values.tolist() == [1, 2]
+    assert series.labels.tolist() == [0, 1]
+    assert series.scores["mine"].tolist() == [0.5, 0.9]
+
+
+COLUMNS = {"value": [1.0, 2.0, 3.0], "label": [0, 1, 0], "mine": [0.5, 0.9, 0.1], "remark": ["a", "b", "c"]}
+
+
+def write_json_lines(path, opened=open):
+    with opened(path, "wt") as file:
+        for row in zip(*COLUMNS.values(), strict=True):
+            file.write(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n")
+
+
+def write_text(path, separator=",", opened=open):
+    with opened(path, "wt") as file:
+        for row in (COLUMNS, *zip(*COLUMNS.values(), strict=True)):
+            file.write(separator.join(map(str, row)) + "\n")
+
+
+KINDS = {
+    "a.csv": write_text,
+    "a.tsv": lambda path: write_text(path, "\t"),
+    "a.csv.gz": lambda path: write_text(path, opened=gzip.open),
+    "a.jsonl": write_json_lines,
+    "a.ndjson.gz": lambda path: write_json_lines(path, gzip.open),
+    "a.npz": lambda path: np.savez(path, **{name: np.array(column) for name, column in COLUMNS.items()}),
+    "a.parquet": lambda path: parquet.write_table(pa.table(COLUMNS), path),
+    "a.feather": lambda path: feather.write_feather(pa.table(COLUMNS), path),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds_of_files(tmp_path, name):
+    KINDS[name](tmp_path / name)
+    series = dqeval.datasets.read_columns(tmp_path / name)
+    assert series.name == "a"
+    assert series.values.tolist() == COLUMNS["value"]
+    assert series.labels.tolist() == COLUMNS["label"]
+    assert {name: scores.tolist() for name, scores in series.scores.items()} == {"mine": COLUMNS["mine"]}
+
+
+def test_chosen_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,truth,one,two,three\n7,0,1,2,3\n8,1,4,5,6\n")
+    series = dqeval.datasets.read_columns(path, label="truth", value="x", scores=["three", "one"])
+    assert series.labels.tolist() == [0, 1]
+    assert series.values.tolist() == [7, 8]
+    assert {name: scores.tolist() for name, scores in series.scores.items()} == {"three": [3, 6], "one": [1, 4]}
+    with pytest.raises(ValueError, match="no numeric column is called four; there are x, truth, one, two, three"):
+        dqeval.datasets.read_columns(path, label="truth", scores=["four"])
+    with pytest.raises(ValueError, match="no numeric column is called y"):
+        dqeval.datasets.read_columns(path, label="y")
+
+
+def test_long_files_are_read_in_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_ROWS_AT_ONCE", 7)
+    path = tmp_path / "a.csv"
+    rows = [f"{t % 2},{t / 100}" for t in range(100)]
+    path.write_text("label,mine\n" + "\n".join(rows))
+    assert dqeval.datasets.read_columns(path).scores["mine"].tolist() == [t / 100 for t in range(100)]
+    rows[50] = "1,"
+    path.write_text("label,mine\n" + "\n".join(rows))
+    with pytest.raises(ValueError, match="row 51 below the header is an empty cell"):
+        dqeval.datasets.read_columns(path)
+    rows[50] = "1"
+    path.write_text("label,mine\n" + "\n".join(rows))
+    with pytest.raises(ValueError, match="row 51 below the header has 1 cells"):
+        dqeval.datasets.read_columns(path)
+
+
+BAD = {
+    "a.jsonl": (
+        lambda path: path.write_text('{"label": 1, "mine": 2}\n{"label": 1}\n'),
+        "row 2 has the keys label, and the",
+    ),
+    "b.jsonl": (lambda path: path.write_text("[1]\n"), "row 1 is not a JSON object"),
+    "c.jsonl": (lambda path: path.write_text("{"), "Expecting property name"),
+    "d.jsonl": (lambda path: path.write_text('{"label": null, "mine": 2}\n'), "column label must hold numbers: row 1"),
+    "a.npz": (lambda path: np.savez(path, label=[1, 0], mine=[1]), "the arrays must have the same length"),
+    "b.npz": (
+        lambda path: np.savez(path, label=[[1, 0]]),
+        r"array label must be one-dimensional: its shape is \(1, 2\)",
+    ),
+    "a.csv.gz": (lambda path: path.write_text("label,mine\n"), "Not a gzipped file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files(tmp_path, name):
+    write, message = BAD[name]
+    write(tmp_path / name)
+    with pytest.raises(ValueError, match=rf"{name}: .*{message}"):
+        dqeval.datasets.read_columns(tmp_path / name)
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r"\.parquet files need pyarrow: pip install 'dqeval\[files\]'"):
+        dqeval.datasets.read_columns(tmp_path / "a.parquet")
