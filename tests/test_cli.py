@@ -143,9 +143,17 @@ def test_score_with_metrics(file):
     for label, name in [("AUC-ROC", "auc_roc"), ("RF", "range_f1"), ("DQE", "dqe")]:
         panels = [dqeval.panel([0, 0, 1, 1, 0, 0], s, near=1, metrics=[name]) for s in (NOISY, GOOD)]
         assert numbers(done.stdout, label) == pytest.approx([panel[name] for panel in panels], abs=5e-4)
-    assert "near 1; metrics of detections at their best threshold" in done.stdout
-    assert len(run("score", file, "--metrics", "all").stdout.splitlines()) == 2 + len(dqeval.METRICS) + 1
-    assert "did you mean 'vus_pr'?" in run("score", file, "--metrics", "vuspr").stderr
+    assert "scores.csv: 6 points, near 1\n" in done.stdout
+    assert "Metrics of detections are at their best threshold." in done.stdout
+    assert "best threshold" not in run("score", file, "--metrics", "dqe").stdout
+    assert len(run("score", file, "--metrics", "all").stdout.splitlines()) == 4 + len(dqeval.METRICS) + 1
+    assert (
+        "dqeval: there is no metric called 'vuspr': did you mean 'vus_pr'?\n"
+        in run("score", file, "--metrics", "vuspr").stderr
+    )
+    assert "did you mean 'range_f1'?" in run("score", file, "--metrics", "RF").stderr
+    for option in ("--exact", "--per-event"):
+        assert "leave out --metrics" in run("score", file, "--metrics", "dqe", option).stderr
 
 
 def test_score_says_which_metric_failed(tmp_path):
@@ -153,12 +161,21 @@ def test_score_says_which_metric_failed(tmp_path):
     path.write_text("label,mine\n1,0.5\n1,0.7\n")
     done = run("score", path, "--near", "1", "--metrics", "auc_roc,auc_pr")
     assert done.returncode == 0
-    assert "mine, auc_roc: UndefinedError: y_true has no normal point" in done.stdout
+    assert "mine, auc_roc: undefined, because y_true has no normal point" in done.stdout
 
 
 def test_metrics_lists_them_all():
-    lines = run("metrics", env={**os.environ, "COLUMNS": "200"}).stdout.splitlines()
-    assert [line.split()[0] for line in lines[2:]] == list(dqeval.METRICS.names)
+    lines = run("metrics").stdout.splitlines()
+    assert [line.split()[0] for line in lines[::3]] == list(dqeval.METRICS.names)
+    assert [line.strip() for line in lines[1::3]] == [metric.summary for metric in dqeval.METRICS]
+    assert "    Parameters: window: the period (for detections, near); thresholds: 100. As in: TSB-AD" in lines[11]
+
+
+def test_score_says_which_columns_are_detections(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text("label,mine,alarms\n0,0.5,0\n1,0.7,1\n0,0.1,0\n")
+    done = run("score", path, "--near", "1", "--metrics", "vus_pr,range_f1")
+    assert "0/1 detections, with other windows and buffers than the scores: alarms." in done.stdout
 
 
 def test_demo_tells_the_whole_story_in_one_screen():

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
+import naive
 import strategies as own
 from dqeval.registry import Registry
 
@@ -243,6 +244,12 @@ BAD_PARAMETERS = [
 def test_bad_parameters(name, parameters, message):
     with pytest.raises(ValueError, match=message):
         dqeval.METRICS[name].function(Y_TRUE, Y_PRED, **parameters)
+
+
+def test_windows_longer_than_the_series(monkeypatch):
+    monkeypatch.setattr("dqeval.metrics.vus._WINDOWS_AT_ONCE", 3)
+    assert dqeval.metrics.vus_pr(Y_TRUE, Y_PRED, window=50.0) == pytest.approx(naive.vus(Y_TRUE, Y_PRED, 50, 100)[1])
+    assert 0 < dqeval.metrics.tapr_f1(Y_TRUE, Y_PRED, delta=10**12) <= 1
 
 
 def test_a_name_that_is_not_there():

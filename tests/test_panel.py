@@ -4,10 +4,14 @@ import dataclasses
 import math
 import pickle
 
+import naive
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dqeval
+from dqeval.thresholds import shortest_threshold
 
 SERIES = dqeval.datasets.demo()
 Y_TRUE, Y_SCORE = SERIES.labels, SERIES.scores["jumpy"]
@@ -55,7 +59,8 @@ def test_thresholds_are_in_the_units_of_the_scores(evaluation):
     moved = dqeval.panel(Y_TRUE, 1024 * Y_SCORE - 256, period=48)
     for name in evaluation.best:
         assert moved[name] == pytest.approx(evaluation[name], abs=1e-12)
-        assert moved.threshold(name) == pytest.approx(1024 * evaluation.threshold(name) - 256)
+        moved_pred = moved.threshold(name) <= 1024 * Y_SCORE - 256
+        np.testing.assert_array_equal(moved_pred, evaluation.threshold(name) <= Y_SCORE)
         y_pred = evaluation.threshold(name) <= Y_SCORE
         metric = dqeval.METRICS[name]
         assert metric.function(Y_TRUE, y_pred, **evaluation.parameters[name]) == pytest.approx(evaluation[name])
@@ -71,8 +76,42 @@ def test_some_metrics():
         found["dqe"]
     with pytest.raises(ValueError, match="did you mean 'vus_pr'"):
         dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["vuspr"])
-    with pytest.raises(ValueError, match=r'metrics must be a sequence of names: write metrics=\["dqe"\]'):
+    with pytest.raises(
+        ValueError, match=r'metrics must be a sequence of names: write metrics=\["dqe"\], or leave it out'
+    ):
         dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics="dqe")
+    with pytest.raises(ValueError, match="metrics is empty"):
+        dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=[])
+
+
+def test_a_panel_is_like_a_mapping(evaluation):
+    assert list(evaluation) == list(evaluation.values)
+    assert "dqe" in evaluation
+    assert len(evaluation) == 14
+    assert evaluation == dqeval.panel(Y_TRUE, Y_SCORE, period=48)
+
+
+def test_everything_detected_and_everything_anomalous():
+    found = dqeval.panel([1, 1, 1], [1, 1, 1], near=2)
+    assert found["dqe"] == dqeval.sdqe_score([1, 1, 1], [1, 1, 1], near=2) == 1
+    assert found["point_f1"] == 1
+
+
+def test_printed_thresholds_can_be_used(evaluation):
+    for line in str(evaluation).splitlines()[2:-1]:
+        label, value, *threshold = line.split()
+        metric = next(metric for metric in dqeval.METRICS if metric.label == label)
+        if threshold:
+            y_pred = float(threshold[0]) <= Y_SCORE
+            assert f"{metric.function(Y_TRUE, y_pred, **evaluation.parameters[metric.name]):.3f}" == value
+
+
+def test_scores_far_apart_keep_their_ranks():
+    """Scaled to [0, 1], the last four would be equal."""
+    y_true, y_score = [0, 0, 0, 1, 1], [-1e17, 0.1, 0.2, 0.8, 0.9]
+    found = dqeval.panel(y_true, y_score, near=1, metrics=["auc_roc", "auc_pr", "point_f1", "vus_roc", "vus_pr"])
+    assert set(found.values.values()) == {1.0}
+    assert found.threshold("point_f1") == 0.8
 
 
 def test_one_metric_that_fails_does_not_stop_the_others():
@@ -81,7 +120,7 @@ def test_one_metric_that_fails_does_not_stop_the_others():
     assert "y_true has no normal point" in found.failures["auc_roc"]
     assert math.isnan(found["auc_roc"])
     assert found["point_f1"] == 1
-    assert "failed: UndefinedError: y_true has no normal point" in str(found)
+    assert "undefined, because y_true has no normal point" in str(found)
 
 
 def test_no_anomaly():
@@ -92,6 +131,7 @@ def test_no_anomaly():
     assert caught[0].filename == __file__
     assert all(map(math.isnan, found.values.values()))
     assert found.dqe is None
+    assert math.isnan(found.chance(repeats=2).mean["dqe"])
 
 
 def test_prints_with_the_papers_labels(evaluation):
@@ -147,12 +187,14 @@ def test_best_threshold():
     assert dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=3).value <= every.value
     with pytest.raises(ValueError, match="auc_roc takes scores and needs no threshold; those that do are pate_f1"):
         dqeval.best_threshold("auc_roc", Y_TRUE, Y_SCORE)
-    with pytest.raises(ValueError, match="thresholds must be a whole number of at least 2: got 1"):
+    with pytest.raises(ValueError, match='thresholds must be a whole number of at least 2, or "all": got 1'):
         dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=1)
     with pytest.raises(ValueError, match="alpha must be a number from 0 to 1"):
         dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, alpha=2)
     with pytest.raises(TypeError, match="beta"):
-        dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, beta=2)
+        dqeval.best_threshold("range_f1", [0, 0], [0, 1], beta=2, undefined="nan")
+    with pytest.raises(ValueError, match='thresholds must be a whole number of at least 2, or "all": got array'):
+        dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=np.array([0.1, 0.2]))
     with pytest.warns(dqeval.UndefinedWarning):
         assert math.isnan(dqeval.best_threshold("range_f1", [0, 0], [0, 1], undefined="nan").value)
 
@@ -160,3 +202,33 @@ def test_best_threshold():
 def test_the_highest_of_equally_good_thresholds():
     y_score = np.array([0.0, 0.9, 0.6, 0.3])
     assert dqeval.best_threshold("point_adjusted_f1", [0, 1, 1, 1], y_score).threshold == 0.9
+    best = dqeval.best_threshold("point_f1", [0, 1, 0, 1, 1, 1], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    assert best.threshold == 0.4
+    best = dqeval.best_threshold("point_f1", [1, 0, 0, 1], [0.9, 0.8, 0.7, 0.6])
+    assert (best.value, best.threshold) == (pytest.approx(2 / 3), 0.9)  # as good as 0.6, which detects everything
+
+
+def test_labels_may_change_after_the_panel():
+    y_true = Y_TRUE.copy()
+    found = dqeval.panel(y_true, Y_SCORE, period=48, metrics=["auc_roc"])
+    expected = found.chance(repeats=2)
+    y_true[:800] = True
+    assert found.chance(repeats=2) == expected
+
+
+def test_ranges_beyond_all_bounds():
+    found = dqeval.panel(Y_TRUE, Y_SCORE, near=1e308, metrics=["dqe", "vus_pr"])
+    assert found["dqe"] > 0
+    assert "OverflowError" in found.failures["vus_pr"]
+    y_true, y_pred = [0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 1, 0]
+    far = dqeval.metrics.pate_f1(y_true, y_pred, early=10**20, late=2**63 - 1)
+    assert far == dqeval.metrics.pate_f1(y_true, y_pred, early=6, late=6)
+    nearly = naive.tapr_f1(y_true, y_pred, delta=10**6)
+    assert dqeval.metrics.tapr_f1(y_true, y_pred, delta=2**63 - 1) == pytest.approx(nearly, abs=1e-5)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9), st.data())
+def test_the_shortest_threshold_separates(scores, data):
+    lowest = data.draw(st.sampled_from(scores))
+    threshold = shortest_threshold(np.array(scores), lowest)
+    assert [s >= threshold for s in scores] == [s >= lowest for s in scores]

@@ -69,17 +69,16 @@ def score_file(
         float | None, typer.Option(help="Period of the series; the near-miss range is half of it.")
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Integrate over all thresholds instead of 100.")] = False,
-    metrics: Annotated[str, typer.Option(help="Metrics to show, comma-separated, or all; DQE if not given.")] = "",
+    metrics: Annotated[str | None, typer.Option(help="Metrics, comma-separated, or all; DQE if not given.")] = None,
     per_event: Annotated[bool, typer.Option("--per-event", help="Show every event too.")] = False,
 ) -> None:
     """Score every detector in a file with DQE."""
     from dqeval.datasets import read_columns
 
+    names = None if metrics is None else _metric_names(metrics)
+    if names is not None and (exact or per_event):
+        raise ValueError("--exact and --per-event are of DQE alone: leave out --metrics")
     series = read_columns(file, label=label, value=value, scores=score)
-    if metrics:
-        _print_panel(_panels(series, metrics, source=str(file), near=near, period=period))
-        return
-    results = _evaluated(series, source=str(file), near=near, period=period, exact=exact)
     how = (
         ""
         if near is not None
@@ -87,6 +86,10 @@ def score_file(
         if period is not None or series.values is not None
         else " by default"
     )
+    if names is not None:
+        _print_panel(series, _panels(series, names, source=str(file), near=near, period=period), str(file), how)
+        return
+    results = _evaluated(series, source=str(file), near=near, period=period, exact=exact)
     _print_scores(series, results, source=str(file), near_from=how, per_event=per_event)
 
 
@@ -95,10 +98,11 @@ def list_metrics() -> None:
     """Say what each metric is, takes and follows."""
     from dqeval.registry import METRICS
 
-    table = _table("name", align="left", columns=("label", "takes", "from", "what it is"))
+    console = _console()
     for metric in METRICS:
-        table.add_row(metric.name, metric.label, metric.takes, metric.citation, metric.summary)
-    _console(wide=False).print(table)
+        console.print(f"[bold]{metric.name}[/] ({metric.label}), takes {metric.takes}, {metric.citation}")
+        console.print(f"    {metric.summary}", markup=False)
+        console.print(f"    Parameters: {metric.signature or 'none'}. As in: {metric.same_as}.", markup=False)
 
 
 @app.command()
@@ -148,43 +152,55 @@ def _evaluated(
     return results
 
 
+def _metric_names(given: str) -> list[str]:
+    """Return the names in a list separated by commas, or all."""
+    from dqeval.registry import METRICS
+
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    return list(METRICS.names) if names == ["all"] else [METRICS[name].name for name in names]
+
+
 def _panels(
-    series: Series, metrics: str, *, source: str, near: float | None, period: float | None
+    series: Series, metrics: list[str], *, source: str, near: float | None, period: float | None
 ) -> dict[str, Evaluation]:
-    """Evaluate every detector with some metrics, or all."""
+    """Evaluate every detector with some metrics."""
     import dqeval
 
-    names = None if metrics == "all" else [name.strip() for name in metrics.split(",")]
     regions = _regions(series, source=source, near=near, period=period)
     panels = {}
     for name, scores in series.scores.items():
         try:
-            panels[name] = dqeval.panel(series.labels, scores, near=regions.near, metrics=names)
+            panels[name] = dqeval.panel(series.labels, scores, near=regions.near, metrics=metrics)
         except ValueError as error:
             raise ValueError(f"{source}, column {name}: {error}") from error
     return panels
 
 
-def _print_panel(panels: dict[str, Evaluation]) -> None:
+def _print_panel(series: Series, panels: dict[str, Evaluation], source: str, near_from: str) -> None:
     console = _console()
     first = next(iter(panels.values()))
+    console.print(f"{source}: {counted(len(series.labels), 'point')}, near {first.near:g}{near_from}", markup=False)
+    console.print()
     table = _table("metric", columns=tuple(panels))
     for metric, label in first.labels.items():
-        best = max(panel[metric] for panel in panels.values())
-        cells = (f"{panel[metric]:.3f}" for panel in panels.values())
-        table.add_row(label, *(f"[bold]{cell}[/]" if cell == f"{best:.3f}" else cell for cell in cells))
+        cells = [f"{panel[metric]:.3f}" for panel in panels.values()]
+        table.add_row(label, *(f"[bold]{cell}[/]" if cell == max(cells) else cell for cell in cells))
     console.print(table)
-    console.print(f"near {first.near:g}; metrics of detections at their best threshold")
+    if any(panel.best for panel in panels.values()):
+        console.print("Metrics of detections are at their best threshold.")
+    if len({panel.binary for panel in panels.values()}) > 1:
+        detections = ", ".join(name for name, panel in panels.items() if panel.binary)
+        console.print(f"0/1 detections, with other windows and buffers than the scores: {detections}.", markup=False)
     for name, panel in panels.items():
         for metric, why in panel.failures.items():
             console.print(f"{name}, {metric}: {why}", markup=False)
 
 
-def _console(*, wide: bool = True) -> Console:
+def _console() -> Console:
     from rich.console import Console
 
     # So wide that no table is squeezed until its numbers are cut: a line too long for the terminal wraps there.
-    return Console(highlight=False, soft_wrap=wide, width=10_000 if wide else None)
+    return Console(highlight=False, soft_wrap=True, width=10_000)
 
 
 def _print_scores(
@@ -234,14 +250,14 @@ def _outcome_table(results: dict[str, DQEResult]) -> Table:
     return table
 
 
-def _table(first: str, *, columns: tuple[str, ...], align: Literal["left", "right"] = "right") -> Table:
+def _table(first: str, *, columns: tuple[str, ...]) -> Table:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(first, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
-        table.add_column(escape(name), justify=align)
+        table.add_column(escape(name), justify="right")
     return table
 
 

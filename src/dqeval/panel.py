@@ -14,7 +14,7 @@ from dqeval import validate
 from dqeval.period import near_range
 from dqeval.registry import METRICS, Metric
 from dqeval.scored import Match, Scored
-from dqeval.types import BestThreshold, BoolArray, Chance, DQEResult, Evaluation, FloatArray, Numbers
+from dqeval.types import BestThreshold, BoolArray, Chance, DQEResult, Evaluation, Numbers
 from dqeval.validate import Undefined
 
 
@@ -35,7 +35,8 @@ def panel(
     y_true : array-like of 0 and 1, shape (n,)
         The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
-        The detector's scores, the larger, the more anomalous; or its detections, 0 and 1.
+        The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
+        for detections.
     near, period, values
         The near range, or what it follows from: see `evaluate`. The windows and buffers of the other metrics follow
         from it as in the paper. For scores: VUS window the period, PATE buffers half of it. For detections: all of them
@@ -48,8 +49,8 @@ def panel(
     Returns
     -------
     Evaluation
-        A metric of detections has, for scores, its best value over thresholds. A metric that fails on this input is NaN
-        there, with the reason in ``failures``; the others go on.
+        A metric of detections has, for scores, its best value over thresholds. A metric that fails, or is undefined
+        where others are not, is NaN, with the reason in ``failures``; the others go on.
 
     Examples
     --------
@@ -59,16 +60,14 @@ def panel(
     ----------------------------
     DQE      0.577
     AUC-ROC  0.660
-    RF       0.438       0.22233
+    RF       0.438          0.22
     near 24
     """
-    chosen = [METRICS[name] for name in (METRICS.names if metrics is None else _names(metrics))]
+    chosen = [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(labels, scores=validate.scaled(raw))
-    near = near_range(labels, near=near, period=period, values=values)
-    is_defined = validate.defined(scored.events, undefined)
-    binary = bool(np.isin(raw, (0, 1)).all())
-    run = _Run(scored, raw, near, binary, is_defined)
+    scored = Scored(labels, raw=raw, binary=bool(np.isin(raw, (0, 1)).all()))
+    validate.defined(scored.events, undefined)
+    run = _Run(scored, near_range(labels, near=near, period=period, values=values))
     for metric in chosen:
         run.add(metric)
     return run.evaluation()
@@ -93,8 +92,8 @@ def best_threshold(
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     thresholds : int or "all", optional
-        How many, evenly spaced from the lowest score to the highest; or every distinct score. If not given, as in the
-        paper: every distinct score for ``point_f1``, 100 for the others.
+        How many, evenly spaced from the lowest score to the highest; or every distinct score, one by one, which takes
+        long for many. If not given, as in the paper: every distinct score for ``point_f1``, 100 for the others.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly.
     **parameters
@@ -106,8 +105,9 @@ def best_threshold(
 
     Notes
     -----
-    With a number of thresholds, detected is what lies strictly above one, as in the paper's code. The threshold that is
-    returned is the lowest score detected, so that ``y_score >= threshold`` gives the same points in either case.
+    With a number of thresholds, detected is what lies strictly above one, as in the paper's code. In either case the
+    points with ``y_score >= threshold`` are those detected: the threshold that is returned is the number with the
+    fewest digits that lies above the highest score not detected, and not above the lowest score that is.
 
     Examples
     --------
@@ -119,41 +119,32 @@ def best_threshold(
     if chosen.takes != "detections":
         detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
         raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")
-    if thresholds is not None and thresholds != "all":
-        thresholds = validate.whole("thresholds", thresholds, least=2)
+    count = chosen.sweep if thresholds is None else validate.sweep_thresholds(thresholds)
+    # The public function checks the parameters, and knows which there are.
+    chosen.function([0, 1], [0, 1], **parameters)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(labels, scores=validate.scaled(raw))
+    scored = Scored(labels, raw=raw)
     if not validate.defined(scored.events, undefined):
         return BestThreshold(np.nan, np.nan, np.nan, np.nan)
-    # The public function checks the parameters, and knows which there are.
-    chosen.function(labels, labels, **parameters)
-    return _best(
-        chosen, scored, raw, chosen.sweep if thresholds is None else thresholds, {**chosen.defaults, **parameters}
-    )
+    return _best(chosen, scored, count, {**chosen.defaults, **parameters})
 
 
 def _best(
-    metric: Metric, scored: Scored, raw: FloatArray, thresholds: int | Literal["all"], parameters: dict[str, Any]
+    metric: Metric, scored: Scored, thresholds: int | Literal["all"], parameters: dict[str, Any]
 ) -> BestThreshold:
     if thresholds == "all" and metric.at_every_score is not None:
         found = sweeping.best_at_every_score(scored, *metric.at_every_score(scored, **parameters))
     else:
         found = sweeping.best(scored, partial(metric.compute, **parameters), thresholds)
-    lowest = np.inf if found.lowest is None else raw[scored.scores >= found.lowest].min()
-    return BestThreshold(found.parts.f1, float(lowest), found.parts.precision, found.parts.recall)
-
-
-def _names(metrics: Sequence[str]) -> list[str]:
-    if isinstance(metrics, str):
-        raise ValueError(f'metrics must be a sequence of names: write metrics=["{metrics}"]')
-    return list(metrics)
+    threshold = np.inf if found.lowest is None else sweeping.shortest_threshold(scored.raw, found.lowest)
+    return BestThreshold(found.parts.f1, threshold, found.parts.precision, found.parts.recall)
 
 
 class _Run:
     """A panel while its metrics are computed, one after the other."""
 
-    def __init__(self, scored: Scored, raw: FloatArray, near: float, binary: bool, is_defined: bool) -> None:
-        self.scored, self.raw, self.near, self.binary, self.is_defined = scored, raw, near, binary, is_defined
+    def __init__(self, scored: Scored, near: float) -> None:
+        self.scored, self.near = scored, near
         self.values: dict[str, float] = {}
         self.seconds: dict[str, float] = {}
         self.failures: dict[str, str] = {}
@@ -165,34 +156,38 @@ class _Run:
     def add(self, metric: Metric) -> None:
         """Compute a metric; if it fails, say so and go on."""
         self.labels[metric.name] = metric.label
-        self.parameters[metric.name] = metric.parameters(self.near, binary=self.binary)
+        self.parameters[metric.name] = {}
+        self.values[metric.name] = np.nan
         began = time.perf_counter()
-        try:
-            self.values[metric.name] = self.value(metric) if self.is_defined else np.nan
-        except Exception as error:
-            # Whatever one metric fails on, the others are still wanted.
-            self.values[metric.name] = np.nan
-            self.failures[metric.name] = f"{type(error).__name__}: {error}"
+        why = validate.why_undefined(self.scored.events, needs_normal=metric.needs_normal)
+        if why is not None:
+            self.failures[metric.name] = f"undefined, because {why}"
+        else:
+            try:
+                self.values[metric.name] = self.value(metric)
+            except Exception as error:
+                # Whatever one metric fails on, the others are still wanted.
+                self.failures[metric.name] = f"{type(error).__name__}: {error}"
         self.seconds[metric.name] = time.perf_counter() - began
 
     def value(self, metric: Metric) -> float:
         """Return the metric's value: from the scores, from the detections, or the best over thresholds."""
-        parameters = self.parameters[metric.name]
-        validate.defined(self.scored.events, "raise", needs_normal=metric.needs_normal)
+        parameters = metric.parameters(self.near, binary=self.scored.binary)
+        self.parameters[metric.name] = parameters
         if metric.takes == "scores":
             found = metric.compute(self.scored, **parameters)
             if isinstance(found, DQEResult):
                 self.dqe = found
                 return found.dqe
             return float(found)
-        if self.binary:
-            detections: BoolArray = self.raw == 1
-            return float(metric.compute(Match(self.scored, detections), **parameters).f1)
-        self.best[metric.name] = _best(metric, self.scored, self.raw, metric.sweep, parameters)
+        if self.scored.binary:
+            return float(metric.compute(Match(self.scored, self.scored.raw == 1), **parameters).f1)
+        self.best[metric.name] = _best(metric, self.scored, metric.sweep, parameters)
         return self.best[metric.name].value
 
     def evaluation(self) -> Evaluation:
         """Return what was computed."""
+        detected = int(np.count_nonzero(self.scored.raw)) if self.scored.binary else None
         return Evaluation(
             values=self.values,
             seconds=self.seconds,
@@ -200,10 +195,11 @@ class _Run:
             parameters=self.parameters,
             best=self.best,
             near=self.near,
-            binary=self.binary,
+            binary=self.scored.binary,
             dqe=self.dqe,
             labels=self.labels,
-            make_chance=partial(_chance, self.scored.labels, int(np.count_nonzero(self.raw)) if self.binary else None),
+            # A copy: the caller may change the labels later.
+            make_chance=partial(_chance, self.scored.labels.copy(), detected),
         )
 
 
@@ -216,8 +212,10 @@ def _chance(labels: BoolArray, detected: int | None, evaluation: Evaluation, rep
         scores = random.random(len(labels))
         if detected is not None:
             scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
-        drawn = panel(labels, scores, near=evaluation.near, metrics=names)
-        rows.append([drawn.values[name] for name in names])
+        run = _Run(Scored(labels, raw=scores, binary=detected is not None), evaluation.near)
+        for name in names:
+            run.add(METRICS[name])
+        rows.append(list(run.values.values()))
     mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
     return Chance(
         values=evaluation.values,

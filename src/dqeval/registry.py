@@ -12,11 +12,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Named(Protocol):
-    """Anything with a name."""
+    """Anything with a name and a label."""
 
     @property
     def name(self) -> str:
         """The name to choose it by."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables."""
         ...
 
 
@@ -36,8 +41,9 @@ class Registry(Generic[Entry]):
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:
-            close = difflib.get_close_matches(str(name), self._entries, n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self._entries)}"
+            known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self._entries}
+            close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
+            hint = f"did you mean {known[close[0]]!r}?" if close else f"there are {', '.join(self._entries)}"
             raise ValueError(f"there is no {self._kind} called {name!r}: {hint}")
         return self._entries[name]
 
@@ -72,6 +78,8 @@ class Metric:
         The keyword parameters that have a default.
     from_near : mapping
         How the others follow from the near range, for scores and for detections.
+    binary_defaults : mapping
+        The defaults that are others for detections.
     sweep : int or "all"
         The thresholds that are tried to make detections from scores.
     at_every_score : callable, optional
@@ -98,6 +106,12 @@ class Metric:
     citation: str
     same_as: str
     higher_is_better: bool = True
+
+    @property
+    def signature(self) -> str:
+        """The parameters, with their defaults or where they come from, in words."""
+        given = [f"{name}: {rule.words}" for name, rule in self.from_near.items()]
+        return "; ".join(given + [f"{name}: {value}" for name, value in self.defaults.items()])
 
     def parameters(self, near: float, *, binary: bool) -> dict[str, Any]:
         """Return the parameters that the paper uses with this near range, for scores or for detections."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval import validate
 from dqeval.events import find_events
@@ -60,19 +61,37 @@ class Distinct:
 
 @dataclass(frozen=True, eq=False)
 class Scored(Labelled):
-    """Labels and scores in [0, 1]."""
+    """Labels and scores: as they were given, and in [0, 1].
 
-    scores: FloatArray = field(default_factory=lambda: np.zeros(0))
+    Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use
+    the scores as they were given.
+    """
+
+    raw: FloatArray = field(default_factory=lambda: np.zeros(0))
+    binary: bool = False
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores in [0, 1]; detections, 0 and 1, are there already."""
+        return self.raw if self.binary else validate.scaled(self.raw)
 
     @cached_property
     def order(self) -> IntArray:
         """The points by descending score."""
-        return np.argsort(self.scores)[::-1]
+        return np.argsort(self.raw)[::-1]
 
     @cached_property
     def distinct(self) -> Distinct:
-        """What is detected at each distinct score."""
-        ordered = self.scores[self.order]
+        """What is detected at each distinct score, as they were given."""
+        return self._distinct(self.raw)
+
+    @cached_property
+    def distinct_scaled(self) -> Distinct:
+        """What is detected at each distinct score in [0, 1]."""
+        return self._distinct(self.scores)
+
+    def _distinct(self, scores: FloatArray) -> Distinct:
+        ordered = scores[self.order]
         last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
         hits = np.cumsum(self.labels[self.order], dtype=np.float64)
         return Distinct(ordered[last], (last + 1).astype(np.float64), hits[last])
@@ -145,8 +164,8 @@ def score_of(
     **parameters: Any,
 ) -> float:
     """Validate labels and scores, and return a metric; NaN where it is undefined and that was asked."""
-    labels, scores = validate.labels_and_scores(y_true, y_score)
-    scored = Scored(labels, scores=scores)
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    scored = Scored(labels, raw=raw)
     if not validate.defined(scored.events, undefined, needs_normal=needs_normal):
         return float("nan")
     return compute(scored, **parameters)
@@ -156,3 +175,9 @@ def harmonic(precision: float, recall: float) -> PrecisionRecall:
     """Return precision and recall with their harmonic mean, 0 where both are 0."""
     total = precision + recall
     return PrecisionRecall(float(2 * precision * recall / total) if total > 0 else 0.0, float(precision), float(recall))
+
+
+def highest_in_events(levels: NDArray[np.intc], events: Events) -> NDArray[np.intc]:
+    """Return the highest level in each event."""
+    borders = np.column_stack([events.starts, events.stops]).ravel()
+    return np.ascontiguousarray(np.maximum.reduceat(np.append(levels, np.intc(0)), borders)[::2])

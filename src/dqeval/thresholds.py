@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Literal
 
 import numpy as np
@@ -114,7 +115,7 @@ def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatA
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best that a metric of detections reached, and the lowest score that was detected there: None if none was."""
+    """The best that a metric of detections reached, and the lowest score detected there, as given: None if none was."""
 
     parts: PrecisionRecall
     lowest: float | None
@@ -128,7 +129,7 @@ def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolA
     """
     if count == "all":
         for value in scored.distinct.values:
-            yield scored.scores >= value
+            yield scored.raw >= value
         return
     values = np.linspace(scored.scores.min(), scored.scores.max(), count)
     levels = np.searchsorted(values, scored.scores, side="left").astype(np.min_scalar_type(count))
@@ -143,7 +144,7 @@ def best(scored: Scored, compute: Callable[[Match], PrecisionRecall], count: int
     for flags in detections_at(scored, count):
         parts = compute(Match(scored, flags))
         if parts.f1 > found.parts.f1:
-            found = Best(parts, float(scored.scores[flags].min()))
+            found = Best(parts, float(scored.raw[flags].min()))
     return found
 
 
@@ -152,5 +153,24 @@ def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArra
     total = precision + recall
     f1 = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
     at = int(np.argmax(f1))
-    lowest = float(scored.distinct.values[at]) if f1[at] > 0 else None
-    return Best(PrecisionRecall(float(f1[at]), float(precision[at]), float(recall[at])), lowest)
+    parts = PrecisionRecall(float(f1[at]), float(precision[at]), float(recall[at]))
+    return Best(parts, float(scored.distinct.values[at]))
+
+
+def shortest_threshold(scores: FloatArray, lowest: float) -> float:
+    """Return the number with the fewest digits that separates the scores from ``lowest`` on from those below.
+
+    Examples
+    --------
+    >>> shortest_threshold(np.array([0.1, 0.7123, 0.7839, 0.9]), lowest=0.7839)
+    0.78
+    """
+    below = scores[scores < lowest]
+    highest_below = float(below.max()) if len(below) else -np.inf
+    exact = Decimal(lowest)
+    for digits in range(1, 18):
+        step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+        rounded = float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400)))
+        if highest_below < rounded <= lowest:
+            return rounded
+    return lowest

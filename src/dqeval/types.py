@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, astuple, dataclass
+from dataclasses import InitVar, astuple, dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
@@ -345,7 +345,7 @@ class Evaluation:
     """
 
     values: dict[str, float]
-    seconds: dict[str, float]
+    seconds: dict[str, float] = field(compare=False)
     failures: dict[str, str]
     parameters: dict[str, dict[str, Any]]
     best: dict[str, BestThreshold]
@@ -357,6 +357,15 @@ class Evaluation:
 
     def __post_init__(self, make_chance: Callable[..., Chance] | None) -> None:
         object.__setattr__(self, "_make_chance", make_chance)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.values
 
     def __getitem__(self, metric: str) -> float:
         if metric not in self.values:
@@ -393,8 +402,8 @@ class Evaluation:
             (
                 self.labels[name],
                 f"{value:.3f}",
-                f"{self.best[name].threshold:.6g}" if name in self.best else "",
-                "failed: " + self.failures[name] if name in self.failures else "",
+                repr(self.best[name].threshold) if name in self.best else "",
+                self.failures.get(name, ""),
             )
             for name, value in self.values.items()
         ]

@@ -56,7 +56,7 @@ def scaled(scores: FloatArray) -> FloatArray:
 def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:
     """Return labels and detections."""
     labels = _binary("y_true", y_true, beside=("y_pred", y_pred))
-    advice = "1 marks a detected point, 0 any other; for real-valued scores use evaluate or dqe_score"
+    advice = "1 marks a detected point, 0 any other; for real-valued scores use evaluate or best_threshold"
     detections = _binary("y_pred", y_pred, advice=advice)
     _same_length("y_true", labels, "y_pred", detections)
     return labels, detections
@@ -103,6 +103,26 @@ def thresholds(given: Any) -> int | Literal["exact"]:
         raise ValueError(f'thresholds must be a whole number of at least 1, or "exact": got {given!r}') from None
 
 
+def metric_names(given: Any) -> list[str]:
+    """Return the names of metrics."""
+    if isinstance(given, str):
+        raise ValueError(f'metrics must be a sequence of names: write metrics=["{given}"], or leave it out for all')
+    names = list(dict.fromkeys(given))
+    if not names:
+        raise ValueError("metrics is empty: name at least one, or leave it out for all")
+    return names
+
+
+def sweep_thresholds(given: Any) -> int | Literal["all"]:
+    """Return the number of thresholds to try for a metric of detections, or "all"."""
+    if isinstance(given, str) and given == "all":
+        return "all"
+    try:
+        return whole("thresholds", given, least=2)
+    except ValueError:
+        raise ValueError(f'thresholds must be a whole number of at least 2, or "all": got {given!r}') from None
+
+
 def results(given: Any) -> list[DQEResult]:
     """Return the results to combine."""
     every = [given] if isinstance(given, DQEResult) else list(given)
@@ -112,15 +132,21 @@ def results(given: Any) -> list[DQEResult]:
     return every
 
 
+def why_undefined(events: Events, *, needs_normal: bool = False) -> str | None:
+    """Return why a score is not defined for these labelled events; None if it is."""
+    if not len(events):
+        return "y_true has no anomaly (no value is 1)"
+    if needs_normal and events.stops[0] - events.starts[0] == events.length:
+        return "y_true has no normal point (every value is 1)"
+    return None
+
+
 def defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
     """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
     if undefined not in ("raise", "nan"):
         raise ValueError(f'undefined must be "raise" or "nan": got {undefined!r}')
-    if not len(events):
-        why = "y_true has no anomaly (no value is 1)"
-    elif needs_normal and events.stops[0] - events.starts[0] == events.length:
-        why = "y_true has no normal point (every value is 1)"
-    else:
+    why = why_undefined(events, needs_normal=needs_normal)
+    if why is None:
         return True
     rule = f"{why}, so the score is undefined"
     if undefined == "raise":
@@ -138,9 +164,9 @@ def _frames_to_the_caller() -> int:
 
 
 def whole(name: str, given: Any, *, least: int) -> int:
-    """Return a whole number."""
+    """Return a whole number; a float will do if it is one."""
     try:
-        number = operator.index(given)
+        number = int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)
     except TypeError:
         number = least - 1
     if number < least or isinstance(given, (bool, np.bool_)):

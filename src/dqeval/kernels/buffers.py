@@ -24,18 +24,19 @@ def vus_areas(
     levels: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
+    peaks: cython.int[::1],
     detected: cython.double[::1],
     hits: cython.double[::1],
-    soft: cython.double[::1],
     extension: cython.double[::1],
     zones: cython.double[::1],
+    first: cython.Py_ssize_t,
     roc: cython.double[::1],
     pr: cython.double[::1],
 ):
-    """Write the areas under the ROC and the PR curve for the windows 0, 1, ... that ``roc`` and ``pr`` have room for.
+    """Write the areas under the ROC and the PR curve for the windows from ``first`` on that there is room for.
 
-    ``detected[k]`` and ``hits[k]`` count the points, and the labelled ones, of level k and above. ``soft``, as long as
-    the series and zero on entry, and ``extension`` and ``zones``, as long as ``detected``, are working space.
+    ``peaks`` holds the highest level in each event; ``detected[k]`` and ``hits[k]`` count the points, and the labelled
+    ones, of level k and above. ``extension`` and ``zones``, as long as these, are working space.
     """
     w: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -44,90 +45,57 @@ def vus_areas(
             for k in range(extension.shape[0]):
                 extension[k] = 0.0
                 zones[k] = 0.0
-            _soften(starts, stops, w, soft)
-            _tally_buffers(levels, starts, stops, w // 2, soft, extension)
-            _tally_zones(levels, starts, stops, w // 2, zones)
+            _tally_window(levels, starts, stops, peaks, first + w, extension, zones)
             _areas(levels.shape[0], detected, hits, extension, zones, roc, pr, w)
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _soften(
-    starts: cython.Py_ssize_t[::1], stops: cython.Py_ssize_t[::1], window: cython.Py_ssize_t, soft: cython.double[::1]
-) -> cython.void:
-    """Add up, on the points around each event, what the events extend their labels by."""
-    n: cython.Py_ssize_t = soft.shape[0]
-    extent: cython.double
-    d: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    for d in range(1, window // 2 + 1):
-        extent = sqrt(1 - cython.cast(cython.double, d) / window)
-        for i in range(starts.shape[0]):
-            if stops[i] - 1 + d < n:
-                soft[stops[i] - 1 + d] += extent
-            if starts[i] - d >= 0:
-                soft[starts[i] - d] += extent
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _tally_buffers(
+def _tally_window(
     levels: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
-    half: cython.Py_ssize_t,
-    soft: cython.double[::1],
+    peaks: cython.int[::1],
+    window: cython.Py_ssize_t,
     extension: cython.double[::1],
-) -> cython.void:
-    """Tally the extended labels, at most 1 each, of the unlabelled points by level, and clear them."""
-    n: cython.Py_ssize_t = levels.shape[0]
-    i: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    gap_start: cython.Py_ssize_t
-    gap_stop: cython.Py_ssize_t
-    late_stop: cython.Py_ssize_t
-    for i in range(starts.shape[0] + 1):
-        gap_start = stops[i - 1] if i > 0 else 0
-        gap_stop = starts[i] if i < starts.shape[0] else n
-        late_stop = min(gap_stop, gap_start + half) if i > 0 else gap_start
-        for t in range(gap_start, late_stop):
-            extension[levels[t]] += min(1.0, soft[t])
-            soft[t] = 0.0
-        if i < starts.shape[0]:
-            for t in range(max(late_stop, gap_stop - half), gap_stop):
-                extension[levels[t]] += min(1.0, soft[t])
-                soft[t] = 0.0
-            # Extensions fall on labelled points too, where they count for nothing.
-            for t in range(starts[i], min(stops[i], starts[i] + half)):
-                soft[t] = 0.0
-            for t in range(max(starts[i], stops[i] - half), stops[i]):
-                soft[t] = 0.0
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _tally_zones(
-    levels: cython.int[::1],
-    starts: cython.Py_ssize_t[::1],
-    stops: cython.Py_ssize_t[::1],
-    half: cython.Py_ssize_t,
     zones: cython.double[::1],
 ) -> cython.void:
-    """Tally the zones, events with their buffers, joined where they meet, by the highest level in them."""
-    n: cython.Py_ssize_t = levels.shape[0]
+    """Tally by level the extended labels of the points around the events, and the zones by the highest level in them.
+
+    A zone is an event with its buffers, or several where they meet. What one event adds to a point's label is at least
+    the root of a half, so two of them make it 1, the most that it can be.
+    """
+    half: cython.Py_ssize_t = window // 2
+    count: cython.Py_ssize_t = starts.shape[0]
+    gap_start: cython.Py_ssize_t = 0
+    gap_stop: cython.Py_ssize_t
+    late_stop: cython.Py_ssize_t
     highest: cython.int = 0
     i: cython.Py_ssize_t
     t: cython.Py_ssize_t
-    for i in range(starts.shape[0]):
-        if i > 0 and stops[i - 1] - 1 + half < starts[i] - half:
+    for i in range(count + 1):
+        gap_stop = starts[i] if i < count else levels.shape[0]
+        late_stop = min(gap_stop, gap_start + half) if i > 0 else gap_start
+        for t in range(gap_start, late_stop):
+            highest = max(highest, levels[t])
+            if (i < count and starts[i] - t <= half) or (i > 1 and t - stops[i - 2] + 1 <= half):
+                extension[levels[t]] += 1
+            else:
+                extension[levels[t]] += sqrt(1 - cython.cast(cython.double, t - gap_start + 1) / window)
+        if i > 0 and (i == count or gap_start - 1 + half < gap_stop - half):
             zones[highest] += 1
             highest = 0
-        for t in range(max(0, starts[i] - half), min(n, stops[i] + half)):
+        if i == count:
+            return
+        for t in range(max(late_stop, gap_stop - half), gap_stop):
             highest = max(highest, levels[t])
-    zones[highest] += 1
+            if i + 1 < count and starts[i + 1] - t <= half:
+                extension[levels[t]] += 1
+            else:
+                extension[levels[t]] += sqrt(1 - cython.cast(cython.double, gap_stop - t) / window)
+        highest = max(highest, peaks[i])
+        gap_start = stops[i]
 
 
 @cython.cfunc

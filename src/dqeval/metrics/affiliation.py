@@ -43,7 +43,7 @@ def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "
     Returns
     -------
     float
-        From 0 to 1; 0 without a detection. Noise gets about 0.68: see `dqeval.panel` for the chance level.
+        From 0 to 1; 0 without a detection. Noise scores high: see `dqeval.panel` for the chance level.
 
     Notes
     -----

@@ -30,7 +30,7 @@ def _dqe(scored: Scored, near: float, thresholds: int) -> DQEResult:
     label="DQE",
     takes="scores",
     compute=_dqe,
-    from_near={"near": FromNear(float, float, "half the period; for detections, near")},
+    from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="Li et al. 2026",
     same_as="the definition of the paper; docs/dqe.md says where the authors' code differs",
 )

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from dqeval import validate
 from dqeval.kernels import buffers
 from dqeval.registry import FromNear, metric
-from dqeval.scored import Labelled, Match, Scored, harmonic, parts_of, score_of
+from dqeval.scored import Labelled, Match, Scored, harmonic, highest_in_events, parts_of, score_of
 from dqeval.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.validate import Undefined
 
-_BUFFER = FromNear(int, int, "half the period, rounded down; for detections, near")
+_BUFFER = FromNear(int, int, "half the period, rounded down (for detections, near)")
 _TIE = 1e-12  # recalls that differ by less are the same number added up in another order
 
 
@@ -34,9 +34,8 @@ def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     ascending = np.sort(chosen)
     levels = np.searchsorted(ascending, scored.scores, side="right").astype(np.intc)
     precision, recall = _curve(scored, levels, thresholds, early, late)
-    # A threshold is reached by as many levels as there are thresholds at or below it.
-    reached = thresholds - np.searchsorted(ascending, chosen, side="left") - 1
-    return _area(precision[::-1][reached], recall[::-1][reached])
+    at = np.searchsorted(ascending, chosen, side="left")
+    return _area(precision[at], recall[at])
 
 
 def _pate_detections(match: Match, early: int, late: int) -> PrecisionRecall:
@@ -50,8 +49,7 @@ def _curve(
     """Return precision and recall where the points of level 1, 2, ... and above are detected."""
     events, labels = labelled.events, labelled.labels
     zones = labelled.once(("pate", early, late), lambda: _buffers(labelled, early, late))
-    borders = np.column_stack([events.starts, events.stops]).ravel()
-    highest = np.maximum.reduceat(np.append(levels, 0), borders)[::2]
+    highest = highest_in_events(levels, events)
     early_levels = np.minimum(levels[zones.early_points], highest[zones.early_event])
     gained = np.bincount(levels[labels], minlength=count + 1).astype(float)
     gained += np.bincount(levels[zones.late_points], zones.late_weights, minlength=count + 1)
@@ -67,10 +65,11 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
-    events = labelled.events
+    events, n = labelled.events, len(labelled.labels)
+    early, late = min(early, n), min(late, n)
     first, last = events.starts, events.stops - 1
     centre = (first + last) / 2
-    late_end = np.minimum(last + late, np.append(first[1:] - 1, len(labelled.labels) - 1))
+    late_end = np.minimum(last + late, np.append(first[1:] - 1, n - 1))
     # Where two buffers meet, the late one of the earlier event goes first.
     early_start = np.maximum(np.maximum(first - early, 0), np.append(0, late_end[:-1] + 1))
     late_event, late_points = _points(last + 1, late_end + 1)
@@ -93,7 +92,7 @@ def _points(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values, hits = scored.distinct.values, scored.distinct.hits
+    values, hits = scored.distinct_scaled.values, scored.distinct_scaled.hits
     if len(values) > 2:
         changes = np.diff(hits) != 0
         values = values[np.append(True, changes) | np.append(changes, True)]

@@ -15,7 +15,7 @@ def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
     if not len(match.found):
         return harmonic(0.0, 0.0)
     covered, found_covered = _pruned(match, theta_p, theta_r)
-    recalls = np.where(covered >= theta_r, (1 + np.minimum(covered, 1)) / 2, 0)
+    recalls = np.where(covered >= theta_r, (1 + covered) / 2, 0)
     precisions = np.where(found_covered >= theta_p, (1 + found_covered) / 2, 0)
     weights = np.sqrt(match.found_lengths)
     return harmonic((weights * precisions).sum() / weights.sum(), recalls.mean())
@@ -55,11 +55,12 @@ def _with_zones(match: Match, delta: int) -> tuple[IntArray, IntArray, FloatArra
     labelled, detected, points = match.pairs
     events, found = match.labelled.events, match.found
     starts = events.stops
-    ends = starts + delta
+    ends = starts + min(delta, 2**62)
     # As published: a zone is shortened only if it ends behind the start of the next event, not if it ends there.
     following = np.append(events.starts[1:], np.iinfo(np.intp).max)
     ends = np.where(ends > following, following - 1, ends)
-    zone_points = np.where(starts < ends, ends - starts + 1, 0)
+    # Nothing is detected beyond the end of the series.
+    zone_points = np.where(starts < ends, np.minimum(ends, events.length - 1) - starts + 1, 0)
     owner = np.repeat(np.arange(len(events)), zone_points)
     offset = np.arange(len(owner)) - np.repeat(np.cumsum(zone_points) - zone_points, zone_points)
     t = starts[owner] + offset

@@ -9,11 +9,12 @@ import numpy as np
 from dqeval import validate
 from dqeval.kernels import buffers
 from dqeval.registry import FromNear, metric
-from dqeval.scored import Scored, score_of
+from dqeval.scored import Scored, highest_in_events, score_of
 from dqeval.types import FloatArray, IntArray, Numbers
 from dqeval.validate import Undefined
 
-_WINDOW = FromNear(lambda near: int(2 * near), lambda near: int(near), "the period; for detections, near")
+_WINDOWS_AT_ONCE = 64
+_WINDOW = FromNear(lambda near: int(2 * near), lambda near: int(near), "the period (for detections, near)")
 
 
 def _vus_roc(scored: Scored, window: int, thresholds: int) -> float:
@@ -34,13 +35,19 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
     index = (np.arange(thresholds) * ((n - 1) / (thresholds - 1))).astype(np.intp)
     index[-1] = n - 1
-    chosen = scored.scores[scored.order[index]][::-1]
-    levels = np.searchsorted(chosen, scored.scores, side="right").astype(np.intc)
+    chosen = scored.raw[scored.order[index]][::-1]
+    levels = np.searchsorted(chosen, scored.raw, side="right").astype(np.intc)
     detected = _at_or_above(np.bincount(levels, minlength=thresholds + 1))
     hits = _at_or_above(np.bincount(levels[scored.labels], minlength=thresholds + 1))
-    areas = np.empty((2, window + 1))
-    room = np.empty((2, thresholds + 1))
-    buffers.vus_areas(levels, events.starts, events.stops, detected, hits, np.zeros(n), *room, *areas)
+    peaks = highest_in_events(levels, events)
+    extension, zones = np.empty((2, thresholds + 1))
+    roc, pr = areas = np.empty((2, window + 1))
+    # In pieces, so that a user can interrupt what takes long.
+    for first in range(0, window + 1, _WINDOWS_AT_ONCE):
+        piece = slice(first, first + _WINDOWS_AT_ONCE)
+        buffers.vus_areas(
+            levels, events.starts, events.stops, peaks, detected, hits, extension, zones, first, roc[piece], pr[piece]
+        )
     return areas
 
 
