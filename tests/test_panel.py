@@ -4,13 +4,13 @@ import dataclasses
 import math
 import pickle
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
+import naive
 from dqeval.thresholds import shortest_threshold
 
 SERIES = dqeval.datasets.demo()
