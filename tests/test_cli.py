@@ -156,6 +156,14 @@ def test_score_with_metrics(file):
         assert "leave out --metrics" in run("score", file, "--metrics", "dqe", option).stderr
 
 
+def test_score_with_metrics_says_which_column_is_bad(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("label,mine\n1,0.5\n0,nan\n")
+    done = run("score", path, "--metrics", "dqe")
+    assert done.returncode == 2
+    assert "bad.csv, column mine: y_score must be finite" in done.stderr
+
+
 def test_score_says_which_metric_failed(tmp_path):
     path = tmp_path / "all.csv"
     path.write_text("label,mine\n1,0.5\n1,0.7\n")

@@ -227,6 +227,12 @@ def test_ranges_beyond_all_bounds():
     assert dqeval.metrics.tapr_f1(y_true, y_pred, delta=2**63 - 1) == pytest.approx(nearly, abs=1e-5)
 
 
+def test_a_threshold_between_neighbouring_floats():
+    """Where nothing shorter separates them, the lowest detected score itself is the threshold."""
+    for lowest in np.random.default_rng(0).random(200):
+        assert shortest_threshold(np.array([np.nextafter(lowest, 0), lowest]), lowest) == lowest
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9), st.data())
 def test_the_shortest_threshold_separates(scores, data):
     lowest = data.draw(st.sampled_from(scores))

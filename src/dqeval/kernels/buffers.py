@@ -86,16 +86,15 @@ def _tally_window(
         if i > 0 and (i == count or gap_start - 1 + half < gap_stop - half):
             zones[highest] += 1
             highest = 0
-        if i == count:
-            return
-        for t in range(max(late_stop, gap_stop - half), gap_stop):
-            highest = max(highest, levels[t])
-            if i + 1 < count and starts[i + 1] - t <= half:
-                extension[levels[t]] += 1
-            else:
-                extension[levels[t]] += sqrt(1 - cython.cast(cython.double, gap_stop - t) / window)
-        highest = max(highest, peaks[i])
-        gap_start = stops[i]
+        if i < count:
+            for t in range(max(late_stop, gap_stop - half), gap_stop):
+                highest = max(highest, levels[t])
+                if i + 1 < count and starts[i + 1] - t <= half:
+                    extension[levels[t]] += 1
+                else:
+                    extension[levels[t]] += sqrt(1 - cython.cast(cython.double, gap_stop - t) / window)
+            highest = max(highest, peaks[i])
+            gap_start = stops[i]
 
 
 @cython.cfunc
