@@ -257,4 +257,17 @@ def test_the_commands_in_the_readme(tmp_path):
     for command in commands:
         done = run(*command.split(), cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert "0.577" in done.stdout
+        expected = "nothing to complain about" if command.startswith("check") else "0.577"
+        assert expected in done.stdout
+
+
+def test_check(tmp_path):
+    path = tmp_path / "series.csv"
+    path.write_text("label,mine\n0,2\n1,2\n0,2\n0,2\n0,2\n0,2\n")
+    done = run("check", path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "error: mine: all scores are 2: the detector says nothing",
+        "warning: value: there are no values to estimate the period from: give a period or a near range",
+    ]
+    assert run("check", tmp_path / "no.csv").returncode == 2

@@ -18,7 +18,7 @@ LAYERS = [
     {"kernels"},
     {"validate", "events", "partition", "thresholds", "period", "scored"},
     {"metrics", "|", "datasets"},
-    {"evaluate", "panel"},
+    {"evaluate", "panel", "check"},
     {"report"},
     {"cli"},
 ]

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from dqeval import datasets, kernels, metrics
+from dqeval.check import Finding, check
 from dqeval.evaluate import combine, evaluate, evaluate_detections
 from dqeval.metrics import dqe_score, sdqe_score
 from dqeval.panel import best_threshold, panel
@@ -21,6 +22,7 @@ from dqeval.types import (
     PrecisionRecall,
     Region,
     Scores,
+    Series,
 )
 from dqeval.validate import UndefinedError, UndefinedWarning
 
@@ -33,13 +35,16 @@ __all__ = [
     "DQEResult",
     "Evaluation",
     "EventScores",
+    "Finding",
     "Partition",
     "PrecisionRecall",
     "Region",
     "Scores",
+    "Series",
     "UndefinedError",
     "UndefinedWarning",
     "best_threshold",
+    "check",
     "combine",
     "datasets",
     "dqe_score",

@@ -93,6 +93,26 @@ def score_file(
     _print_scores(series, results, source=str(file), near_from=how, per_event=per_event)
 
 
+@app.command(name="check")
+def check_file(
+    file: Annotated[Path, typer.Argument(help="Table as for score; - for CSV on stdin.")],
+    label: Annotated[str | None, typer.Option(help="Column of the labels, if not called label.")] = None,
+    value: Annotated[str | None, typer.Option(help="Column of the values, if not called value.")] = None,
+    score: Annotated[list[str] | None, typer.Option(help="Column of a detector; may be repeated.")] = None,
+) -> None:
+    """Find trouble in labels and scores before trusting a number: exit code 1 if there is an error."""
+    import dqeval
+
+    found = dqeval.check(dqeval.datasets.read_columns(file, label=label, value=value, scores=score))
+    console = _console()
+    for finding in found:
+        console.print(f"{finding.level}: {finding.column}: {finding.message}", markup=False)
+    if not found:
+        console.print(f"{file}: nothing to complain about", markup=False)
+    if any(finding.level == "error" for finding in found):
+        raise typer.Exit(1)
+
+
 @app.command(name="metrics")
 def list_metrics() -> None:
     """Say what each metric is, takes and follows."""
