@@ -258,28 +258,45 @@ def overlap_matrix(anomalies, found):
     return [[max(0, min(b, d) - max(a, c) + 1) for c, d in found] for a, b in anomalies]
 
 
-def etapr_precision_recall(labels, detections, theta_p=0.5, theta_r=0.01):
-    anomalies, found = runs(labels), runs(detections)
-    if not found:
-        return 0.0, 0.0
+def run_length(run):
+    return run[1] - run[0] + 1
+
+
+def covered_shares(overlap, ranges):
+    """Return, for the rows of an overlap matrix, the share of each range that is covered."""
+    return [sum(row) / run_length(r) for row, r in zip(overlap, ranges, strict=True)]
+
+
+def pruned_overlap(anomalies, found, theta_p, theta_r):
+    """Return the overlaps, without those too small for their anomaly or their detection, until nothing changes."""
     overlap = overlap_matrix(anomalies, found)
-    length = lambda r: r[1] - r[0] + 1  # noqa: E731
-    row_shares = lambda: [sum(row) / length(a) for row, a in zip(overlap, anomalies, strict=True)]  # noqa: E731
-    column_shares = lambda: [sum(column) / length(d) for column, d in zip(zip(*overlap), found, strict=True)]  # noqa: B905, E731
     changed = True
     while changed:
         changed = False
-        for i, rho in enumerate(row_shares()):
+        for i, rho in enumerate(covered_shares(overlap, anomalies)):
             if 0 < rho < theta_r:
                 overlap[i], changed = [0] * len(found), True
-        for j, pi in enumerate(column_shares()):
+        for j, pi in enumerate(covered_shares(transposed(overlap), found)):
             if 0 < pi < theta_p:
                 changed = True
                 for row in overlap:
                     row[j] = 0
-    recalls = [(1 + min(rho, 1)) / 2 if rho >= theta_r else 0 for rho in row_shares()]
-    weights = [math.sqrt(length(d)) for d in found]
-    precisions = [w * (1 + pi) / 2 if pi >= theta_p else 0 for w, pi in zip(weights, column_shares(), strict=True)]
+    return overlap
+
+
+def transposed(matrix):
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def etapr_precision_recall(labels, detections, theta_p=0.5, theta_r=0.01):
+    anomalies, found = runs(labels), runs(detections)
+    if not found:
+        return 0.0, 0.0
+    overlap = pruned_overlap(anomalies, found, theta_p, theta_r)
+    recalls = [(1 + min(rho, 1)) / 2 if rho >= theta_r else 0 for rho in covered_shares(overlap, anomalies)]
+    weights = [math.sqrt(run_length(d)) for d in found]
+    shares = covered_shares(transposed(overlap), found)
+    precisions = [w * (1 + pi) / 2 if pi >= theta_p else 0 for w, pi in zip(weights, shares, strict=True)]
     return sum(precisions) / sum(weights), sum(recalls) / len(recalls)
 
 
@@ -313,8 +330,14 @@ def tapr_precision_recall(labels, detections, alpha=0.5, theta=0.5, delta=0):
     overlap = [[tapr_overlap(a, z, d) for d in found] for a, z in zip(anomalies, zones, strict=True)]
     r = [min(1.0, sum(row) / (b - a + 1)) for row, (a, b) in zip(overlap, anomalies, strict=True)]
     c = [sum(row[j] for row in overlap) / (e - s + 1) for j, (s, e) in enumerate(found)]
-    score = lambda x: alpha * sum(v >= theta for v in x) / len(x) + (1 - alpha) * sum(x) / len(x) if x else 0.0  # noqa: E731
-    return score(c), score(r)
+    return tapr_score(c, alpha, theta), tapr_score(r, alpha, theta)
+
+
+def tapr_score(shares, alpha, theta):
+    """Return alpha for the share of events that are detected, and the rest for how much of them is."""
+    if not shares:
+        return 0.0
+    return alpha * sum(share >= theta for share in shares) / len(shares) + (1 - alpha) * sum(shares) / len(shares)
 
 
 def tapr_f1(labels, detections, alpha=0.5, theta=0.5, delta=0):

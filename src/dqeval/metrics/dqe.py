@@ -160,8 +160,8 @@ def curve(levels: Levels) -> Curve:
         thresholds = levels.thresholds[first : first + count][::-1]
         per_event.append(Curve(thresholds, *values[stop - count : stop][::-1].T))
     if levels.shared:
-        means = values.reshape(len(per_event), -1, 4).mean(axis=0)[::-1]
-        return Curve(per_event[0].thresholds, *means.T[:4], per_event=tuple(per_event))  # type: ignore[misc]
+        dqe, capture, near_miss, false_alarm = values.reshape(len(per_event), -1, 4).mean(axis=0)[::-1].T
+        return Curve(per_event[0].thresholds, dqe, capture, near_miss, false_alarm, tuple(per_event))
     return _mean_curve(per_event)
 
 
