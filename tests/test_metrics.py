@@ -76,8 +76,8 @@ def test_areas_under_curves(case):
 def test_vus(case, window, thresholds):
     y_true, y_score = case
     roc, pr = naive.vus(y_true, y_score, window, thresholds)
-    assert metrics.vus_roc(y_true, y_score, window=window, thresholds=thresholds) == pytest.approx(roc, abs=1e-9)
-    assert metrics.vus_pr(y_true, y_score, window=window, thresholds=thresholds) == pytest.approx(pr, abs=1e-9)
+    assert metrics.vus_roc(y_true, y_score, window=window, thresholds=thresholds) == pytest.approx(roc, abs=1e-12)
+    assert metrics.vus_pr(y_true, y_score, window=window, thresholds=thresholds) == pytest.approx(pr, abs=1e-12)
 
 
 @given(own.labelled(own.scores), st.integers(0, 12), st.integers(0, 12), st.sampled_from([2, 3, 10, 100]))
@@ -86,8 +86,25 @@ def test_pate(case, early, late, thresholds):
     scaled = naive.scaled(y_score.tolist())
     expected = naive.pate(y_true, scaled, early, late, thresholds)
     assert metrics.pate(y_true, scaled, early=early, late=late, thresholds=thresholds) == pytest.approx(
-        expected, abs=1e-9
+        expected, abs=1e-12
     )
+
+
+labels_of_twelve = own.labels(most=6, longest=2).map(lambda y_true: np.resize(y_true, 12))
+
+
+@given(labels_of_twelve, st.permutations(range(12)), st.integers(2, 12))
+def test_pate_of_distinct_scores(y_true, ranks, thresholds):
+    """Percentiles that should hit a score miss it by the last digit exactly where the published arithmetic does."""
+    scores = [rank / 11 for rank in ranks]
+    expected = naive.pate(y_true, scores, 2, 2, thresholds)
+    found = metrics.pate(y_true, scores, early=2, late=2, thresholds=thresholds)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_pate_where_a_percentile_misses_a_score():
+    y_true, scores = [1, 1, 0, 0, 0, 1, 0, 0, 0], np.array([0, 6, 3, 1, 8, 2, 5, 4, 7]) / 8
+    assert metrics.pate(y_true, scores, early=2, late=2, thresholds=10) == pytest.approx(0.29953, abs=5e-6)
 
 
 SWEPT = {
