@@ -29,7 +29,7 @@ def _affiliation(match: Match) -> PrecisionRecall:
     takes="detections",
     compute=_affiliation,
     citation="Huet et al. 2022",
-    same_as="affiliation-metrics-py, TSB-AD Affiliation",
+    same_as="affiliation-metrics-py",
 )
 def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """Affiliation F: how near detections and events are to each other, compared with random points.

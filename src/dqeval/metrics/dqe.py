@@ -31,7 +31,7 @@ def _dqe(scored: Scored, near: float, thresholds: int) -> DQEResult:
     takes="scores",
     compute=_dqe,
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
-    citation="Li et al. 2026",
+    citation="Li et al.",
     same_as="the definition of the paper; docs/dqe.md says where the authors' code differs",
 )
 def dqe_score(

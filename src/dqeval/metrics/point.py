@@ -77,7 +77,7 @@ def point_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "rai
     takes="detections",
     compute=_point_adjusted,
     citation="Xu et al. 2018",
-    same_as="TSB-AD PointF1PA, but for an event at index 0, which is filled here",
+    same_as="the code of the DQE paper, but for an event at index 0, which is filled here",
 )
 def point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """F1 of the points after every event that is hit once counts as detected throughout.

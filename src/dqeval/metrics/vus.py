@@ -77,7 +77,7 @@ def _score(
     binary_defaults={"thresholds": 250},
     needs_normal=True,
     citation="Paparrizos et al. 2022",
-    same_as='TSB-AD and vus, version "opt"; not aeon or dtaianomaly',
+    same_as='TSB-AD (version "opt") and vus; aeon and dtaianomaly give other numbers',
 )
 def vus_roc(
     y_true: Numbers, y_score: Numbers, *, window: int, thresholds: int = 100, undefined: Undefined = "raise"
@@ -116,7 +116,7 @@ def vus_roc(
     binary_defaults={"thresholds": 250},
     needs_normal=True,
     citation="Paparrizos et al. 2022",
-    same_as='TSB-AD and vus, version "opt"; not aeon or dtaianomaly',
+    same_as='TSB-AD (version "opt") and vus; aeon and dtaianomaly give other numbers',
 )
 def vus_pr(
     y_true: Numbers, y_score: Numbers, *, window: int, thresholds: int = 100, undefined: Undefined = "raise"
