@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dqeval
+from dqeval.check import Checked
 
 T = np.arange(1000)
 VALUES = np.sin(2 * np.pi * T / 50)
@@ -38,6 +39,12 @@ CASES = {
     ),
     "run to failure": ({"labels": T > 950}, "warning", "label", "anomalies only at the end, from point 951 on"),
     "long events": ({"labels": (T > 100) & (T < 200)}, "warning", "label", "1 event of 1 longer than the period of 50"),
+    "short events": (
+        {"values": np.sin(2 * np.pi * T / 200)},
+        "warning",
+        "label",
+        "all events are short, at most 1 point, beside the period of 200",
+    ),
     "no values": ({"values": None}, "warning", "value", "there are no values to estimate the period from"),
     "bad values": (
         {"values": np.where(T == 3, np.inf, VALUES)},
@@ -64,3 +71,18 @@ def test_trouble(changed, level, column, message):
     findings = found(**changed)
     assert any((level, column) == finding[:2] and message in finding[2] for finding in findings), findings
     assert [finding[0] for finding in findings] == sorted(finding[0] for finding in findings)  # errors first
+
+
+def test_one_longer_event_among_points_is_nothing_to_complain_about():
+    assert found(labels=(T % 200 == 100) | ((T > 300) & (T < 306)), values=np.sin(2 * np.pi * T / 200)) == []
+
+
+def test_findings_to_be_shown():
+    error, warning = dqeval.Finding("error", "label", "no value is 1"), dqeval.Finding("warning", "mine", "saturated")
+    checked = Checked("a.csv", (error, warning))
+    assert checked.failed
+    assert checked.page().text().splitlines()[0] == "a.csv: 1 error, 1 warning"
+    assert checked.records()[0] == {"level": "error", "column": "label", "message": "no value is 1"}
+    assert checked.numbers() == {"series": "a.csv", "findings": checked.records()}
+    assert not Checked("a.csv", (warning,)).failed
+    assert Checked("a.csv", ()).page().text() == "a.csv: nothing to complain about"

@@ -1,9 +1,11 @@
 """Series from files of every kind."""
 
 import gzip
+import io
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
@@ -107,12 +109,21 @@ BAD = {
     "b.jsonl": (lambda path: path.write_text("[1]\n"), "row 1 is not a JSON object"),
     "c.jsonl": (lambda path: path.write_text("{"), "Expecting property name"),
     "d.jsonl": (lambda path: path.write_text('{"label": null, "mine": 2}\n'), "column label must hold numbers: row 1"),
-    "a.npz": (lambda path: np.savez(path, label=[1, 0], mine=[1]), "the arrays must have the same length"),
+    "a.npz": (
+        lambda path: np.savez(path, label=[1, 0], mine=[1]),
+        "the columns must have the same length: got label 2, mine 1",
+    ),
     "b.npz": (
         lambda path: np.savez(path, label=[[1, 0]]),
-        r"array label must be one-dimensional: its shape is \(1, 2\)",
+        r"column label must be one-dimensional: its shape is \(1, 2\)",
     ),
+    "c.npz": (lambda path: path.write_bytes(b""), "not an npz file, which numpy.savez writes"),
+    "d.npz": (lambda path: path.write_text("label,mine\n"), "not an npz file"),
     "a.csv.gz": (lambda path: path.write_text("label,mine\n"), "Not a gzipped file"),
+    "b.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"label,mine\n1,2\n")[:-9]), "ended before the end"),
+    "a.csv": (lambda path: path.write_bytes(b""), "the file is empty: it needs a line that names the columns"),
+    "a.parquet": (lambda path: path.write_bytes(b""), "Parquet file size is 0 bytes"),
+    "b.parquet": (lambda path: path.mkdir(), "this is a directory; give a file"),
 }
 
 
@@ -128,3 +139,28 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ValueError, match=r"\.parquet files need pyarrow: pip install 'dqeval\[files\]'"):
         dqeval.datasets.read_columns(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_columns_in_memory(form):
+    series = dqeval.datasets.series_of(form(COLUMNS), name="mine")
+    assert series.name == "mine"
+    assert series.values.tolist() == COLUMNS["value"]
+    assert series.labels.tolist() == COLUMNS["label"]
+    assert {name: scores.tolist() for name, scores in series.scores.items()} == {"mine": COLUMNS["mine"]}
+    with pytest.raises(ValueError, match="no numeric column is called remark; there are value, label, mine"):
+        dqeval.datasets.series_of(form(COLUMNS), scores=["remark"])
+
+
+def test_columns_in_memory_that_cannot_be():
+    with pytest.raises(ValueError, match=r"the columns must have the same length: got label 2, mine 3"):
+        dqeval.datasets.series_of({"label": [0, 1], "mine": [1, 2, 3]})
+    with pytest.raises(ValueError, match="no column of scores"):
+        dqeval.datasets.series_of({"label": [0, 1]})
+
+
+def test_standard_input_stays_open(monkeypatch):
+    source = io.BytesIO(b"\xef\xbb\xbflabel,mine\r\n0,1\r\n1,2\r\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(source))
+    assert dqeval.datasets.read_columns("-").scores["mine"].tolist() == [1, 2]
+    assert not source.closed

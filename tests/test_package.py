@@ -13,13 +13,14 @@ SOURCE = Path(dqeval.__file__).parent
 
 # From the bottom up: a module may import from its own layer and from those before it; "|" parts siblings that may not.
 LAYERS = [
-    {"tables"},
+    {"tables", "drawing"},
     {"types", "registry"},
     {"kernels"},
-    {"validate", "events", "partition", "thresholds", "period", "scored"},
+    {"validate", "events", "partition", "thresholds", "period", "scored", "parts"},
     {"metrics", "|", "datasets"},
-    {"evaluate", "panel", "check"},
-    {"report"},
+    {"evaluate", "panel", "check", "scoring"},
+    {"explain", "compare"},
+    {"report", "receipts"},
     {"cli"},
 ]
 OUTSIDE = {"__init__", "__main__"}

@@ -36,6 +36,20 @@ def test_all_metrics_with_the_papers_parameters(evaluation):
     assert evaluation["dqe"] == evaluation.dqe.dqe
 
 
+def test_exact_thresholds_are_of_dqe_alone(evaluation):
+    found = dqeval.panel(Y_TRUE, Y_SCORE, period=48, thresholds="exact")
+    assert found.dqe == dqeval.evaluate(Y_TRUE, Y_SCORE, period=48, thresholds="exact")
+    assert found.parameters["dqe"] == {"near": 24.0, "thresholds": "exact"}
+    others = [name for name in found if name != "dqe"]
+    assert {name: found[name] for name in others} == {name: evaluation[name] for name in others}
+    few = dqeval.panel(Y_TRUE, Y_SCORE, period=48, thresholds=7, metrics=["dqe"])
+    assert few["dqe"] == dqeval.dqe_score(Y_TRUE, Y_SCORE, period=48, thresholds=7)
+    chance = [dqeval.panel(Y_TRUE, Y_SCORE, period=48, thresholds=t, metrics=["dqe"]).chance(repeats=1) for t in (7, 8)]
+    assert chance[0].mean != chance[1].mean
+    with pytest.raises(ValueError, match='thresholds must be a whole number of at least 1, or "exact"'):
+        dqeval.panel(Y_TRUE, Y_SCORE, period=48, thresholds="all")
+
+
 def test_an_odd_period():
     found = dqeval.panel(Y_TRUE, Y_SCORE, period=25, metrics=["dqe", "vus_roc", "pate"])
     assert found.parameters["vus_roc"]["window"] == 25

@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING
 
 from dqeval import datasets, kernels, metrics
 from dqeval.check import Finding, check
+from dqeval.compare import Comparison, compare
 from dqeval.evaluate import combine, evaluate, evaluate_detections
+from dqeval.explain import Explanation, explain
 from dqeval.metrics import dqe_score, sdqe_score
 from dqeval.panel import best_threshold, panel
 from dqeval.partition import partition
 from dqeval.period import find_period
 from dqeval.registry import METRICS
+from dqeval.report import report
 from dqeval.types import (
     BestThreshold,
     Chance,
@@ -31,10 +34,12 @@ __all__ = [
     "BestThreshold",
     "Chance",
     "Combined",
+    "Comparison",
     "Curve",
     "DQEResult",
     "Evaluation",
     "EventScores",
+    "Explanation",
     "Finding",
     "Partition",
     "PrecisionRecall",
@@ -46,15 +51,18 @@ __all__ = [
     "best_threshold",
     "check",
     "combine",
+    "compare",
     "datasets",
     "dqe_score",
     "evaluate",
     "evaluate_detections",
+    "explain",
     "find_period",
     "kernels",
     "metrics",
     "panel",
     "partition",
+    "report",
     "sdqe_score",
 ]
 

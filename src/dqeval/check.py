@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, astuple, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.events import find_events
 from dqeval.period import find_period
-from dqeval.tables import counted
+from dqeval.tables import Page, Table, counted
 from dqeval.types import Events, FloatArray, Series
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
 MOST_SATURATED = 0.05
 END_OF_SERIES = 0.2
+SHORT_BESIDE_PERIOD = 50  # below a fiftieth of the period, the near range is more than 25 times the event
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,43 @@ class Finding:
     level: Literal["error", "warning"]
     column: str
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a series, to be shown.
+
+    Attributes
+    ----------
+    name : str
+        Of the series.
+    findings : tuple of Finding
+        Errors first.
+    """
+
+    name: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error."""
+        return any(finding.level == "error" for finding in self.findings)
+
+    def page(self) -> Page:
+        """Return the findings as a table, or a sentence if there are none."""
+        if not self.findings:
+            return Page([f"{self.name}: nothing to complain about"])
+        errors = sum(finding.level == "error" for finding in self.findings)
+        title = f"{self.name}: {counted(errors, 'error')}, {counted(len(self.findings) - errors, 'warning')}"
+        return Page([title, Table(("level", "column", "finding"), [astuple(f) for f in self.findings], text_columns=3)])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a finding."""
+        return [asdict(finding) for finding in self.findings]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"series": self.name, "findings": self.records()}
 
 
 def check(series: Series) -> list[Finding]:
@@ -81,9 +119,14 @@ def _events(events: Events, series: Series) -> Iterator[Finding]:
     if series.values is None or not np.isfinite(series.values).all():
         return
     period = find_period(series.values)
-    if (long := int(np.count_nonzero(events.stops - events.starts > period))) > 0:
+    lengths = events.stops - events.starts
+    if (long := int(np.count_nonzero(lengths > period))) > 0:
         message = f"{counted(long, 'event')} of {len(events)} longer than the period of {period}"
         yield Finding("warning", "label", f"{message}: the near range of half a period is short beside them")
+    # A point anomaly among longer ones is nothing to warn of; where all are so short, half a period is far.
+    if (longest := int(lengths.max())) * SHORT_BESIDE_PERIOD < period:
+        message = f"all events are short, at most {counted(longest, 'point')}, beside the period of {period}"
+        yield Finding("warning", "label", f"{message}: near misses half a period away count; consider a smaller near")
 
 
 def _values(series: Series) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ def panel(
     period: float | None = None,
     values: Numbers | None = None,
     metrics: Sequence[str] | None = None,
+    thresholds: int | Literal["exact"] = 100,
     undefined: Undefined = "raise",
 ) -> Evaluation:
     """Evaluate scores, or detections, with every metric.
@@ -43,6 +44,8 @@ def panel(
         the near range.
     metrics : sequence of str, optional
         Which metrics; all if not given. ``dqeval metrics`` lists them.
+    thresholds : int or "exact", default 100
+        The thresholds of DQE alone: see `evaluate`.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
@@ -64,10 +67,11 @@ def panel(
     near 24
     """
     chosen = [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
+    count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(labels, raw=raw, binary=bool(np.isin(raw, (0, 1)).all()))
     validate.defined(scored.events, undefined)
-    run = _Run(scored, near_range(labels, near=near, period=period, values=values))
+    run = _Run(scored, near_range(labels, near=near, period=period, values=values), count)
     for metric in chosen:
         run.add(metric)
     return run.evaluation()
@@ -143,8 +147,8 @@ def _best(
 class _Run:
     """A panel while its metrics are computed, one after the other."""
 
-    def __init__(self, scored: Scored, near: float) -> None:
-        self.scored, self.near = scored, near
+    def __init__(self, scored: Scored, near: float, thresholds: int | Literal["exact"]) -> None:
+        self.scored, self.near, self.thresholds = scored, near, thresholds
         self.values: dict[str, float] = {}
         self.seconds: dict[str, float] = {}
         self.failures: dict[str, str] = {}
@@ -173,6 +177,8 @@ class _Run:
     def value(self, metric: Metric) -> float:
         """Return the metric's value: from the scores, from the detections, or the best over thresholds."""
         parameters = metric.parameters(self.near, binary=self.scored.binary)
+        if metric.name == "dqe":
+            parameters["thresholds"] = self.thresholds
         self.parameters[metric.name] = parameters
         if metric.takes == "scores":
             found = metric.compute(self.scored, **parameters)
@@ -199,11 +205,18 @@ class _Run:
             dqe=self.dqe,
             labels=self.labels,
             # A copy: the caller may change the labels later.
-            make_chance=partial(_chance, self.scored.labels.copy(), detected),
+            make_chance=partial(_chance, self.scored.labels.copy(), detected, self.thresholds),
         )
 
 
-def _chance(labels: BoolArray, detected: int | None, evaluation: Evaluation, repeats: int, seed: int) -> Chance:
+def _chance(
+    labels: BoolArray,
+    detected: int | None,
+    thresholds: int | Literal["exact"],
+    evaluation: Evaluation,
+    repeats: int,
+    seed: int,
+) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
     random = np.random.default_rng(seed)
     names = list(evaluation.values)
@@ -212,7 +225,7 @@ def _chance(labels: BoolArray, detected: int | None, evaluation: Evaluation, rep
         scores = random.random(len(labels))
         if detected is not None:
             scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
-        run = _Run(Scored(labels, raw=scores, binary=detected is not None), evaluation.near)
+        run = _Run(Scored(labels, raw=scores, binary=detected is not None), evaluation.near, thresholds)
         for name in names:
             run.add(METRICS[name])
         rows.append(list(run.values.values()))

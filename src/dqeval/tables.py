@@ -1,10 +1,17 @@
-"""Small tables as plain text and as HTML: what results look like when they are printed."""
+"""Tables and pages of them, as plain text, HTML, Markdown and LaTeX: what results look like when they are shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
 MOST_ROWS = 20
+
+Emphasis = Callable[[str], str]
+
+_LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "×": r"$\times$"}
+)
 
 
 def counted(count: int, noun: str) -> str:
@@ -20,35 +27,118 @@ def counted(count: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header, rows of cells, and a note below; the first column is text, the others are numbers."""
+    """A header, rows of cells, and a note below; the first columns are text, the others are numbers.
+
+    Attributes
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+    note : str
+    marked : collection of (row, column)
+        The cells that stand out, such as the best of a row.
+    text_columns : int
+        How many columns are text, set to the left.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    marked: Collection[tuple[int, int]] = frozenset()
+    text_columns: int = 1
 
-    def text(self) -> str:
-        """Return the table as aligned lines."""
-        rows, notes = self._shown()
+    def text(self, *, most_rows: int | None = MOST_ROWS, emphasis: Emphasis = str) -> str:
+        """Return the table as aligned lines, cut after some rows."""
+        rows, notes = self._shown(most_rows)
         widths = [max(map(len, column)) for column in zip(self.header, *rows, strict=True)]
-        lines = [self._line(row, widths) for row in (self.header, *rows)]
-        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *notes])
+        lines = [self._line(-1, self.header, widths, str).rstrip()]
+        lines.append("-" * len(lines[0]))
+        lines += [self._line(i, row, widths, emphasis).rstrip() for i, row in enumerate(rows)]
+        return "\n".join(lines + notes)
 
-    def html(self) -> str:
+    def html(self, *, most_rows: int | None = MOST_ROWS) -> str:
         """Return the table as an HTML fragment, without scripts or outside resources."""
-        rows, notes = self._shown()
+        rows, notes = self._shown(most_rows)
         head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        lines = self._emphasised(rows, escape, lambda cell: f"<b>{cell}</b>")
+        body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in lines)
         foot = "".join(f"<div><small>{escape(note)}</small></div>" for note in notes)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
-    def _shown(self) -> tuple[Sequence[Sequence[str]], list[str]]:
-        """Return the rows that are shown, and the notes below them: a long table is cut."""
-        notes = [self.note] if self.note else []
-        if len(self.rows) <= MOST_ROWS:
-            return self.rows, notes
-        return self.rows[:MOST_ROWS], [f"... and {len(self.rows) - MOST_ROWS:,} more", *notes]
+    def markdown(self) -> str:
+        """Return the table in Markdown."""
+        rows = [[cell.replace("|", "\\|") for cell in self.header], self._aligned("---", "---:")]
+        rows += self._emphasised(self.rows, lambda cell: cell.replace("|", "\\|"), lambda cell: f"**{cell}**")
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        return "\n".join([*lines, *(["", self.note] if self.note else [])])
 
-    @staticmethod
-    def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        return "  ".join(cells).rstrip()
+    def latex(self) -> str:
+        """Return the table in LaTeX, for the package booktabs."""
+        rows = self._emphasised(self.rows, _latex_cell, lambda cell: f"\\textbf{{{cell}}}")
+        lines = [f"\\begin{{tabular}}{{{''.join(self._aligned('l', 'r'))}}}", "\\toprule"]
+        lines += [" & ".join(map(in_latex, self.header)) + r" \\", "\\midrule"]
+        lines += [" & ".join(row) + r" \\" for row in rows]
+        lines += ["\\bottomrule", "\\end{tabular}"]
+        return "\n".join([*lines, *([f"% {self.note}"] if self.note else [])])
+
+    def _shown(self, most_rows: int | None) -> tuple[Sequence[Sequence[str]], list[str]]:
+        """Return the rows that are shown, and the notes below them."""
+        notes = [self.note] if self.note else []
+        if most_rows is None or len(self.rows) <= most_rows:
+            return self.rows, notes
+        return self.rows[:most_rows], [f"... and {len(self.rows) - most_rows:,} more", *notes]
+
+    def _aligned(self, text: str, number: str) -> list[str]:
+        """Return how each column is set, in the words of a format."""
+        return [text if j < self.text_columns else number for j in range(len(self.header))]
+
+    def _emphasised(self, rows: Sequence[Sequence[str]], escaped: Emphasis, emphasis: Emphasis) -> list[list[str]]:
+        return [
+            [emphasis(escaped(cell)) if (i, j) in self.marked else escaped(cell) for j, cell in enumerate(row)]
+            for i, row in enumerate(rows)
+        ]
+
+    def _line(self, i: int, row: Sequence[str], widths: Sequence[int], emphasis: Emphasis) -> str:
+        # Padding is added outside the emphasis, whose own characters have no width on a terminal.
+        cells = []
+        for j, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            space = " " * (width - len(cell))
+            shown = emphasis(cell) if (i, j) in self.marked else cell
+            cells.append(shown + space if j < self.text_columns else space + shown)
+        return "  ".join(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Paragraphs and tables, in the order in which they are shown."""
+
+    parts: Sequence[str | Table]
+
+    def text(self, *, emphasis: Emphasis = str) -> str:
+        """Return the page as plain text, tables whole."""
+        return "\n\n".join(
+            part if isinstance(part, str) else part.text(most_rows=None, emphasis=emphasis) for part in self.parts
+        )
+
+    def markdown(self) -> str:
+        """Return the page in Markdown."""
+        return "\n\n".join(part if isinstance(part, str) else part.markdown() for part in self.parts)
+
+    def latex(self) -> str:
+        """Return the tables in LaTeX, for the package booktabs, and the paragraphs between them."""
+        return "\n\n".join(in_latex(part) if isinstance(part, str) else part.latex() for part in self.parts)
+
+
+def in_latex(text: str) -> str:
+    r"""Return plain text as LaTeX prints it.
+
+    Examples
+    --------
+    >>> print(in_latex("50 % of sub_lof"))
+    50 \% of sub\_lof
+    """
+    return text.translate(_LATEX)
+
+
+def _latex_cell(cell: str) -> str:
+    # LaTeX drops the spaces that set a row below another one back.
+    return f"\\quad {in_latex(cell.lstrip())}" if cell.startswith(" ") else in_latex(cell)

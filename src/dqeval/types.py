@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, astuple, dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dqeval import drawing
 from dqeval.tables import Table, counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -195,6 +199,32 @@ class DQEResult:
         if make_curve is None:
             raise ValueError("a changed copy of a result has no curve: evaluate the scores again")
         return make_curve()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot DQE against the threshold, with a thin line for each event.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> ax = dqeval.evaluate([0, 0, 1, 0, 0, 0, 1], [0, 0, 9, 0, 0, 0, 4], near=1).plot()
+        >>> ax.get_title(), ax.get_xlabel(), len(ax.get_lines())
+        ('DQE 0.720', 'threshold', 3)
+        """
+        curve = self.curve
+        axes = drawing.axes_or_new(ax)
+        drawing.draw_curve(axes, curve)
+        axes.set_title(f"DQE {self.dqe:.3f}" if self.per_event else "DQE undefined: no event")
+        if handles := drawing.curve_handles(curve):
+            axes.legend(handles=handles)
+        return axes
 
     def _table(self) -> Table:
         n = len(self.per_event)
@@ -396,6 +426,28 @@ class Evaluation:
         if make_chance is None:
             raise ValueError("a changed copy of an evaluation has no chance level: make the panel again")
         return make_chance(self, repeats, seed)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot every metric as a bar.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> ax = dqeval.panel([0, 0, 1, 1], [0, 3, 4, 2], near=1, metrics=["dqe", "auc_roc"]).plot()
+        >>> [(label.get_text(), number.get_text()) for label, number in zip(ax.get_yticklabels(), ax.texts)]
+        [('DQE', '0.843'), ('AUC-ROC', '0.750')]
+        """
+        axes = drawing.axes_or_new(ax)
+        drawing.draw_bars(axes, {self.labels[name]: value for name, value in self.values.items()})
+        return axes
 
     def _table(self) -> Table:
         rows = [

@@ -1,6 +1,6 @@
-"""Labelled series: from files, and a generated one to try things on."""
+"""Labelled series: from files or columns in memory, and a generated one to try things on."""
 
-from dqeval.datasets.columns import read_columns
+from dqeval.datasets.columns import read_columns, series_of
 from dqeval.datasets.demo import demo
 
-__all__ = ["demo", "read_columns"]
+__all__ = ["demo", "read_columns", "series_of"]

@@ -1,15 +1,28 @@
-"""A series, its labels and its scores from a file: which column is which."""
+"""A series, its labels and its scores from named columns: which column is which."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from dqeval.datasets.files import Columns, read_numbers
+import numpy as np
+
+from dqeval.datasets.files import numeric_columns, read_numbers
 from dqeval.types import Series
 
 VALUE_NAMES = ("value", "data")
 LABEL_NAMES = ("label", "is_anomaly")
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which column is which: that of the labels, that of the values if there is one, and those of the scores."""
+
+    label: str
+    value: str | None
+    scores: tuple[str, ...]
 
 
 def read_columns(
@@ -36,35 +49,80 @@ def read_columns(
     path = Path(path)
     columns = read_numbers(path)
     try:
-        label = _chosen(columns, label, LABEL_NAMES)
-        value = _chosen(columns, value, VALUE_NAMES)
-        if label is None:
-            raise ValueError(f"no numeric column is called label or is_anomaly; there are {_listed(columns)}")
-        others = [name for name in columns if name not in (label, value)]
-        detectors = others if scores is None else [_existing(columns, name) for name in scores]
-        if not detectors:
-            raise ValueError("no column of scores: beside the labels there must be one numeric column per detector")
+        return series_of(
+            columns, label=label, value=value, scores=scores, name=path.name.partition(".")[0] or path.name
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    name = path.name.partition(".")[0] or path.name
+
+
+def series_of(
+    columns: Mapping[str, Any],
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    name: str = "series",
+) -> Series:
+    """Return a series, its labels and its scores from columns in memory.
+
+    Parameters
+    ----------
+    columns : mapping of str to array-like, shape (n,)
+        A dictionary or a pandas DataFrame; columns that are not numeric are left out.
+    label, value, scores
+        Which column is which: see `read_columns`.
+    name : str, default "series"
+
+    Returns
+    -------
+    Series
+
+    Examples
+    --------
+    >>> series = dqeval.datasets.series_of({"label": [0, 1, 0], "mine": [0.1, 0.9, 0.3], "note": ["a", "b", "c"]})
+    >>> list(series.scores), series.values is None
+    (['mine'], True)
+    """
+    numeric = numeric_columns({str(column): np.asarray(columns[column]) for column in columns})
+    roles = find_roles(numeric, label=label, value=value, scores=scores)
     return Series(
-        name, columns[label], {name: columns[name] for name in detectors}, None if value is None else columns[value]
+        name,
+        numeric[roles.label],
+        {detector: numeric[detector] for detector in roles.scores},
+        None if roles.value is None else numeric[roles.value],
     )
 
 
-def _chosen(columns: Columns, given: str | None, usual: tuple[str, ...]) -> str | None:
+def find_roles(
+    names: Iterable[str], *, label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
+) -> Roles:
+    """Return which of the named columns is which: see `read_columns`."""
+    names = list(names)
+    label = _chosen(names, label, LABEL_NAMES)
+    value = _chosen(names, value, VALUE_NAMES)
+    if label is None:
+        raise ValueError(f"no numeric column is called label or is_anomaly; there are {_listed(names)}")
+    others = [name for name in names if name not in (label, value)]
+    detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
+    if not detectors:
+        raise ValueError("no column of scores: beside the labels there must be one numeric column per detector")
+    return Roles(label, value, tuple(detectors))
+
+
+def _chosen(names: list[str], given: str | None, usual: tuple[str, ...]) -> str | None:
     """Return the column that was asked for, or the one with a usual name, or None."""
     if given is not None:
-        return _existing(columns, given)
-    found = [name for name in columns if name.lower() in usual]
+        return _existing(names, given)
+    found = [name for name in names if name.lower() in usual]
     if len(found) > 1:
         raise ValueError(f"there must be one column for {usual[0]}: found {_listed(found)}; say which one")
     return found[0] if found else None
 
 
-def _existing(columns: Columns, name: str) -> str:
-    if name not in columns:
-        raise ValueError(f"no numeric column is called {name}; there are {_listed(columns)}")
+def _existing(names: list[str], name: str) -> str:
+    if name not in names:
+        raise ValueError(f"no numeric column is called {name}; there are {_listed(names)}")
     return name
 
 

@@ -7,11 +7,13 @@ import gzip
 import io
 import json
 import sys
+import zipfile
+import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -26,32 +28,48 @@ _ROWS_AT_ONCE = 10_000
 Columns = dict[str, FloatArray]
 
 
-def read_numbers(path: Path) -> Columns:
+def read_numbers(path: Path, *, stdin: BinaryIO | None = None) -> Columns:
     """Return the columns of numbers of a file by name; text, timestamps and columns without a name are left out.
 
     The ending of the name says what the file is: .npz, .parquet, .feather, .jsonl or .ndjson. Anything else is text
     with columns separated by commas, semicolons or tabs, named in the first line; so is the path ``-``, standard input.
-    A text file whose name ends with .gz is unpacked on the way.
+    A text file whose name ends with .gz is unpacked on the way. ``stdin`` is read in the place of standard input.
     """
+    name = name_of(path)
+    if path.is_dir():
+        raise ValueError(f"{name}: this is a directory; give a file")
     try:
-        return _columns_of(path)
+        return _columns_of(path, stdin)
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: not a text file in UTF-8; save it as one, comma-separated") from None
-    except (ValueError, csv.Error, EOFError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{name}: not a text file in UTF-8; save it as one, comma-separated") from None
+    except (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
-def _columns_of(path: Path) -> Columns:
+def name_of(path: Path) -> str:
+    """Return what a file is called in messages."""
+    return "standard input" if path == STANDARD_INPUT else str(path)
+
+
+def _columns_of(path: Path, stdin: BinaryIO | None) -> Columns:
     zipped = path.suffix.lower() == ".gz"
     kind = (Path(path.stem) if zipped else path).suffix.lower()
     if path == STANDARD_INPUT:
-        return _from_rows(_text_rows(sys.stdin))
+        return _from_stdin(stdin or sys.stdin.buffer)
     if kind == ".npz":
         return _from_npz(path)
     if kind in (".parquet", ".feather"):
         return _from_arrow(path, kind)
     with _opened(path, zipped=zipped) as file:
         return _from_rows(_json_rows(file) if kind in (".jsonl", ".ndjson") else _text_rows(file))
+
+
+def _from_stdin(stdin: BinaryIO) -> Columns:
+    text = io.TextIOWrapper(stdin, encoding="utf-8-sig", newline="")
+    try:
+        return _from_rows(_text_rows(text))
+    finally:
+        text.detach()  # or it would close standard input
 
 
 def _opened(path: Path, *, zipped: bool) -> TextIO:
@@ -90,6 +108,8 @@ def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
 def _from_rows(rows: Iterator[Sequence[Any]]) -> Columns:
     """Return the columns of rows that follow their names, read in batches so that their text is never held whole."""
     names = next(rows, [])
+    if not names:
+        raise ValueError("the file is empty: it needs a line that names the columns, and rows below it")
     batch = list(islice(rows, _ROWS_AT_ONCE))
     if not batch:
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
@@ -147,8 +167,11 @@ def _is_number(cell: Any) -> bool:
 
 
 def _from_npz(path: Path) -> Columns:
-    with np.load(path) as arrays:
-        return _from_arrays({name: arrays[name] for name in arrays.files})
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise ValueError("not an npz file, which numpy.savez writes")
+        with np.load(path) as arrays:
+            return numeric_columns({name: arrays[name] for name in arrays.files})
 
 
 def _from_arrow(path: Path, kind: str) -> Columns:
@@ -157,17 +180,19 @@ def _from_arrow(path: Path, kind: str) -> Columns:
     except ImportError:
         raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
     table = parquet.read_table(path) if kind == ".parquet" else feather.read_table(path)
-    return _from_arrays({name: table[name].to_numpy() for name in table.column_names})
+    return numeric_columns({name: table[name].to_numpy() for name in table.column_names})
 
 
-def _from_arrays(arrays: dict[str, np.ndarray[Any, Any]]) -> Columns:
+def numeric_columns(arrays: Mapping[str, np.ndarray[Any, Any]]) -> Columns:
+    """Return the arrays that hold numbers, timestamps left out; they must be of the same length."""
     numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf" and name.lower() not in IGNORED_NAMES}
     for name, column in numeric.items():
         if column.ndim != 1:
-            raise ValueError(f"array {name} must be one-dimensional: its shape is {column.shape}")
+            raise ValueError(f"column {name} must be one-dimensional: its shape is {column.shape}")
     lengths = {name: len(column) for name, column in numeric.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"the arrays must have the same length: got {lengths}")
+        found = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise ValueError(f"the columns must have the same length: got {found}")
     return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
 
 

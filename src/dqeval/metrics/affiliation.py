@@ -30,6 +30,7 @@ def _affiliation(match: Match) -> PrecisionRecall:
     compute=_affiliation,
     citation="Huet et al. 2022",
     same_as="affiliation-metrics-py",
+    cost=0.68,
 )
 def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """Affiliation F: how near detections and events are to each other, compared with random points.

@@ -29,6 +29,7 @@ def _auc_pr(scored: Scored) -> float:
     needs_normal=True,
     citation="Hanley and McNeil 1982",
     same_as="scikit-learn roc_auc_score",
+    cost=0.32,
 )
 def auc_roc(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise") -> float:
     """Area under the ROC curve: the chance that an anomalous point scores above a normal one.
@@ -60,6 +61,7 @@ def auc_roc(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise"
     compute=_auc_pr,
     citation="Davis and Goadrich 2006",
     same_as="scikit-learn average_precision_score",
+    cost=0.32,
 )
 def auc_pr(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise") -> float:
     """Average precision: the mean of the precision over recall, in steps.

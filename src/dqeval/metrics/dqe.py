@@ -17,12 +17,12 @@ from dqeval.period import near_range
 from dqeval.registry import FromNear, metric
 from dqeval.scored import Scored
 from dqeval.thresholds import Levels
-from dqeval.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Scores
+from dqeval.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.validate import Undefined
 
 
-def _dqe(scored: Scored, near: float, thresholds: int) -> DQEResult:
-    return result_of(levelling.sampled(scored.scores, cut(scored.events, near), thresholds), thresholds)
+def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:
+    return result_of(_levels(scored.scores, cut(scored.events, near), thresholds), thresholds)
 
 
 @metric(
@@ -32,7 +32,8 @@ def _dqe(scored: Scored, near: float, thresholds: int) -> DQEResult:
     compute=_dqe,
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="Li et al.",
-    same_as="the definition of the paper; docs/dqe.md says where the authors' code differs",
+    same_as="the definition of the paper; docs/metrics/dqe.md says where the authors' code differs",
+    cost=0.05,
 )
 def dqe_score(
     y_true: Numbers,
@@ -111,7 +112,7 @@ def levels_of_scores(
     labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
     regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
     validate.defined(regions.events, undefined)
-    return levelling.exact(scores, regions) if count == "exact" else levelling.sampled(scores, regions, count)
+    return _levels(scores, regions, count)
 
 
 def levels_of_detections(
@@ -168,6 +169,10 @@ def curve(levels: Levels) -> Curve:
 def mean_scores(local: FloatArray) -> Scores:
     """Return the means over the events; NaN where there is none."""
     return Scores(*(local.mean(axis=0) if len(local) else np.full(4, np.nan)).tolist())
+
+
+def _levels(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
+    return levelling.exact(scores, regions) if thresholds == "exact" else levelling.sampled(scores, regions, thresholds)
 
 
 def _mean_dqe(levels: Levels) -> float:

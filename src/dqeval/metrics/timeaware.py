@@ -80,6 +80,7 @@ def _with_zones(match: Match, delta: int) -> tuple[IntArray, IntArray, FloatArra
     compute=_etapr,
     citation="Hwang et al. 2022",
     same_as="the eTaPR package with theta_p 0.5 and theta_r 0.01 (its own default for theta_r is 0.1)",
+    cost=0.68,
 )
 def etapr_f1(
     y_true: Numbers,
@@ -131,6 +132,7 @@ def etapr_parts(
     compute=_tapr,
     citation="Hwang et al. 2019",
     same_as="TaPR with alpha 0.5, theta 0.5, delta 0 (its command line has 0.8, 0.5, 600)",
+    cost=0.8,
 )
 def tapr_f1(
     y_true: Numbers,

@@ -1,0 +1,56 @@
+"""The screen of ``dqeval demo``."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import typer
+
+from dqeval.cli.output import bold
+from dqeval.datasets import demo
+from dqeval.report.outcomes import OUTCOMES, outcome_shares
+from dqeval.scoring import Scoring, score
+from dqeval.tables import Page, Table
+from dqeval.types import FloatArray, Series
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+COLOURS = {"values": "bright_black", "labels": "blue"}
+CLOSING = """\
+sharp is clean but blind to one event; late answers too late; jumpy cries wolf.
+Your own data: dqeval score FILE.csv, columns label, value, one per detector."""
+
+
+def screen() -> str:
+    """Return what the demo shows: pictures, scores, outcomes."""
+    series = demo()
+    scoring = score([series], metrics=["dqe"])
+    tables = [scoring.metric_table(), scoring.event_table("dqe"), _outcome_table(scoring)]
+    return "\n\n".join([_pictures(series), Page([scoring.title, *tables, CLOSING]).text(emphasis=bold)])
+
+
+def _outcome_table(scoring: Scoring) -> Table:
+    shares = [outcome_shares(panel.dqe) for panel in scoring.series[0].panels.values() if panel.dqe]
+    rows = [(outcome, *(f"{share[outcome]:.0%}" for share in shares)) for outcome in OUTCOMES]
+    return Table(("over events and thresholds", *scoring.detectors), rows)
+
+
+def _pictures(series: Series) -> str:
+    """Return each column as one line of blocks."""
+    columns: dict[str, Any] = {"values": series.values, "labels": series.labels, **series.scores}
+    width = max(20, min(shutil.get_terminal_size().columns, 100) - 9)
+    lines = []
+    for name, column in columns.items():
+        blocks = _blocks(np.asarray(column, dtype=float), width)
+        lines.append(f"{name:<8} {typer.style(blocks, fg=COLOURS.get(name, 'red'))}".rstrip())
+    return "\n".join(lines)
+
+
+def _blocks(column: FloatArray, width: int) -> str:
+    """Return the column as a line of blocks, each as high as the largest value it stands for."""
+    starts = np.linspace(0, len(column), width, endpoint=False).astype(int)
+    heights = np.maximum.reduceat(column, starts)
+    low, high = column.min(), heights.max()
+    steps = np.rint((heights - low) / (high - low) * len(BLOCKS)).astype(int)
+    return "".join(" " if step == 0 else BLOCKS[step - 1] for step in steps)

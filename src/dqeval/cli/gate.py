@@ -1,0 +1,69 @@
+"""``--fail-under``: the least that every detector must reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from dqeval.receipts import Shown
+
+Values = Mapping[str, Mapping[str, float]]  # by detector, then by name of a metric or of a part of DQE
+
+
+def names_with(metrics: Iterable[str]) -> list[str]:
+    """Return the names that a gate may have for these metrics: with DQE also its parts."""
+    from dqeval.scoring import PARTS
+
+    return [name for metric in metrics for name in (metric, *(PARTS if metric == "dqe" else ()))]
+
+
+def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
+    """Return the limits by name, from texts such as dqe=0.6,capture=0.5."""
+    found = {}
+    for text in ",".join(given or []).split(",") if given else []:
+        name, _, number = (part.strip() for part in text.partition("="))
+        if name not in available:
+            raise ValueError(f"--fail-under {text.strip()}: there is no {name} here, but {', '.join(available)}")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise ValueError(f"--fail-under {text.strip()}: write it as {name}=0.6") from None
+        if math.isnan(found[name]):
+            raise ValueError(f"--fail-under {text.strip()}: the limit must be a number")
+    return found
+
+
+def values_of(result: Shown) -> Values:
+    """Return what a result says of every detector; for several series the means."""
+    from dqeval.compare import Comparison
+    from dqeval.receipts import Explanations
+    from dqeval.scoring import PARTS, Scoring, named_values
+
+    if isinstance(result, Scoring):
+        return result.means
+    if isinstance(result, Comparison):
+        return {name: named_values(panel) for name, panel in result.panels.items()}
+    assert isinstance(result, Explanations)
+    return {item.name: {part: getattr(item.result, part) for part in ("dqe", *PARTS)} for item in result.items}
+
+
+def enforce(limits: Mapping[str, float], values: Values) -> None:
+    """Say on standard error which detectors are below a limit, and exit with code 1 if there are any."""
+    failures = list(_failures(limits, values))
+    for sentence in failures:
+        typer.echo(f"dqeval: {sentence}", err=True)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _failures(limits: Mapping[str, float], values: Values) -> Iterator[str]:
+    for detector, found in values.items():
+        for name, least in limits.items():
+            if math.isnan(found[name]):
+                yield f"{name} of {detector} is undefined, and should be at least {least:g}"
+            elif found[name] < least:
+                yield f"{name} of {detector} is {found[name]:.6g}, below {least:g}"

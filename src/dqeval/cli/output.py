@@ -1,0 +1,117 @@
+"""Where everything that commands show goes: to the terminal, or to a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dqeval.cli.options import Format
+
+if TYPE_CHECKING:
+    from dqeval.receipts import Shown
+
+READER_GONE = 141  # as shells have it for a broken pipe
+PATIENCE = 0.5  # seconds of work before a progress bar appears
+
+Tell = Callable[[int, int], None]
+
+
+def say(text: str) -> None:
+    """Print to standard output; bold and colours are left out where there is no terminal, or NO_COLOR is set."""
+    try:
+        typer.echo(text, color=False if "NO_COLOR" in os.environ else None)
+    except BrokenPipeError:
+        # The reader has gone, as head does: what is left goes nowhere, or Python would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(READER_GONE) from None
+
+
+def bold(text: str) -> str:
+    """Return text that stands out on a terminal."""
+    return typer.style(text, bold=True)
+
+
+def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[[], dict[str, Any]]) -> None:
+    """Show a result in one of the formats, on standard output or in a file."""
+    if path is None:
+        say(_rendered(result, form, make_receipt, bold))
+        return
+    text = _rendered(result, form, make_receipt, str)
+    with written(path) as place:
+        place.write_text(f"{text}\n", encoding="utf-8")
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Give a place to write to that becomes the file when all is written, so that it is never half there."""
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        yield target  # a device, such as /dev/null, must stay one
+    else:
+        place = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+        try:
+            yield place
+            place.replace(target)
+        finally:
+            place.unlink(missing_ok=True)
+    typer.echo(f"dqeval: wrote {path}", err=True)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Tell]:
+    """Show how far the work is, on a terminal, once it has taken a while."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    task = bar.add_task(what, total=None)
+    timer = threading.Timer(PATIENCE, bar.start)
+    timer.start()
+    try:
+        yield partial(_move, bar, task)
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
+
+
+def _move(bar: Any, task: Any, done: int, total: int) -> None:
+    bar.update(task, completed=done, total=total)
+
+
+def _rendered(
+    result: Shown, form: Format, make_receipt: Callable[[], dict[str, Any]], emphasis: Callable[[str], str]
+) -> str:
+    if form is Format.JSON:
+        return json.dumps(make_receipt(), indent=2, ensure_ascii=False, allow_nan=False)
+    if form is Format.CSV:
+        return _csv(result.records())
+    if form is Format.MARKDOWN:
+        return result.page().markdown()
+    if form is Format.LATEX:
+        return result.page().latex()
+    return result.page().text(emphasis=emphasis)
+
+
+def _csv(records: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    names = dict.fromkeys(name for record in records for name in record)
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue().removesuffix("\n")

@@ -1,0 +1,187 @@
+"""The interactive report: one HTML file with everything in it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import astuple
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dqeval import thresholds, validate
+from dqeval.compare import Comparison, Progress, compare
+from dqeval.datasets import series_of
+from dqeval.drawing import PARTS
+from dqeval.explain import THRESHOLDS, Explanation
+from dqeval.partition import partition
+from dqeval.tables import Table, counted
+from dqeval.types import Curve, FloatArray, Numbers, Series
+
+MISSING = "the report needs Bokeh: pip install 'dqeval[report]'"
+
+
+def report(
+    data: Series | Mapping[str, Numbers],
+    path: str | Path,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Write an interactive report on some detectors: one HTML file that needs no server and no network.
+
+    Parameters
+    ----------
+    data : Series, or mapping of str to array-like
+        A series with the scores of its detectors; or its columns by name, as in a file: ``label``, ``value``
+        (optional), and one for each detector. A DataFrame will do.
+    path : str or Path
+        Where to write the page.
+    near, period : float, optional
+        The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
+        values.
+    progress : callable, optional
+        Called with the number of steps done, and that of all.
+
+    Returns
+    -------
+    Comparison
+        What the page says of the detectors.
+    """
+    series = data if isinstance(data, Series) else series_of(data)
+    comparison = compare(series, near=near, period=period, progress=progress)
+    Path(path).write_text(page(series, comparison), encoding="utf-8")
+    return comparison
+
+
+def page(series: Series, comparison: Comparison) -> str:
+    """Return the HTML of the report."""
+    try:
+        from bokeh.resources import INLINE
+    except ImportError:
+        raise ValueError(MISSING) from None
+    bokeh = INLINE.clone(components=["bokeh"])
+    fields = {
+        "title": escape(series.name),
+        "verdict": escape(comparison.verdict),
+        "summary": _summary(comparison).html(most_rows=None),
+        "panel": comparison.panel_table().html(most_rows=None),
+        "choices": _choices(comparison, "radio"),
+        "overlays": _overlays(comparison),
+        "capture": PARTS["capture"],
+        "near_miss": PARTS["near miss"],
+        "false_alarm": PARTS["false alarm"],
+        "footer": _footer(series, comparison),
+        "css": _own("page.css"),
+        "data": _data(series, comparison),
+        "bokeh": "\n".join(bokeh.js_raw),
+        "js": _own("page.js"),
+    }
+    # One pass over the template: what is filled in is not searched again.
+    pieces = _own("page.html").split("{{")
+    filled = [fields[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])]
+    return pieces[0] + "".join(filled)
+
+
+def _own(name: str) -> str:
+    return resources.files("dqeval.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _summary(comparison: Comparison) -> Table:
+    rows = []
+    for name, panel in comparison.panels.items():
+        assert panel.dqe is not None
+        parts = (panel.dqe.dqe, panel.dqe.capture, panel.dqe.near_miss, panel.dqe.false_alarm)
+        cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
+        start = comparison.explanations[name]
+        rows.append((name, *cells, str(comparison.wins(name)), f"{start.threshold:g}", f"{start.sdqe:.3f}"))
+    header = ("detector", "DQE", "capture", "near miss", "false alarm", "DQE by chance", "best at events")
+    header += ("start from threshold", "DQE there")
+    return Table(header, rows, marked={(0, 0), (0, 1)})
+
+
+def _choices(comparison: Comparison, kind: str) -> str:
+    name = {"radio": "detector", "checkbox": "overlay"}[kind]
+    return "\n".join(
+        f'<label><input type="{kind}" name="{name}" value="{i}"{" checked" if kind == "radio" and i == 0 else ""}> '
+        f'<span class="swatch" style="--colour: {_colour(i)}"></span>{escape(detector)}</label>'
+        for i, detector in enumerate(comparison.panels)
+    )
+
+
+def _overlays(comparison: Comparison) -> str:
+    if len(comparison.panels) == 1:
+        return ""
+    return f"<fieldset><legend>Overlay</legend>{_choices(comparison, 'checkbox')}</fieldset>"
+
+
+def _colour(i: int) -> str:
+    from dqeval.report.explorer import DETECTOR_COLOURS
+
+    return DETECTOR_COLOURS[i % len(DETECTOR_COLOURS)]
+
+
+def _footer(series: Series, comparison: Comparison) -> str:
+    from importlib.metadata import version
+
+    panel = comparison.panels[comparison.best]
+    size = f"{counted(len(series.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
+    made = f"{size}, near {panel.near:g}, {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
+    return escape(
+        f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
+    )
+
+
+def _data(series: Series, comparison: Comparison) -> str:
+    """Return all that page.js needs, as JSON that may stand inside a script element."""
+    from dqeval.report.explorer import curve_item, time_item
+
+    near = comparison.panels[comparison.best].near
+    regions = partition(series.labels, near=near)
+    data = {
+        "length": len(series.labels),
+        "near": near,
+        "events": [astuple(region) for region in regions.regions],
+        "thresholds": thresholds.grid(THRESHOLDS).tolist(),
+        "colours": PARTS,
+        "values": None if series.values is None else _packed(series.values, "<f4"),
+        "detectors": [_detector(series, found) for found in comparison.explanations.values()],
+        "timePlots": time_item(series),
+        "curvePlot": curve_item(),
+    }
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+
+
+def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:
+    labels, raw = validate.labels_and_raw_scores(series.labels, series.scores[explanation.name])
+    scores = validate.scaled(raw)
+    levels = thresholds.sampled(scores, partition(labels, near=explanation.result.near), THRESHOLDS).of_point
+    low, high = float(raw.min()), float(raw.max())
+    curve = explanation.result.curve
+    return {
+        "name": explanation.name,
+        "start": explanation.step,
+        "startThreshold": f"{explanation.threshold:g}",
+        "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
+        "sentences": [event.sentence for event in explanation.events],
+        "rawThresholds": [f"{low + (high - low) * t:.4g}" for t in thresholds.grid(THRESHOLDS).tolist()],
+        "scores": _packed(scores, "<f4"),
+        "levels": _packed(levels, "u1"),
+        "means": _thousandths([curve]),
+        "perEvent": _thousandths(list(curve.per_event)),
+    }
+
+
+def _thousandths(curves: list[Curve]) -> str:
+    """Return the four scores at each threshold, lowest first, of each curve, as whole thousandths."""
+    rows = [np.column_stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[::-1] for c in curves]
+    return _packed(np.rint(1000 * np.stack(rows)), "<u2")
+
+
+def _packed(array: FloatArray | np.ndarray[Any, Any], kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")

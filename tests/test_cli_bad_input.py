@@ -1,0 +1,109 @@
+"""Whatever is wrong with a file, every command says so in one sentence, without a traceback."""
+
+import numpy as np
+import pytest
+
+from commands import caller, run, write_demo
+
+NO_ROWS = "the file needs a line that names the columns, and at least one row below it"
+UNREADABLE = {
+    "missing file": ("bad.csv", None, "No such file"),
+    "no header": ("bad.csv", "1,0,0.5\n2,1,0.6\n", "the first line must name the columns, such as value,label,my_det"),
+    "0 bytes": ("bad.csv", "", "the file is empty: it needs a line that names the columns, and rows below it"),
+    "header only": ("bad.csv", "label,mine\n\n", NO_ROWS),
+    "missing column": ("bad.csv", "value,mine\n1,2\n", "no numeric column is called label or is_anomaly; there are va"),
+    "no scores": ("bad.csv", "value,label\n1,0\n", "no column of scores: beside the labels there must be one numeric"),
+    "same name": ("bad.csv", "label,mine,mine\n1,0,1\n", "two columns have the same name: label, mine, mine"),
+    "two labels": ("bad.csv", "label,is_anomaly,mine\n1,0,1\n", "there must be one column for label: found label, is_"),
+    "text in a number column": ("bad.csv", "label,mine\n1,0.5\n0,x\n", "column mine must hold numbers: row 2 below"),
+    "hole": ("bad.csv", "label,mine\n1,0.5\n0,\n", "row 2 below the header is an empty cell"),
+    "hole at the top": ("bad.csv", "label,mine\n1,\n0,2\n", "row 1 below the header is an empty cell"),
+    "label as a word": ("bad.csv", "label,mine\n0,1\nyes,1\n", "column label must hold numbers: row 2 below the head"),
+    "all labels words": ("bad.csv", "label,mine\nyes,1\n", "no numeric column is called label or is_anomaly; there "),
+    "decimal commas": ("bad.csv", "label,mine\n1,0,5\n0,0,7\n", "row 1 below the header has 3 cells, and the header"),
+    "short row": ("bad.csv", "label,mine\n1,0.5\n0\n", "row 2 below the header has 1 cells, and the header has 2"),
+    "unequal lengths": ("bad.npz", {"label": [0, 1], "mine": [0.5]}, "the columns must have the same length: got la"),
+    "endless cell": ("bad.csv", "label,mine\n" + "9" * 200_000, "field larger than field limit"),
+    "not text": ("bad.csv", b"\x1f\x8b\x08\xff\xfe", "not a text file in UTF-8; save it as one, comma-separated"),
+    "directory": (".", None, "this is a directory; give a file"),
+}
+UNDEFINED = {
+    "NaN": ("label,mine\n1,0.5\n0,nan\n", "bad.csv: ", " mine: y_score must be finite: 1 of 2 values is not"),
+    "no anomaly": ("label,mine\n0,0.5\n0,0.7\n", "bad.csv: ", "no label is 1, so there is no event to"),
+    "label of 2": ("label,mine\n0,0.5\n2,0.7\n", "bad.csv: ", "y_true must contain only 0 and 1: 1 of 2 values is not"),
+    "infinite value": (
+        "value,label,mine\n0,1,1\ninf,0,2\n",
+        "bad.csv: ",
+        "values must be finite: 1 of 2 values is not",
+    ),
+}
+COMMANDS = {
+    "score": [],
+    "compare": [],
+    "explain": [],
+    "report": ["-o", "out.html"],
+    "plot": ["-o", "out.png"],
+    "check": [],
+    "verify": ["receipt.json"],
+}
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    called = caller(monkeypatch, capsys)
+    write_demo(tmp_path / "good.csv")
+    common = ["--format", "json", "-o", "receipt.json", "--metrics", "dqe", "--score", "sharp"]
+    called("score", "good.csv", *common)
+    (tmp_path / "good.csv").unlink()
+    return called
+
+
+def write(path, content):
+    if isinstance(content, dict):
+        np.savez(path, **content)
+    elif content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def check_error(done, tmp_path):
+    assert (done.code, done.out) == (2, ""), done
+    assert done.err.startswith("dqeval: ")
+    assert done.err.count("\n") == 1
+    assert not list(tmp_path.glob("*out.*"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("name", "content", "message"), UNREADABLE.values(), ids=UNREADABLE)
+def test_files_that_cannot_be_read(call, tmp_path, command, name, content, message):
+    write(tmp_path / name, content)
+    done = call(command, *COMMANDS[command], name)
+    check_error(done, tmp_path)
+    if command == "verify" and "column" in message:
+        return  # its columns are those of the receipt: it may stumble over another one first
+    assert f"dqeval: {name}: " in done.err
+    assert message in done.err
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "explain", "report", "plot"])
+@pytest.mark.parametrize(("content", "start", "message"), UNDEFINED.values(), ids=UNDEFINED)
+def test_files_that_cannot_be_scored(call, tmp_path, command, content, start, message):
+    write(tmp_path / "bad.csv", content)
+    done = call(command, *COMMANDS[command], "bad.csv")
+    check_error(done, tmp_path)
+    assert done.err.startswith(f"dqeval: {start}")
+    assert message in done.err
+
+
+@pytest.mark.parametrize(("content", "start", "message"), UNDEFINED.values(), ids=UNDEFINED)
+def test_check_finds_what_cannot_be_scored(call, tmp_path, content, start, message):
+    write(tmp_path / "bad.csv", content)
+    done = call("check", "bad.csv")
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("bad.csv: 1 error, ")
+
+
+def test_a_bad_file_as_people_meet_it(tmp_path):
+    done = run("score", tmp_path / "bad.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"dqeval: {tmp_path / 'bad.csv'}: No such file or directory\n"

@@ -1,0 +1,148 @@
+"""Detectors against each other."""
+
+import numpy as np
+import pytest
+
+import dqeval
+from dqeval import Series
+
+LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
+
+
+def scores_with(**points):
+    """Return scores that are 0 but for some stretches: name=(start, stop, score)."""
+    scores = np.zeros(len(LABELS))
+    for start, stop, score in points.values():
+        scores[start:stop] = score
+    return scores
+
+
+GOOD = scores_with(a=(20, 23, 9), b=(53, 56, 8))
+ONE_EVENT = scores_with(a=(20, 23, 9))
+NOISY = scores_with(a=(20, 23, 9), b=(53, 56, 9), c=(5, 7, 8), d=(35, 36, 8), e=(39, 40, 8), f=(70, 72, 8))
+
+
+def comparison(**scores):
+    return dqeval.compare(Series("s", LABELS, scores), near=4, repeats=3)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return dqeval.compare(dqeval.datasets.demo(), period=48)
+
+
+def test_the_best_comes_first():
+    found = comparison(noisy=NOISY, good=GOOD, one=ONE_EVENT)
+    assert list(found.panels) == ["good", "noisy", "one"]
+    assert list(found.explanations) == list(found.panels)
+    assert found.best == "good"
+    assert found.winners == (("good", "one"), ("good",))
+    assert found.wins("one") == 1
+    assert found.verdict.startswith("good is best: DQE 0.940, before noisy (")
+    assert "False alarms cost noisy " in found.verdict
+    assert found.verdict.endswith("good is best at 2 of 2 events.")
+
+
+def test_verdict_on_a_single_detector():
+    found = comparison(one=ONE_EVENT)
+    assert found.verdict.startswith("one has DQE 0.500; random scores get 0.")
+    assert found.verdict.endswith("Most is lost to missed events: without them it would be 1.000.")
+    assert "disagree" not in str(found)
+    assert "in the order of DQE" not in str(found)
+
+
+def test_verdict_on_equals():
+    assert (
+        "first is as good as the next: DQE 0.500, before second (0.500)"
+        in comparison(first=ONE_EVENT, second=ONE_EVENT).verdict
+    )
+    assert (
+        "No single part explains it; first is best at 1 of 2 events."
+        in comparison(first=ONE_EVENT, second=ONE_EVENT).verdict
+    )
+
+
+def test_verdict_on_many():
+    found = comparison(good=GOOD, **{f"d{i}": ONE_EVENT for i in range(4)})
+    assert "before d0 (0.500), d1 (0.500) and 2 others;" in found.verdict
+
+
+def test_verdict_on_chance():
+    useless = comparison(mine=np.ones(len(LABELS)))
+    assert "no better than random scores, which get 0." in useless.verdict
+
+
+def test_no_winner_where_all_miss():
+    found = comparison(one=ONE_EVENT, other=scores_with(a=(20, 21, 1), b=(60, 61, 0.2)))
+    assert found.winners[1] in ((), ("other",))
+    missed = comparison(one=ONE_EVENT, same=ONE_EVENT)
+    assert missed.winners == (("one", "same"), ())
+    assert "none" in missed.event_table().text()
+
+
+def test_disagreements_name_the_part_that_explains_them(demo):
+    found = {(d.better, d.worse): d for d in demo.disagreements}
+    assert found["sharp", "jumpy"].metrics == ("point_adjusted_f1", "affiliation_f1")
+    assert found["sharp", "jumpy"].part == "false alarm"
+    assert found["sharp", "jumpy"].sentence.startswith(
+        "PA-F1 and AF prefer jumpy to sharp; DQE does not (0.557 against"
+    )
+    assert "false alarms cost jumpy 0.339, sharp 0.070." in found["sharp", "jumpy"].sentence
+    for d in demo.disagreements:
+        assert demo.panels[d.better]["dqe"] > demo.panels[d.worse]["dqe"]
+        for metric in d.metrics:
+            assert demo.panels[d.worse][metric] > demo.panels[d.better][metric]
+
+
+def test_a_disagreement_that_no_part_explains():
+    # Both lose to the same extent; the order of the metrics is that of coverage alone.
+    found = comparison(whole=scores_with(a=(20, 23, 9)), point=scores_with(a=(21, 22, 9)))
+    assert found.disagreements == ()
+    assert "All metrics put the detectors in the order of DQE." in str(found)
+
+
+def test_page(demo):
+    text = str(demo)
+    assert text.startswith(f"demo: 6 events, near 24. {demo.verdict}")
+    assert "Best at so many of 6 events: sharp 4, late 1, jumpy 1." in text
+    assert "Thresholds to start from: sharp 0." in text
+    assert "- PA-F1 and AF prefer jumpy" in text
+    assert "by chance: random scores, 10 repeats" in text
+
+
+def test_cells_that_stand_out(demo):
+    table = demo.panel_table()
+    for i, row in enumerate(table.rows):
+        numbers = [float(cell) for cell in row[1:4]]
+        marked = {j for row_of, j in table.marked if row_of == i}
+        assert marked == {j for j, number in enumerate(numbers, start=1) if number == max(numbers)}
+
+
+def test_chance_is_the_same_for_all_scores_and_another_for_detections():
+    found = comparison(good=GOOD, one=ONE_EVENT, alarms=(GOOD > 0).astype(float))
+    assert found.chance["good"] is found.chance["one"]
+    assert found.chance["alarms"].mean != found.chance["good"].mean
+    assert "; of 0/1 detections not shown: alarms" in str(found)
+    assert "by chance: as many random detections as alarms has" in str(comparison(alarms=(GOOD > 0).astype(float)))
+
+
+def test_records_and_numbers(demo):
+    numbers = demo.numbers()
+    assert len(demo.records()) == 3 * len(dqeval.METRICS)
+    assert numbers["metrics"] == demo.records()
+    assert numbers["start"]["sharp"]["threshold"] == demo.explanations["sharp"].threshold
+    assert numbers["events"][3]["best"] == ["jumpy"]
+    assert numbers["parts"]["late"]["capture"] == demo.panels["late"].dqe.capture
+
+
+def test_progress_goes_from_nothing_to_all():
+    told = []
+    dqeval.compare(
+        Series("s", LABELS, {"good": GOOD, "one": ONE_EVENT}),
+        near=4,
+        repeats=3,
+        progress=lambda done, of: told.append((done, of)),
+    )
+    assert told[0] == (0, 5)
+    assert told[-1] == (5, 5)
+    assert told == sorted(told)

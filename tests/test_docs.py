@@ -1,0 +1,130 @@
+"""What the documentation says of the code is so: every metric, name, link and command."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import dqeval
+from dqeval.cli import app
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+BUILT = DOCS / "_generated"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if BUILT not in path.parents)
+COMMANDS = typer.main.get_command(app).commands
+# Made by the build.
+MADE_LATER = {*(BUILT / name for name in ("commands.md", "curves.svg", "demo.svg", "examples.svg", "regions.svg"))}
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def blocks(path, language):
+    """Return the code blocks of a page in some language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text_of(path), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(path):
+    """Return the anchors of a page: its headings in lower case, with hyphens."""
+    headings = re.findall(r"^#+ (.*)$", text_of(path), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def commands_shown(path):
+    """Return the commands of dqeval that a page shows: after a prompt, or in a line."""
+    code = text_of(path)
+    return re.findall(r"^\$ (dqeval .*)$", code, flags=re.MULTILINE) + re.findall(r"`(dqeval [a-z][^`]*)`", code)
+
+
+@pytest.mark.parametrize("metric", list(dqeval.METRICS), ids=lambda metric: metric.name)
+def test_every_metric_has_its_page(metric):
+    page = text_of(DOCS / "metrics" / f"{metric.name}.md")
+    assert page.startswith(f"# {metric.label}\n")
+    assert f"`dqeval.metrics.{metric.function.__name__}" in page
+    assert metric.citation in page
+    for parameter in {**metric.from_near, **metric.defaults}:
+        assert f"`{parameter}`" in page
+    for heading in ("By hand", "Parameters", "Elsewhere", "Reference"):
+        assert f"\n## {heading}\n" in page
+
+
+def test_the_overview_lists_every_metric_in_order():
+    index = text_of(DOCS / "metrics" / "index.md")
+    rows = re.findall(r"^\| \S+ \| `(\w+)` .* \| ([\d.]+) × \| \[page\]\((\w+)\.md\) \|$", index, flags=re.MULTILINE)
+    assert rows == [(metric.name, str(metric.cost), metric.name) for metric in dqeval.METRICS]
+    assert "\n".join(dqeval.METRICS.names) in index, "not all in the table of contents"
+
+
+def test_every_public_name_is_documented():
+    page = text_of(DOCS / "api.md")
+    listed = re.findall(r"^\.\. (?:auto\w+|py:module):: (\S+)$", page, flags=re.MULTILINE)
+    names = {name.removeprefix("dqeval.") for name in listed}
+    assert set(dqeval.__all__) <= names
+    assert set(dqeval.metrics.__all__) <= names
+    assert {f"datasets.{name}" for name in dqeval.datasets.__all__} <= names
+    assert len(listed) == len(set(listed))
+
+
+@every_page
+def test_links_resolve(page):
+    for target in re.findall(r"\]\(([^)]+)\)", re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)):
+        if re.match(r"https?:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists() or path in MADE_LATER, f"{page.name}: {target} leads nowhere"
+        assert not anchor or anchor in anchors(path), f"{page.name}: there is no heading for {target}"
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for block in blocks(page, r"\{toctree\}"):
+            listed |= {page.parent / f"{line}.md" for line in block.split("\n") if line and not line.startswith(":")}
+    assert listed == set(PAGES)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_exist(page):
+    for shown in commands_shown(page):
+        _, first, *rest = shlex.split(shown.replace("…", ""))
+        if first == "COMMAND" or first.startswith("-"):
+            continue
+        assert first in COMMANDS, f"{page.name} shows '{shown}', and there is no such command"
+        options = {name for parameter in COMMANDS[first].params for name in parameter.opts}
+        for option in rest:
+            assert not re.match(r"--?[a-z]", option) or option in options, f"{page.name}: '{shown}' has no {option}"
+
+
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
+def test_the_quickstart_runs(tmp_path):
+    page = DOCS / "quickstart.md"
+    program = next(block for block in blocks(page, "python") if ">>>" not in block)
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    shown = [line for line in commands_shown(page) if "FILE" not in line and re.search(r"demo\.csv|--version", line)]
+    assert len(shown) > 5
+    for line in shown:
+        command = [sys.executable, "-m", *shlex.split(line)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+def test_the_example_of_a_new_metric(monkeypatch):
+    monkeypatch.setattr(dqeval.METRICS, "_entries", dict(dqeval.METRICS._entries))
+    (program,) = blocks(DOCS / "extending.md", "python")
+    names = {}
+    exec(compile(program, "extending.md", "exec"), names)
+    y_true = [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+    y_pred = [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
+    assert names["event_f1"](y_true, y_pred) == pytest.approx(0.4)
+    assert dqeval.panel(y_true, y_pred, near=3, metrics=["event_f1"])["event_f1"] == pytest.approx(0.4)
+    assert names["event_f1"](y_true, [0] * 16) == 0
+    assert dqeval.METRICS["event_f1"].summary.endswith(".")

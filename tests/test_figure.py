@@ -1,0 +1,215 @@
+"""The figure for a paper: what is on it, and the files it is written to."""
+
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import image, pyplot
+
+import dqeval
+from dqeval import Series
+from dqeval.report import figure
+from dqeval.report.figure import draw
+
+SERIES = dqeval.datasets.demo()
+MAGIC = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
+
+
+def made(n, n_events, names, *, values=True, name="made"):
+    """Return a series with noisy detectors, and events one, two, three, … points long."""
+    random = np.random.default_rng(0)
+    labels = np.zeros(n, dtype=bool)
+    for k in range(n_events):
+        start = int((k + 0.5) * n / n_events)
+        labels[start : start + 1 + k % 3] = True
+    scores = {detector: random.random(n) + labels for detector in names}
+    return Series(name, labels, scores, random.random(n) if values else None)
+
+
+@pytest.fixture
+def drawn(monkeypatch, tmp_path):
+    """A function that draws, and returns the figure that was written."""
+    figures = []
+    make = figure._figure
+    monkeypatch.setattr(figure, "_figure", lambda *given: figures.append(make(*given)) or figures[-1])
+
+    def drawn(series, **options):
+        draw(series, tmp_path / "figure.png", **options)
+        return figures[-1]
+
+    return drawn
+
+
+def captures(axes):
+    (bars,) = (collection for collection in axes.collections if collection.get_label() == "capture")
+    return [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in bars.get_paths()]
+
+
+def overlaps(found):
+    """Return the pairs of texts on a figure that lie over one another."""
+    found.draw_without_rendering()
+    unseen = [label for axes in found.axes for axis in (axes.xaxis, axes.yaxis) for label in labels_beyond(axis)]
+    texts = [t for t in found.findobj(matplotlib.text.Text) if t.get_visible() and t.get_text() and t not in unseen]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    return [(a, b) for i, (a, one) in enumerate(boxes) for b, other in boxes[i + 1 :] if one.overlaps(other)]
+
+
+def labels_beyond(axis):
+    """Return the labels of ticks beyond the limits of an axis, which are not drawn."""
+    low, high = axis.get_view_interval()
+    return [tick.label1 for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
+
+
+def test_what_is_on_the_figure(drawn):
+    top, legend, *rest = drawn(SERIES).axes
+    assert top.get_title("left") == "demo: 1,600 points, 6 events, near 24"
+    np.testing.assert_array_equal(top.get_lines()[0].get_data(), [np.arange(1600) + 0.5, SERIES.values])
+    texts = [text.get_text() for text in legend.get_legend().get_texts()]
+    assert texts == ["event", "capture", "near miss", "false alarm", "mean of events", "each event"]
+    events = list(dqeval.partition(SERIES.labels, near=24).events)
+    for name, scores_axes, curve_axes in zip(["sharp", "late", "jumpy"], rest[::2], rest[1::2], strict=True):
+        result = dqeval.evaluate(SERIES.labels, SERIES.scores[name], near=24)
+        assert scores_axes.get_title("left") == name
+        assert captures(scores_axes) == captures(top) == events
+        assert scores_axes.get_xlim() == (0, 1600)
+        x, y = scores_axes.get_lines()[0].get_data()
+        assert (y.min(), y.max()) == (0, 1)
+        assert int(x[y.argmax()]) == SERIES.scores[name].argmax()
+        parts = f"capture {result.capture:.3f}   near miss {result.near_miss:.3f}"
+        title = f"DQE {result.dqe:.3f}   {parts}   false alarm {result.false_alarm:.3f}"
+        assert curve_axes.get_title("right") == title
+        thresholds, dqe = curve_axes.get_lines()[-1].get_data()
+        np.testing.assert_array_equal(thresholds[:-1], result.curve.thresholds)
+        np.testing.assert_array_equal(dqe[:-1], result.curve.dqe)
+
+
+def test_the_best_detector_comes_first(drawn):
+    worst, best = np.zeros(1600), SERIES.labels.astype(float)
+    found = drawn(Series("x", SERIES.labels, {"worst": worst, **SERIES.scores, "best": best}), near=24)
+    titles = [axes.get_title("left") for axes in found.axes[2::2]]
+    assert titles == ["best", "sharp", "late", "jumpy", "worst"]
+
+
+@pytest.mark.parametrize(("options", "near"), [({}, "24"), ({"near": 3}, "3"), ({"period": 25}, "12.5")])
+def test_the_near_range(drawn, options, near):
+    assert drawn(SERIES, **options).axes[0].get_title("left").endswith(f", near {near}")
+
+
+def test_without_values_the_labels_are_a_strip(drawn):
+    found = drawn(made(200, 2, ["one"], values=False))
+    strip = found.axes[0]
+    assert strip.get_title("left") == "made: 200 points, 2 events, near 125"
+    assert not strip.get_lines()
+    assert captures(strip) == [(50, 51), (150, 152)]
+    assert strip.collections[-1].get_label() == "event"
+    assert strip.bbox.height < found.axes[2].bbox.height
+
+
+def test_one_event_has_no_line_of_its_own(drawn):
+    found = drawn(made(200, 1, ["one"]), near=5)
+    assert [text.get_text() for text in found.axes[1].get_legend().get_texts()][-1] == "false alarm"
+    assert len(found.axes[3].get_lines()) == 1
+
+
+NAMES = [*"abcdef", "SUB_PCA_WINDOWED_AUTOENCODER_ENSEMBLE_OF_TWENTY_TUNED_ON_TRAIN", r"$\frac{ costs 5$"]
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        made(200, 1, ["only"], values=False),
+        made(2000, 30, NAMES, name="some/folder/" * 9 + "measurements.csv"),
+        made(100_000, 3, NAMES[-2:-1]),
+        SERIES,
+    ],
+    ids=["small", "long names", "long", "demo"],
+)
+def test_no_text_lies_over_another_or_leaves_the_figure(drawn, series):
+    found = drawn(series, near=5)
+    assert overlaps(found) == []
+    assert found.get_figwidth() == 7
+    edges = found.get_tightbbox()
+    assert edges.x0 >= 0
+    assert edges.y0 >= 0
+    assert edges.x1 <= found.get_figwidth()
+    assert edges.y1 <= found.get_figheight()
+
+
+def test_height_grows_with_the_detectors(drawn):
+    heights = [drawn(made(200, 2, NAMES[:n]), near=5).get_figheight() for n in (1, 2, 8)]
+    assert heights[1] - heights[0] == pytest.approx((heights[2] - heights[1]) / 6)
+    assert heights[2] < 10
+
+
+@pytest.mark.parametrize("ending", [*MAGIC, "PNG"])
+def test_files_are_of_their_kind_and_the_same_each_time(tmp_path, ending):
+    one, two = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
+    draw(SERIES, one)
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "black", "svg.hashsalt": "other"}):
+        draw(SERIES, str(two))
+    assert one.read_bytes().startswith(MAGIC[ending.lower()])
+    assert one.read_bytes() == two.read_bytes()
+    assert pyplot.get_fignums() == []
+
+
+def test_the_picture_is_not_blank(tmp_path):
+    draw(SERIES, tmp_path / "figure.png")
+    pixels = image.imread(tmp_path / "figure.png")[..., :3]
+    assert pixels.shape[1] == 2100
+    hexes = (matplotlib.colors.to_rgb(figure.drawing.tint_of(part)) for part in figure.drawing.PARTS)
+    shares = [np.isclose(pixels, tint, atol=0.005).all(axis=-1).mean() for tint in hexes]
+    assert all(share > 0.01 for share in shares)
+    assert (pixels.max(axis=-1) < 0.2).mean() > 0.01
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf"])
+@pytest.mark.parametrize(("n", "n_events"), [(10_000, 300), (5000, 10)])
+def test_files_stay_small(tmp_path, ending, n, n_events):
+    path = tmp_path / f"figure.{ending}"
+    draw(made(n, n_events, NAMES), path, near=10)
+    assert 10_000 < path.stat().st_size < 1_000_000
+
+
+def test_missing_values_are_gaps(drawn):
+    values = SERIES.values.copy()
+    values[100:200] = np.nan
+    found = drawn(Series("x", SERIES.labels, SERIES.scores, values), near=24)
+    assert np.isnan(found.axes[0].get_lines()[0].get_ydata()[100:200]).all()
+
+
+def test_real_series(drawn, real_scores):
+    names = [name.removesuffix("/label") for name in real_scores.files if name.endswith("__SubLOF/label")]
+    for name in names:
+        columns = (real_scores[f"{name}/{column}"].astype(float).ravel() for column in ("label", "score", "data"))
+        labels, scores, values = columns
+        found = drawn(Series(name, labels, {"SubLOF": scores}, values))
+        assert captures(found.axes[2]) == list(dqeval.partition(labels).events)
+        assert overlaps(found) == []
+
+
+@pytest.mark.parametrize("name", ["figure.gif", "figure", "png"])
+def test_other_endings(tmp_path, name):
+    with pytest.raises(ValueError, match=r"^a figure is a png, svg or pdf file: .* is none by its ending$"):
+        draw(SERIES, tmp_path / name)
+
+
+def test_errors_say_what_is_wrong(tmp_path):
+    path = tmp_path / "figure.png"
+    with pytest.raises(dqeval.UndefinedError, match=r"^x: no label is 1"):
+        draw(Series("x", np.zeros(3), {"a": np.arange(3.0)}), path)
+    with pytest.raises(ValueError, match=r"^detector a: y_score must be finite"):
+        draw(Series("x", np.array([0, 1, 0]), {"a": np.array([0, np.nan, 1])}), path)
+    with pytest.raises(ValueError, match=r"^x: there are no scores of a detector to draw"):
+        draw(Series("x", np.array([0, 1, 0]), {}), path)
+    with pytest.raises(ValueError, match="give at most one of near, period"):
+        draw(SERIES, path, near=1, period=2)
+    with pytest.raises(FileNotFoundError):
+        draw(SERIES, tmp_path / "nowhere" / "figure.png")
+    assert not path.exists()
+
+
+def test_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match="plots need matplotlib"):
+        draw(SERIES, tmp_path / "figure.png")
