@@ -256,12 +256,13 @@ def test_fail_under_that_cannot_be(call, file, given, message):
     assert (done.code, done.out, done.err) == (2, "", f"dqeval: {message}\n")
 
 
-def test_compare(demo_file, call):
+def test_compare(demo_file, tmp_path, call):
     done = run("compare", demo_file, "--period", "48", "--fail-under", "auc_roc=0.9")
     assert done.returncode == 1
     assert "sharp is best" in done.stdout
     assert done.stderr == "dqeval: auc_roc of late is 0.660108, below 0.9\n"
-    receipt = json.loads(call("compare", demo_file, "--period", "48", "--format", "json").out)
+    short = write_demo(tmp_path / "short.csv", length=500)
+    receipt = json.loads(call("compare", short, "--period", "48", "--format", "json").out)
     assert receipt["metric_parameters"]["late"]["vus_pr"] == {"window": 48, "thresholds": 100}
 
 
@@ -489,7 +490,7 @@ def test_the_commands_in_the_readme(call, tmp_path, monkeypatch):
     assert commands
     for command in commands:
         done = call(*command.partition("#")[0].split())
-        assert done.code == (1 if "--fail-under" in command else 0), done.err
+        assert done.code == 0, done.err
         assert done.out or "wrote" in done.err
 
 

@@ -135,6 +135,13 @@ def test_bad_files(tmp_path, name):
         dqeval.datasets.read_columns(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", [*KINDS, "-.csv"])
+def test_missing_files(tmp_path, name):
+    with pytest.raises(FileNotFoundError) as caught:
+        dqeval.datasets.read_columns(tmp_path / name)
+    assert caught.value.filename in (tmp_path / name, str(tmp_path / name))
+
+
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ValueError, match=r"\.parquet files need pyarrow: pip install 'dqeval\[files\]'"):

@@ -37,7 +37,7 @@ def test_near_ranges():
 
 
 def test_no_anomaly():
-    with pytest.raises(dqeval.UndefinedError, match="^no label is 1, so there is no event to score the detectors on$"):
+    with pytest.raises(dqeval.UndefinedError, match=r"^no label is 1, so there is no event to score the detectors on$"):
         panels(NORMAL)
     with pytest.raises(dqeval.UndefinedError):
         near_of(NORMAL)
@@ -49,11 +49,11 @@ def test_no_anomaly():
 def test_errors_say_which_column_and_which_series():
     scores = {**DEMO.scores, "late": np.full(1600, np.nan)}
     bad = dataclasses.replace(DEMO, name="bad", scores=scores)
-    with pytest.raises(ValueError, match="^column late: y_score must be finite"):
+    with pytest.raises(ValueError, match=r"^column late: y_score must be finite"):
         panels(bad)
-    with pytest.raises(ValueError, match="^bad: column late: y_score must be finite"):
+    with pytest.raises(ValueError, match=r"^bad: column late: y_score must be finite"):
         score([DEMO, bad])
-    with pytest.raises(ValueError, match="^bad: y_true must contain only 0 and 1"):
+    with pytest.raises(ValueError, match=r"^bad: y_true must contain only 0 and 1"):
         score([dataclasses.replace(bad, labels=np.full(1600, 2))])
 
 
@@ -97,7 +97,7 @@ def test_several_series():
     assert by_event.rows[0][2] == f"{combined.by_event.dqe:.3f}"
     assert [row[0] for row in by_series.rows] == ["demo", "half"]
     assert notes.splitlines() == ["DQE is over 100 thresholds.", "Left out, because no label there is 1: normal."]
-    with pytest.raises(dqeval.UndefinedError, match="^normal, other: no label is 1"):
+    with pytest.raises(dqeval.UndefinedError, match=r"^normal, other: no label is 1"):
         score([NORMAL, dataclasses.replace(NORMAL, name="other")])
     with pytest.raises(ValueError, match="there is no series to score"):
         score([])
@@ -122,7 +122,7 @@ def test_undefined_in_one_series_is_undefined_in_the_mean():
 def test_detectors_must_be_the_same():
     fewer = dataclasses.replace(HALF, scores={"late": HALF.scores["late"]})
     for series in ([DEMO, fewer], [fewer, DEMO]):
-        with pytest.raises(ValueError, match="half has no scores of sharp, jumpy, which demo has: .* with --score"):
+        with pytest.raises(ValueError, match=r"half has no scores of sharp, jumpy, which demo has: .* with --score"):
             score(series)
 
 

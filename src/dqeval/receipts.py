@@ -7,7 +7,7 @@ import io
 import math
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -20,14 +20,12 @@ from dqeval.compare import Comparison, compare
 from dqeval.datasets.columns import Roles, find_roles, series_of
 from dqeval.datasets.files import STANDARD_INPUT, name_of, read_numbers
 from dqeval.explain import Explanation, explain
-from dqeval.scoring import near_of, score
+from dqeval.scoring import Progress, near_of, score
 from dqeval.tables import Page, counted
 from dqeval.types import Series
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
-
-Progress = Callable[[int, int], None]
 
 
 class Shown(Protocol):
@@ -211,14 +209,14 @@ def compute(
     parameters : mapping
         The keyword parameters of the function behind the command.
     progress : callable, optional
-        Called by "compare" with the number of steps done, and that of all.
+        Called with the number of steps done, and that of all; by "score" anew for each series.
 
     Returns
     -------
     Scoring, Comparison, Explanations or Checked
     """
     if command == "score":
-        return score(series, **parameters)
+        return score(series, **parameters, progress=progress)
     (only,) = series
     try:
         if command == "compare":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -17,6 +17,8 @@ from dqeval.validate import Undefined, UndefinedError
 
 PARTS = {"capture": "capture", "near_miss": "near miss", "false_alarm": "false alarm"}
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +236,7 @@ def panels(
     period: float | None = None,
     thresholds: int | Literal["exact"] = 100,
     undefined: Undefined = "raise",
+    progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate every detector of a series with every metric.
 
@@ -249,6 +252,8 @@ def panels(
         The thresholds of DQE alone: see `evaluate`.
     undefined : "raise" or "nan", default "raise"
         What to do if the series has no anomaly: raise `UndefinedError`, or return NaN with a warning.
+    progress : callable, optional
+        Called with the number of detectors done, and that of all.
 
     Returns
     -------
@@ -270,6 +275,8 @@ def panels(
             )
         except ValueError as error:
             raise type(error)(f"column {name}: {error}") from error
+        if progress is not None:
+            progress(len(found), len(series.scores))
     return found
 
 
@@ -281,6 +288,7 @@ def score(
     period: float | None = None,
     thresholds: int | Literal["exact"] = 100,
     per_event: bool = False,
+    progress: Progress | None = None,
 ) -> Scoring:
     """Score every detector of one or several series with every metric.
 
@@ -292,6 +300,8 @@ def score(
         See `panels`.
     per_event : bool, default False
         Whether to show every event too.
+    progress : callable, optional
+        Called for each series with the number of detectors done, and that of all.
 
     Returns
     -------
@@ -318,21 +328,22 @@ def score(
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
     found: list[SeriesScores] = []
     left_out: list[str] = []
-    detectors: dict[str, list[str]] = {}
+    first: tuple[str, tuple[str, ...]] | None = None
     for one in series:
-        detectors[one.name] = list(one.scores)
-        _check_same_detectors(detectors)
+        own = one.name, tuple(one.scores)
+        first = first or own
+        _check_same_detectors(first, own)
         try:
             regions = _regions(one, near, period, "nan")
             if not len(regions.events):
                 left_out.append(one.name)
                 continue
-            chosen = panels(one, metrics=metrics, near=regions.near, thresholds=thresholds)
+            chosen = panels(one, metrics=metrics, near=regions.near, thresholds=thresholds, progress=progress)
         except ValueError as error:
             raise type(error)(f"{one.name}: {error}") from error
         range_used = _near(regions, one, near, period)
         found.append(SeriesScores(one.name, len(one.labels), len(regions.events), range_used, chosen))
-    if not detectors:
+    if first is None:
         raise ValueError("there is no series to score")
     if not found:
         raise UndefinedError(f"{', '.join(left_out)}: {NO_EVENT}")
@@ -386,11 +397,10 @@ def _near_words(series: Sequence[SeriesScores]) -> str:
     return f"near {spread}, {sources}"
 
 
-def _check_same_detectors(detectors: dict[str, list[str]]) -> None:
-    """Check that the last series has the detectors of the first, and no others."""
-    (first, *_), (*_, last) = detectors, detectors
-    for one, two in ((first, last), (last, first)):
-        missing = [name for name in detectors[one] if name not in detectors[two]]
+def _check_same_detectors(first: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> None:
+    """Check that two series, given by name and detectors, have the same ones."""
+    for (one, wanted), (two, there) in ((first, other), (other, first)):
+        missing = [name for name in wanted if name not in there]
         if missing:
             raise ValueError(
                 f"{two} has no scores of {', '.join(missing)}, which {one} has: choose detectors that all series have "

@@ -185,8 +185,8 @@ def check(
 
 @app.command()
 def verify(
-    receipt: Annotated[Path, typer.Argument(help="What a command wrote with --format json.")],
-    files: Annotated[list[Path], typer.Argument(help="The files it was made from, in the same order.")],
+    receipt: Annotated[Path, typer.Argument(help="What a command wrote with --format json.", metavar="RECEIPT")],
+    files: Annotated[list[Path], typer.Argument(help="The files it was made from, in the same order.", metavar="FILE")],
 ) -> None:
     """Make the numbers of a receipt again, and compare: exit code 1 if they, or the files, are not the same."""
     import json

@@ -24,16 +24,16 @@ def names_with(metrics: Iterable[str]) -> list[str]:
 def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
     """Return the limits by name, from texts such as dqe=0.6,capture=0.5."""
     found = {}
-    for text in ",".join(given or []).split(",") if given else []:
+    for text in (text.strip() for item in given or [] for text in item.split(",")):
         name, _, number = (part.strip() for part in text.partition("="))
         if name not in available:
-            raise ValueError(f"--fail-under {text.strip()}: there is no {name} here, but {', '.join(available)}")
+            raise ValueError(f"--fail-under {text}: there is no {name} here, but {', '.join(available)}")
         try:
             found[name] = float(number)
         except ValueError:
-            raise ValueError(f"--fail-under {text.strip()}: write it as {name}=0.6") from None
+            raise ValueError(f"--fail-under {text}: write it as {name}=0.6") from None
         if math.isnan(found[name]):
-            raise ValueError(f"--fail-under {text.strip()}: the limit must be a number")
+            raise ValueError(f"--fail-under {text}: the limit must be a number")
     return found
 
 

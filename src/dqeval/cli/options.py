@@ -40,8 +40,8 @@ def _output(text: str) -> Any:
 
 FILE_HELP = "CSV, TSV, Parquet, Feather, JSON lines or npz, packed with gzip or not; - for CSV on standard input."
 
-File = Annotated[Path, typer.Argument(help=FILE_HELP)]
-Files = Annotated[list[Path], typer.Argument(help=f"One file a series. {FILE_HELP}")]
+File = Annotated[Path, typer.Argument(help=FILE_HELP, metavar="FILE")]
+Files = Annotated[list[Path], typer.Argument(help=f"One file a series. {FILE_HELP}", metavar="FILE")]
 Label = Annotated[str | None, typer.Option(help="Column of the labels, if not called label or is_anomaly.")]
 Value = Annotated[str | None, typer.Option(help="Column of the values, if not called value or Data.")]
 Score = Annotated[

@@ -30,7 +30,7 @@ Tell = Callable[[int, int], None]
 def say(text: str) -> None:
     """Print to standard output; bold and colours are left out where there is no terminal, or NO_COLOR is set."""
     try:
-        typer.echo(text, color=False if "NO_COLOR" in os.environ else None)
+        typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     except BrokenPipeError:
         # The reader has gone, as head does: what is left goes nowhere, or Python would complain at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

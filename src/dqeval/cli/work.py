@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dqeval.cli.options import Format
-from dqeval.cli.output import Tell, emit, progress
+from dqeval.cli.output import emit, progress
 
 if TYPE_CHECKING:
     from dqeval.receipts import Input, Shown
@@ -45,15 +45,20 @@ def show(
 
     records: list[dict[str, Any]] = []
 
-    def series(tell: Tell) -> Iterator[Series]:
-        for i, (path, name) in enumerate(zip(files, series_names(files), strict=True)):
-            tell(i, len(files))
+    def series() -> Iterator[Series]:
+        for path, name in zip(files, series_names(files), strict=True):
             read = columns.read(path, name)
             records.append(read.record(parameters))
             yield read.series
 
     with progress(command) as tell:
-        result = compute(command, series(tell), parameters, progress=tell)
+        # Of several files, all count the same: there are as many steps for each as for the current one.
+        result = compute(
+            command,
+            series(),
+            parameters,
+            progress=lambda done, steps: tell((len(records) - 1) * steps + done, len(files) * steps),
+        )
     emit(result, form, output, lambda: receipt(command, records, parameters, result))
     return result
 

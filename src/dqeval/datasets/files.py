@@ -179,7 +179,8 @@ def _from_arrow(path: Path, kind: str) -> Columns:
         from pyarrow import feather, parquet
     except ImportError:
         raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
-    table = parquet.read_table(path) if kind == ".parquet" else feather.read_table(path)
+    with path.open("rb") as file:
+        table = parquet.read_table(file) if kind == ".parquet" else feather.read_table(file)
     return numeric_columns({name: table[name].to_numpy() for name in table.column_names})
 
 

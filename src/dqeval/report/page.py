@@ -53,7 +53,7 @@ def report(
     Comparison
         What the page says of the detectors.
     """
-    series = data if isinstance(data, Series) else series_of(data)
+    series = data if isinstance(data, Series) else series_of(data, name=Path(path).stem)
     comparison = compare(series, near=near, period=period, progress=progress)
     Path(path).write_text(page(series, comparison), encoding="utf-8")
     return comparison
