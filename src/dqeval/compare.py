@@ -87,7 +87,7 @@ class Comparison:
         parts.append(self.event_table())
         wins = ", ".join(f"{name} {self.wins(name)}" for name in self.panels)
         parts.append(f"Best at so many of {counted(len(self.winners), 'event')}: {wins}.")
-        starts = [f"{e.name} {e.threshold:g} (DQE there {e.sdqe:.3f})" for e in self.explanations.values()]
+        starts = [f"{e.name} {e.threshold!r} (DQE there {e.sdqe:.3f})" for e in self.explanations.values()]
         parts.append(f"Thresholds to start from: {', '.join(starts)}.")
         if self.disagreements:
             lines = [f"- {found.sentence}" for found in self.disagreements]

@@ -99,9 +99,9 @@ def _summary(comparison: Comparison) -> Table:
         parts = (panel.dqe.dqe, panel.dqe.capture, panel.dqe.near_miss, panel.dqe.false_alarm)
         cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
         start = comparison.explanations[name]
-        rows.append((name, *cells, str(comparison.wins(name)), f"{start.threshold:g}", f"{start.sdqe:.3f}"))
-    header = ("detector", "DQE", "capture", "near miss", "false alarm", "DQE by chance", "best at events")
-    header += ("start from threshold", "DQE there")
+        rows.append((name, *cells, str(comparison.wins(name)), repr(start.threshold), f"{start.sdqe:.3f}"))
+    parts_of_dqe = ("DQE", "capture", "near miss", "false alarm")
+    header = ("detector", *parts_of_dqe, "DQE by chance", "best at events", "start from threshold", "DQE there")
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
@@ -166,7 +166,7 @@ def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:
     return {
         "name": explanation.name,
         "start": explanation.step,
-        "startThreshold": f"{explanation.threshold:g}",
+        "startThreshold": repr(explanation.threshold),
         "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": [f"{low + (high - low) * t:.4g}" for t in thresholds.grid(THRESHOLDS).tolist()],
