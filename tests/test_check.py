@@ -86,3 +86,16 @@ def test_findings_to_be_shown():
     assert checked.numbers() == {"series": "a.csv", "findings": checked.records()}
     assert not Checked("a.csv", (warning,)).failed
     assert Checked("a.csv", ()).page().text() == "a.csv: nothing to complain about"
+
+
+def test_heavy_tails_and_times():
+    labels = np.zeros(1000)
+    labels[500:510] = 1
+    tail = np.random.RandomState(0).rand(1000)
+    tail[3] = 1e6
+    found = dqeval.check(
+        dqeval.Series("s", labels, {"tail": tail, "clock": np.arange(1000.0)}, np.sin(np.arange(1000.0)))
+    )
+    said = {finding.column: finding.message for finding in found if finding.level == "warning"}
+    assert "99.9% of the scores lie in the lowest 1% of their range" in said["tail"]
+    assert "is this a time, not a score?" in said["clock"]

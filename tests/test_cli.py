@@ -1,6 +1,7 @@
 """The command line: every command, as people run it, and all that its options do."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -117,8 +118,7 @@ def test_a_detector_that_one_file_does_not_have(call, tmp_path, demo_file):
     done = call("score", demo_file, other)
     assert done.code == 2
     assert done.err == (
-        "dqeval: other.csv has no scores of late, jumpy, which demo.csv has: choose detectors that all series have "
-        "with --score\n"
+        "dqeval: other.csv has no scores of late, jumpy, which demo.csv has: choose detectors that all series have\n"
     )
     assert call("score", demo_file, other, "--score", "sharp", "--metrics", "dqe").code == 0
 
@@ -130,7 +130,7 @@ def test_chosen_columns_from_standard_input(call, monkeypatch):
     options = ["--value", "a", "--label", "b", "--score", "d", "--score", "c", "--metrics", "dqe"]
     done = run("score", "-", *options, input=STDIN)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("standard input: 3 points, 1 event; near 62.5, half the estimated period\n")
+    assert done.stdout.startswith("standard input: 3 points, 1 event; near 62.5, by default, as no period was found\n")
     assert done.stdout.splitlines()[2].split() == ["metric", "d", "c"]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(STDIN.encode())))
     done = call("score", "-", "--label", "x")
@@ -195,12 +195,38 @@ def test_output_to_a_link_and_to_a_device(call, file, tmp_path):
     assert not Path(os.devnull).is_file()
 
 
+@pytest.mark.parametrize("command", ["score", "report", "plot"])
+def test_the_input_is_not_overwritten(call, tmp_path, command):
+    ending = {"score": "csv", "report": "html", "plot": "png"}[command]
+    place = write_demo(tmp_path / f"data.{ending}")
+    before = place.read_bytes()
+    done = call(command, place, "-o", place)
+    assert (done.code, done.err) == (2, f"dqeval: -o {place} would overwrite the input; name another file\n")
+    assert place.read_bytes() == before
+
+
+def test_a_report_is_a_page(call, file, tmp_path):
+    done = call("report", file, "-o", tmp_path / "out.pdf")
+    assert done.code == 2
+    assert "the report is a page" in done.err
+
+
+def test_gzip_on_standard_input(call, monkeypatch):
+    packed = gzip.compress(b"label,mine\n0,1\n1,2\n0,0\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    assert call("score", "-", "--near", "1", "--metrics", "dqe").code == 0
+
+
+def test_a_label_is_no_score(call, file):
+    assert "label holds the labels: it cannot be a column of scores too" in call("score", file, "--score", "label").err
+
+
 def test_output_that_fails_leaves_the_old_file(call, file, tmp_path, monkeypatch):
     place = tmp_path / "out.txt"
     place.write_text("old")
     monkeypatch.setattr(Path, "replace", lambda self, target: (_ for _ in ()).throw(OSError(28, "No space left")))
     done = call("score", file, "-o", place)
-    assert (done.code, done.err) == (2, "dqeval: [Errno 28] No space left\n")
+    assert (done.code, done.err) == (2, f"dqeval: {place}: No space left\n")
     assert place.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.txt", "scores.csv"]
 
@@ -263,7 +289,7 @@ def test_compare(demo_file, tmp_path, call):
     assert done.stderr == "dqeval: auc_roc of late is 0.660108, below 0.9\n"
     short = write_demo(tmp_path / "short.csv", length=500)
     receipt = json.loads(call("compare", short, "--period", "48", "--format", "json").out)
-    assert receipt["metric_parameters"]["late"]["vus_pr"] == {"window": 48, "thresholds": 100}
+    assert receipt["results"]["metric_parameters"]["late"]["vus_pr"] == {"window": 48, "thresholds": 100}
 
 
 def test_explain(demo_file, call):
@@ -351,10 +377,16 @@ def test_verify(tmp_path, demo_file, call):
 
 def test_metrics_lists_them_all():
     lines = run("metrics").stdout.splitlines()
-    assert [line.split()[0] for line in lines[::4]] == list(dqeval.METRICS.names)
-    assert [line.strip() for line in lines[1::4]] == [metric.summary for metric in dqeval.METRICS]
-    assert "    Parameters: window: the period (for detections, near); thresholds: 100. As in: TSB-AD" in lines[14]
+    assert [line.split()[0] for line in lines[::5]] == list(dqeval.METRICS.names)
+    assert [line.strip() for line in lines[1::5]] == [metric.summary for metric in dqeval.METRICS]
+    assert "    Parameters: window: the period (for detections, near); thresholds: 100. As in: TSB-AD" in lines[17]
     assert lines[3] == "    Takes about 0.05 × as long as an AUC-ROC of scikit-learn, at 100,000 points."
+
+
+def test_metrics_as_json_and_csv(call):
+    listed = json.loads(call("metrics", "--format", "json").out)["metrics"]
+    assert [metric["cost"] for metric in listed] == [metric.cost for metric in dqeval.METRICS]
+    assert call("metrics", "--format", "csv").out.startswith("name,label,takes,parameters,cost,")
 
 
 def test_costs_are_those_of_the_performance_page():
@@ -447,7 +479,7 @@ def test_a_progress_bar_once_work_takes_a_while(monkeypatch):
         tell(1, 2)
         while "score" not in terminal.getvalue():
             time.sleep(0.01)
-    assert "1/2" in terminal.getvalue()
+    assert "50%" in terminal.getvalue()
 
 
 def test_heavy_packages_are_not_imported_to_score_a_file(file):

@@ -24,7 +24,7 @@ UNREADABLE = {
     "short row": ("bad.csv", "label,mine\n1,0.5\n0\n", "row 2 below the header has 1 cells, and the header has 2"),
     "unequal lengths": ("bad.npz", {"label": [0, 1], "mine": [0.5]}, "the columns must have the same length: got la"),
     "endless cell": ("bad.csv", "label,mine\n" + "9" * 200_000, "field larger than field limit"),
-    "not text": ("bad.csv", b"\x1f\x8b\x08\xff\xfe", "not a text file in UTF-8; save it as one, comma-separated"),
+    "not text": ("bad.csv", b"\xff\xfe\x08\xff\xfe", "not a text file in UTF-8; save it as one, comma-separated"),
     "directory": (".", None, "this is a directory; give a file"),
 }
 UNDEFINED = {
@@ -57,6 +57,14 @@ def call(monkeypatch, capsys, tmp_path):
     called("score", "good.csv", *common)
     (tmp_path / "good.csv").unlink()
     return called
+
+
+@pytest.fixture(scope="module")
+def receipt(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("receipt")
+    write_demo(folder / "good.csv")
+    run("score", "good.csv", "--format", "json", "-o", "receipt.json", "--metrics", "dqe", cwd=folder)
+    return (folder / "receipt.json").read_text()
 
 
 def write(path, content):
@@ -103,7 +111,22 @@ def test_check_finds_what_cannot_be_scored(call, tmp_path, content, start, messa
     assert done.out.startswith("bad.csv: 1 error, ")
 
 
-def test_a_bad_file_as_people_meet_it(tmp_path):
-    done = run("score", tmp_path / "bad.csv")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"dqeval: {tmp_path / 'bad.csv'}: No such file or directory\n"
+AS_PEOPLE_MEET_THEM = [
+    *(f"unreadable {name}" for name in ("missing file", "0 bytes", "header only", "missing column", "directory")),
+    *(f"unreadable {name}" for name in ("text in a number column", "unequal lengths")),
+    *(f"undefined {name}" for name in ("NaN", "no anomaly", "label of 2")),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("case", AS_PEOPLE_MEET_THEM)
+def test_bad_files_as_people_meet_them(tmp_path, receipt, command, case):
+    kind, _, name = case.partition(" ")
+    file, content, _ = UNREADABLE[name] if kind == "unreadable" else ("bad.csv", UNDEFINED[name][0], "")
+    write(tmp_path / file, content)
+    (tmp_path / "receipt.json").write_text(receipt)
+    done = run(command, *COMMANDS[command], file, cwd=tmp_path)
+    found_by_check = command == "check" and kind == "undefined"
+    assert done.returncode == (1 if found_by_check else 2), done
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == (0 if found_by_check else 1)

@@ -119,7 +119,7 @@ BAD = {
     ),
     "c.npz": (lambda path: path.write_bytes(b""), "not an npz file, which numpy.savez writes"),
     "d.npz": (lambda path: path.write_text("label,mine\n"), "not an npz file"),
-    "a.csv.gz": (lambda path: path.write_text("label,mine\n"), "Not a gzipped file"),
+    "c.csv": (lambda path: path.write_text("label;mine\n1;0,5\n"), "column mine has a decimal comma in '0,5'"),
     "b.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"label,mine\n1,2\n")[:-9]), "ended before the end"),
     "a.csv": (lambda path: path.write_bytes(b""), "the file is empty: it needs a line that names the columns"),
     "a.parquet": (lambda path: path.write_bytes(b""), "Parquet file size is 0 bytes"),

@@ -75,7 +75,7 @@ def test_tints_are_the_partition(y_true, near):
 
 def test_tints_have_their_colours_and_fill_the_height(ax):
     drawing.tint_regions(ax, np.array([[0, 2, 3, 5, 6, 8.0], [8, 8, 9, 10, 11, 12]]))
-    for collection, part in zip(ax.collections, drawing.PARTS, strict=False):
+    for collection, part in zip(ax.collections, drawing.COLOURS, strict=False):
         assert colors.to_hex(collection.get_facecolor()[0]) == drawing.tint_of(part)
         heights = ax.get_xaxis_transform().transform(collection.get_paths()[0].vertices)[:, 1]
         assert (heights.min(), heights.max()) == (ax.bbox.y0, ax.bbox.y1)
@@ -85,7 +85,7 @@ def test_tints_have_their_colours_and_fill_the_height(ax):
 
 def test_a_single_region_has_no_border_and_a_short_event_an_outline(ax):
     drawing.tint_regions(ax, np.array([[0, 10, 500_000, 500_001, 600_000, 1_000_000.0]]))
-    assert [collection.get_label() for collection in ax.collections] == list(drawing.PARTS)
+    assert [collection.get_label() for collection in ax.collections] == list(drawing.COLOURS)
     assert ax.collections[0].get_linewidth()[0] > 0.5
 
 
@@ -173,7 +173,7 @@ def test_results_plot_themselves_on_axes_given_or_new(ax):
     assert shown.figure.number in pyplot.get_fignums()
     for axes in (ax, shown):
         assert axes.get_title() == f"DQE {result.dqe:.3f}"
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("threshold", "DQE")
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("threshold (scaled)", "DQE")
         assert [text.get_text() for text in axes.get_legend().get_texts()] == ["mean of events", "each event"]
         assert len(axes.get_lines()) == len(result.per_event) + 1
 

@@ -1,6 +1,7 @@
 """What a detector does at each event, in plain words that are true."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import given, settings
 import dqeval
 import naive
 import strategies
-from dqeval.explain import KINDS, THRESHOLDS
+from dqeval.explain import NEAR_THE_BEST, THRESHOLDS
+from dqeval.types import PARTS
 
-PIECES_OF = {"near miss": ("near_early", "near_late"), "false alarm": ("alarm_early", "alarm_late")}
+PIECES_OF = {"near_miss": ("near_early", "near_late"), "false_alarm": ("alarm_early", "alarm_late")}
 
 
 def touched(labels, near, names):
@@ -25,42 +27,51 @@ def touched(labels, near, names):
     return sorted(found)
 
 
-def changed(labels, scores, near, kind):
-    """Return the scores as they would be without one kind of trouble."""
+def mended(labels, scores, near, parts):
+    """Return DQE of each event as it would be without some kinds of trouble."""
     scores = list(scores)
-    if kind != "capture":
-        for t in touched(labels, near, PIECES_OF[kind]):
-            scores[t] = 0.0
-        return scores
-    for start, stop in naive.events(labels):
-        scores[max(range(int(start), int(stop)), key=lambda t: scores[t])] = 1.0
-    return scores
+    for part in parts:
+        if part == "capture":
+            for start, stop in naive.events(labels):
+                scores[max(range(int(start), int(stop)), key=lambda t: scores[t])] = 1.0
+        else:
+            for t in touched(labels, near, PIECES_OF[part]):
+                scores[t] = 0.0
+    return naive.sampled(labels, scores, near)[:, 0]
 
 
-@settings(max_examples=60)
-@given(strategies.labelled(strategies.scores, most=7, longest=6), strategies.exact_near)
-def test_gains_are_those_of_changed_scores(drawn, near):
+@settings(max_examples=40)
+@given(strategies.labelled(strategies.scores, most=6, longest=5), strategies.exact_near)
+def test_costs_are_the_mean_gains_over_all_orders_of_mending(drawn, near):
     labels, scores = drawn
     found = dqeval.explain(labels, scores, near=near)
-    scores = naive.scaled(scores.tolist())
-    ours = naive.sampled(labels, scores, near)[:, 0]
-    for kind in KINDS:
-        better = naive.sampled(labels, changed(labels, scores, near, kind), near)[:, 0]
-        gains = [event.gains[kind] for event in found.events]
-        assert gains == pytest.approx(np.maximum(better - ours, 0), abs=1e-9)
-        assert found.costs[kind] == pytest.approx(np.mean(gains), abs=1e-12)
+    if not set(scores) <= {0, 1}:
+        scores = naive.scaled(scores.tolist())
+    gains = {part: [] for part in PARTS}
+    for order in permutations(PARTS):
+        for i, part in enumerate(order):
+            gains[part].append(mended(labels, scores, near, order[: i + 1]) - mended(labels, scores, near, order[:i]))
+    for part in PARTS:
+        costs = [event.costs[part] for event in found.events]
+        assert costs == pytest.approx(np.mean(gains[part], axis=0), abs=1e-9)
+        assert found.costs[part] == pytest.approx(np.mean(costs), abs=1e-12)
+    for event in found.events:
+        assert event.scores.dqe + sum(event.costs.values()) == pytest.approx(1, abs=1e-9)
 
 
 @given(strategies.labelled(strategies.scores), strategies.exact_near)
-def test_the_threshold_to_start_from_is_the_best(drawn, near):
+def test_the_threshold_to_start_from_is_near_the_best(drawn, near):
     labels, scores = drawn
     found = dqeval.explain(labels, scores, near=near)
     curve = found.result.curve
-    assert found.sdqe == curve.dqe.max()
-    assert curve.dqe[THRESHOLDS - found.step] == found.sdqe
+    assert found.sdqe >= curve.dqe.max() - NEAR_THE_BEST - 1e-12
+    assert 1 <= found.step <= THRESHOLDS
     detections = scores >= found.threshold
     if detections.any():
         assert dqeval.sdqe_score(labels, detections, near=near) == pytest.approx(found.sdqe, abs=1e-12)
+        assert [e.captured for e in found.events] == [
+            bool(detections[e.scores.start : e.scores.stop].any()) for e in found.events
+        ]
     else:
         assert found.threshold == np.inf
         assert not found.improvements
@@ -75,11 +86,11 @@ def test_improvements_keep_their_promise(drawn, near):
     assert len(found.improvements) <= 3
     for step in found.improvements:
         better = detections.copy()
-        if step.kind == "capture":
+        if step.part == "capture":
             event = found.events[step.event].scores
             better[event.start + np.argmax(scores[event.start : event.stop])] = True
         else:
-            better[touched(labels, near, PIECES_OF[step.kind])] = False
+            better[touched(labels, near, PIECES_OF[step.part])] = False
         after = naive.detections_scores(labels, better, near)[:, 0]
         assert step.before == pytest.approx(before[step.event], abs=1e-9)
         assert step.after == pytest.approx(after[step.event], abs=1e-9)
@@ -94,13 +105,22 @@ def sentence(y_true, y_score, near=3.0):
 @pytest.mark.parametrize(
     ("y_score", "words"),
     [
-        ([0, 0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0], "Captured at every threshold; no near miss; no false alarm. There is"),
-        ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured at thresholds up to 6 (66% of them); no near miss; one false"),
-        ([0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0], "Never captured; one near miss, right behind it; no false alarm. Not"),
+        (
+            [0, 0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0],
+            "Captured, at every threshold; no near miss; no false alarm. Nothing",
+        ),
+        ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured, at thresholds up to 6, 66% of them; no near miss; one false"),
+        (
+            [0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0],
+            "Never captured; one near miss, right behind it; no false alarm. Miss",
+        ),
         ([0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0], "one near miss, right before it"),
         ([0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0], "one near miss, 1 point early"),
         ([0, 0, 9, 0, 0, 0, 0, 0, 9, 0, 0, 0], "2 near misses, the nearest 1 point late"),
-        ([8, 8, 0, 0, 0, 9, 9, 0, 0, 0, 0, 8], "no near miss; no false alarm (first at 8). False alarms cost most"),
+        (
+            [8, 8, 0, 0, 0, 9, 9, 0, 0, 0, 0, 8],
+            "no near miss; no false alarm (first at 8). False alarms cost most",
+        ),
         ([9, 9, 0, 0, 0, 9, 9, 0, 0, 0, 0, 9], "2 false alarms, 3 points in all, scattered over 12 points. False"),
         ([0, 0, 0, 8, 0, 9, 9, 8, 8, 0, 0, 0], "no near miss (first at 8); no false alarm. Near misses cost most"),
     ],
@@ -110,7 +130,49 @@ def test_sentences(y_score, words):
 
 
 def test_one_false_alarm_of_one_point():
-    assert "one false alarm of 1 point." in sentence([0, 0, 0, 0, 0, 1, 0], [9, 0, 0, 0, 0, 9, 0], near=1)
+    assert "one false alarm of 1 point." in sentence([0, 0, 0, 0, 0, 1, 0], [9, 0, 0, 0, 0, 9, 0.5], near=1)
+
+
+def test_what_only_several_changes_together_can_mend_costs_all_the_same():
+    labels, scores = np.zeros(100, int), np.zeros(100)
+    labels[50:52] = 1
+    scores[:40] = scores[60:95] = 1
+    (event,) = dqeval.explain(labels, scores, near=5).events
+    assert event.scores.dqe == 0
+    assert event.costs["capture"] == event.costs["false_alarm"] == 0.5
+    assert "costs most: 0.50 of the 1.00 that is lost" in event.sentence
+
+
+def test_the_threshold_lies_in_the_middle_of_the_best_range():
+    labels, scores = [0, 0, 0, 1, 1, 0, 0, 0], [0, 1, 0, 10, 10, 0, 1, 0]
+    assert dqeval.explain(labels, scores, near=1).threshold == 5
+    huge = np.where(np.array(scores) == 10, 1.5e308, -1.5e308)  # whose range no float holds
+    assert dqeval.explain(labels, huge, near=1).sdqe == 1
+
+
+def test_a_score_far_above_all_others_hides_no_threshold():
+    labels, scores = np.zeros(200, int), np.tile([0.1, 0.2], 100)
+    labels[[50, 120]] = 1
+    scores[[50, 120]] = 0.9
+    scores[180] = 1e9
+    found = dqeval.explain(labels, scores, near=5)
+    assert 0.2 < found.threshold <= 0.9
+    assert [event.captured for event in found.events] == [True, True]
+    assert found.events[0].sentence.startswith("Captured, at thresholds up to 0.9, 0% of them")
+
+
+def test_scores_are_shown_with_as_many_digits_as_tell_them_apart():
+    scores = 100_000 + np.array([0, 0, 0.01, 0, 0.03, 0.02, 0, 0, 0.005])
+    found = dqeval.explain([0, 0, 0, 0, 0, 1, 0, 0, 0], scores, near=1)
+    assert "up to 100000.02, " in found.events[0].sentence
+    assert 100_000 < found.threshold <= 100_000.03
+
+
+def test_detections_are_taken_as_they_are():
+    everything = dqeval.explain([0, 1, 0, 0], [1, 1, 1, 1], near=1)
+    assert everything.result.capture == 1
+    assert everything.threshold == 1
+    assert dqeval.explain([0, 1, 0, 0], [0, 0, 0, 0], near=1).shown_threshold == "none"
 
 
 def test_improvements_in_words():
@@ -121,13 +183,13 @@ def test_improvements_in_words():
     scores[30] = 4
     found = dqeval.explain(labels, scores, near=2, name="mine")
     assert str(found).startswith("mine: DQE 0.813 (capture 0.813")
-    assert "Threshold to start from: 4.0, where DQE is best (1.000)." in str(found)
+    assert "Threshold to start from: 2.0, amid those where DQE is best (1.000)." in str(found)
     assert "Cheapest" not in str(found)
     scores[[1, 4, 7, 16, 25, 36, 39, 44, 55, 58]] = 5
     scores[51] = 9
     steps = [step.sentence for step in dqeval.explain(labels, scores, near=2).improvements]
     assert steps == [
-        "Raise the highest score in [30, 31) from 4 to 9: there DQE goes from 0.00 to 1.00.",
+        "Raise the highest score in [30, 31) from 4 to 7.0: there DQE goes from 0.00 to 1.00.",
         "Silence the near miss around [50, 51), which scores up to 9: there DQE goes from 0.88 to 1.00.",
     ]
     scores[30] = 9
@@ -151,6 +213,7 @@ def test_records_and_numbers():
     assert row["sentence"] == found.events[0].sentence
     assert found.numbers()["events"] == [row]
     assert found.numbers()["costs"] == found.costs
+    assert (row["near_misses"], row["nearest_near_miss"], row["false_alarms"]) == (0, None, 0)
 
 
 def test_labels_without_an_anomaly_are_an_error():

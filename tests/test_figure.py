@@ -157,7 +157,7 @@ def test_the_picture_is_not_blank(tmp_path):
     draw(SERIES, tmp_path / "figure.png")
     pixels = image.imread(tmp_path / "figure.png")[..., :3]
     assert pixels.shape[1] == 2100
-    hexes = (matplotlib.colors.to_rgb(figure.drawing.tint_of(part)) for part in figure.drawing.PARTS)
+    hexes = (matplotlib.colors.to_rgb(figure.drawing.tint_of(part)) for part in figure.drawing.COLOURS)
     shares = [np.isclose(pixels, tint, atol=0.005).all(axis=-1).mean() for tint in hexes]
     assert all(share > 0.01 for share in shares)
     assert (pixels.max(axis=-1) < 0.2).mean() > 0.01
@@ -196,11 +196,11 @@ def test_other_endings(tmp_path, name):
 
 def test_errors_say_what_is_wrong(tmp_path):
     path = tmp_path / "figure.png"
-    with pytest.raises(dqeval.UndefinedError, match=r"^x: no label is 1"):
+    with pytest.raises(dqeval.UndefinedError, match=r"^no label is 1"):
         draw(Series("x", np.zeros(3), {"a": np.arange(3.0)}), path)
-    with pytest.raises(ValueError, match=r"^detector a: y_score must be finite"):
+    with pytest.raises(ValueError, match=r"^column a: y_score must be finite"):
         draw(Series("x", np.array([0, 1, 0]), {"a": np.array([0, np.nan, 1])}), path)
-    with pytest.raises(ValueError, match=r"^x: there are no scores of a detector to draw"):
+    with pytest.raises(ValueError, match=r"^there are no scores of a detector to draw"):
         draw(Series("x", np.array([0, 1, 0]), {}), path)
     with pytest.raises(ValueError, match="give at most one of near, period"):
         draw(SERIES, path, near=1, period=2)

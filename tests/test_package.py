@@ -16,7 +16,7 @@ LAYERS = [
     {"tables", "drawing"},
     {"types", "registry"},
     {"kernels"},
-    {"validate", "events", "partition", "thresholds", "period", "scored", "parts"},
+    {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation"},
     {"metrics", "|", "datasets"},
     {"evaluate", "panel", "check", "scoring"},
     {"explain", "compare"},

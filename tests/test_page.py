@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dqeval
-from dqeval.drawing import PARTS
+from dqeval.drawing import COLOURS
 from dqeval.events import find_events
 from dqeval.parts import PIECES, parts_in
 from dqeval.validate import scaled
@@ -132,7 +132,7 @@ def test_detections_are_drawn_in_the_part_they_fall_into(opened, file, demo):
     detections = find_events(scaled(demo.scores["jumpy"]) >= 0.45)
     parts = parts_in(detections, dqeval.partition(demo.labels, near=24))
     expected = [
-        (start, stop, PARTS[PIECES[piece]])
+        (start, stop, COLOURS[PIECES[piece]])
         for start, stop, piece in zip(parts.starts, parts.stops, parts.piece, strict=True)
         if start >= low and stop <= high
     ]
@@ -262,7 +262,7 @@ def test_the_page_says_who_wins_and_why(file, demo):
     found = dqeval.compare(demo, period=48)
     assert found.verdict in text
     assert found.panel_table().html(most_rows=None) in text
-    assert "1,600 points, 6 events, near 24, 100 thresholds" in text
+    assert "1,600 points, 6 events; near 24, half the given period; 100 thresholds" in text
     assert "http-equiv" not in text
     data = json.loads(text.split('id="data">')[1].partition("</script>")[0])
     assert [detector["name"] for detector in data["detectors"]] == ["sharp", "late", "jumpy"]

@@ -6,7 +6,8 @@ from dqeval import datasets, kernels, metrics
 from dqeval.check import Finding, check
 from dqeval.compare import Comparison, compare
 from dqeval.evaluate import combine, evaluate, evaluate_detections
-from dqeval.explain import Explanation, explain
+from dqeval.explain import explain
+from dqeval.explanation import Explanation
 from dqeval.metrics import dqe_score, sdqe_score
 from dqeval.panel import best_threshold, panel
 from dqeval.partition import partition

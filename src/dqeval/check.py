@@ -16,6 +16,7 @@ from dqeval.types import Events, FloatArray, Series
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
 MOST_SATURATED = 0.05
+LOW_PART, MOST_IN_LOW_PART = 0.01, 0.99  # heavier tails than this leave hardly a threshold among the others
 END_OF_SERIES = 0.2
 SHORT_BESIDE_PERIOD = 50  # below a fiftieth of the period, the near range is more than 25 times the event
 
@@ -151,6 +152,12 @@ def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
     if distinct <= FEWEST_VALUES:
         what = "these are detections" if distinct == 2 else "most thresholds do the same"
         yield Finding("warning", name, f"only {distinct} distinct scores: {what}")
+    bulk = float(np.mean(scores <= scores.min() + LOW_PART * (scores.max() - scores.min())))
+    if distinct > 2 and bulk > MOST_IN_LOW_PART:
+        message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
+        yield Finding("warning", name, f"{message} thresholds of DQE and other metrics: consider their logarithms")
+    if (np.diff(scores) > 0).all():
+        yield Finding("warning", name, "every value is higher than the one before: is this a time, not a score?")
     saturated = float(np.mean(scores == scores.max()))
     if distinct > 2 and saturated > MOST_SATURATED:
         message = f"{saturated:.0%} of the scores are at their maximum of {scores.max():g}: they are saturated"

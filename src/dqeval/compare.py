@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
-from dqeval.explain import Explanation, explain
-from dqeval.scoring import panels
-from dqeval.tables import Page, Table, counted
-from dqeval.types import Chance, DQEResult, Evaluation, Series
+from dqeval.datasets.columns import Data, as_series
+from dqeval.explain import explain
+from dqeval.explanation import TROUBLE, Explanation
+from dqeval.scoring import Near, Progress, best_marked, dqe_of, near_of, part_label
+from dqeval.scoring import panels as panels_of
+from dqeval.tables import Page, Table, best_of, counted
+from dqeval.types import PARTS, Chance, Evaluation, EventScores
 
-PARTS = ("capture", "near_miss", "false_alarm")
-TROUBLE = {"capture": "missed events", "near miss": "near misses", "false alarm": "false alarms"}
-SAME = 0.0005  # values that are printed alike do not disagree
-
-Progress = Callable[[int, int], None]
+SAME = 0.0005  # values that are closer print alike, and do not disagree
+SHOWN_OTHERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Disagreement:
         By DQE.
     metrics : tuple of str
         Those that prefer ``worse``.
-    part : "capture", "near miss", "false alarm" or None
+    part : "capture", "near_miss", "false_alarm" or None
         The part of DQE that explains it: what it costs ``worse`` more than ``better``; None if there is none.
     sentence : str
     """
@@ -55,6 +55,8 @@ class Comparison:
         What random scores get, by detector; the same for all detectors that give scores, not detections.
     explanations : dict of str to Explanation
         What each detector does at the events, and what costs it most.
+    near : Near
+        The near range, and where it comes from.
     winners : tuple of tuple of str
         For each event, the detectors with the highest DQE there; none if all have 0.
     disagreements : tuple of Disagreement
@@ -64,6 +66,7 @@ class Comparison:
     panels: Mapping[str, Evaluation]
     chance: Mapping[str, Chance]
     explanations: Mapping[str, Explanation]
+    near: Near
     winners: tuple[tuple[str, ...], ...]
     disagreements: tuple[Disagreement, ...]
 
@@ -75,48 +78,98 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Which detector is best, and why, in two sentences."""
-        results = {name: _dqe(panel) for name, panel in self.panels.items()}
-        chance = self.chance[self.best]
-        return f"{_standing(results, chance)} {_reason(self.explanations, self.winners)}"
+        return f"{self._standing()} {self._reason()}"
 
-    def page(self) -> Page:
-        """Return the comparison as paragraphs and tables."""
-        panel = self.panels[self.best]
-        size = f"{counted(len(self.winners), 'event')}, near {panel.near:g}"
-        parts: list[str | Table] = [f"{self.name}: {size}. {self.verdict}", self.panel_table(), self.cost_table()]
-        parts.append(self.event_table())
-        wins = ", ".join(f"{name} {self.wins(name)}" for name in self.panels)
-        parts.append(f"Best at so many of {counted(len(self.winners), 'event')}: {wins}.")
-        starts = [f"{e.name} {e.threshold!r} (DQE there {e.sdqe:.3f})" for e in self.explanations.values()]
-        parts.append(f"Thresholds to start from: {', '.join(starts)}.")
-        if self.disagreements:
-            lines = [f"- {found.sentence}" for found in self.disagreements]
-            parts.append("\n".join(["Where the metrics disagree:", "", *lines]))
-        elif len(self.panels) > 1:
-            parts.append("All metrics put the detectors in the order of DQE.")
-        return Page(parts)
+    def _standing(self) -> str:
+        values = {name: panel["dqe"] for name, panel in self.panels.items()}
+        (best, dqe), *others = values.items()
+        chance = self.chance[best]
+        random = "as many random detections" if self.panels[best].binary else "random scores"
+        above = dqe > chance.mean["dqe"] + 2 * chance.spread["dqe"]
+        level = f"{random} get" if above else f"no better than {random}, which get"
+        level += f" {chance.mean['dqe']:.3f}"
+        if not others:
+            return f"{best} has DQE {dqe:.3f}; {level}."
+        shown = [f"{name} ({value:.3f})" for name, value in others[:SHOWN_OTHERS]]
+        if len(others) > SHOWN_OTHERS:
+            shown[-1:] = [f"{len(others) - SHOWN_OTHERS + 1} others"]
+        equals = best_of(list(values.values()))
+        lead = "is best" if len(equals) == 1 else f"is one of {len(equals)} best"
+        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {_listed(shown)}; {level}."
+
+    def _reason(self) -> str:
+        best, *others = self.explanations.values()
+        if not others:
+            most = max(best.costs, key=lambda part: best.costs[part])
+            if best.costs[most] < SAME:
+                return "Nothing is lost."
+            return f"Most is lost to {TROUBLE[most]}: {best.costs[most]:.3f} of {1 - best.result.dqe:.3f}."
+        second = others[0]
+        reasons = [
+            _cost_more(worse, better, part)
+            for better, worse in ((best, second), (second, best))
+            if (part := _explaining(better, worse)) is not None
+        ]
+        why = ", but ".join(reasons) or "no single part explains it"
+        wins = f"{best.name} is best at {self.wins(best.name)} of {counted(len(self.winners), 'event')}"
+        return f"{why[0].upper()}{why[1:]}; {wins}."
 
     def wins(self, detector: str) -> int:
         """Return at how many events a detector is best, alone or with others."""
         return sum(detector in winners for winners in self.winners)
 
+    def page(self) -> Page:
+        """Return the comparison as paragraphs and tables."""
+        size = f"{counted(len(self.winners), 'event')}, {self.near}"
+        parts: list[str | Table] = [
+            f"{self.name}: {size}. {self.verdict}",
+            self.panel_table(),
+            *(["\n".join(notes)] if (notes := list(self._notes())) else []),
+            self.cost_table(),
+            self.event_table(),
+            self.start_table(),
+        ]
+        return Page([*parts, *self._agreement()])
+
+    def start_table(self) -> Table:
+        """Return the threshold to start from for each detector, DQE there, and the events that it misses there."""
+        rows = []
+        for name, found in self.explanations.items():
+            missed = [f"[{e.scores.start}, {e.scores.stop})" for e in found.events if not e.captured]
+            shown = ", ".join(missed[:SHOWN_OTHERS]) + (f" and {len(missed) - SHOWN_OTHERS} more" * (len(missed) > 3))
+            rows.append((name, found.shown_threshold, f"{found.sdqe:.3f}", f"{self.wins(name)}", shown or "none"))
+        best = best_of([found.sdqe for found in self.explanations.values()])
+        header = ("detector", "start from threshold", "DQE there", "best at events", "events missed there")
+        return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
+
+    def _agreement(self) -> Iterator[str]:
+        if self.disagreements:
+            yield "\n".join(["Where the metrics disagree:", "", *(f"- {d.sentence}" for d in self.disagreements)])
+        elif len(self.panels) > 1:
+            yield "No metric puts two detectors in the other order than DQE."
+
+    def _notes(self) -> Iterator[str]:
+        binary = [name for name, panel in self.panels.items() if panel.binary]
+        if binary and len(binary) < len(self.panels):
+            yield f"0/1 detections, with other windows and buffers than the scores: {', '.join(binary)}."
+        for name, panel in self.panels.items():
+            yield from (f"{name}, {metric}: {why}." for metric, why in panel.failures.items())
+
     def panel_table(self) -> Table:
         """Return the metrics, a row each, side by side, with the chance level; under DQE its three parts."""
         first, chance = self.panels[self.best], self.chance[self._scoring()]
-        header = ("metric", *self.panels, "by chance", "spread")
-        rows: list[tuple[str, ...]] = []
-        marked: set[tuple[int, int]] = set()
+        rows: list[tuple[Any, ...]] = []
+        levels: list[tuple[str, str]] = []
         for metric, label in first.labels.items():
-            values = [panel[metric] for panel in self.panels.values()]
-            cells = [f"{value:.3f}" for value in values]
-            marked |= _marks(cells, len(rows))
-            rows.append((label, *cells, f"{chance.mean[metric]:.3f}", f"{chance.spread[metric]:.3f}"))
-            if metric == "dqe":
-                for part in PARTS:
-                    cells = [f"{getattr(_dqe(panel), part):.3f}" for panel in self.panels.values()]
-                    marked |= _marks(cells, len(rows))
-                    rows.append((f"  {part.replace('_', ' ')}", *cells, "", ""))
-        return Table(header, rows, note=f"by chance: {self._chance_note()}", marked=marked)
+            rows.append((label, *(panel[metric] for panel in self.panels.values())))
+            levels.append((f"{chance.mean[metric]:.3f}", f"{chance.spread[metric]:.3f}"))
+            for part in PARTS if metric == "dqe" else ():
+                rows.append((f"  {part_label(part)}", *(getattr(dqe_of(p), part) for p in self.panels.values())))
+                levels.append(("", ""))
+        table = best_marked(("metric", *self.panels), rows)
+        cells = [(*row, *level) for row, level in zip(table.rows, levels, strict=True)]
+        header = (*table.header, "by chance", "spread")
+        return Table(header, cells, note=f"by chance: {self._chance_note()}", marked=table.marked)
 
     def _scoring(self) -> str:
         """Return the first detector that gives scores, or the first of all."""
@@ -133,21 +186,20 @@ class Comparison:
     def cost_table(self) -> Table:
         """Return what each kind of trouble costs each detector."""
         costs = [found.costs for found in self.explanations.values()]
-        rows = [(words, *(f"{cost[kind]:.3f}" for cost in costs)) for kind, words in TROUBLE.items()]
-        return Table(("costs of DQE", *self.panels), rows, note="by how much DQE would rise without them")
+        rows = [(words, *(f"{cost[part]:.3f}" for cost in costs)) for part, words in TROUBLE.items()]
+        return Table(("lost to", *self.panels), rows, note="with DQE, these add up to 1")
 
     def event_table(self) -> Table:
         """Return DQE of each event for each detector, and who is best there."""
-        rows: list[tuple[str, ...]] = []
-        marked: set[tuple[int, int]] = set()
-        for events, winners in zip(self._events(), self.winners, strict=True):
-            cells = [f"{event.dqe:.3f}" for event in events]
-            marked |= _marks(cells, len(rows))
-            rows.append((f"[{events[0].start}, {events[0].stop})", *cells, ", ".join(winners) or "none"))
-        return Table(("DQE of event", *self.panels, "best"), rows, marked=marked)
+        events = self._events()
+        rows = [(f"[{row[0].start}, {row[0].stop})", *(event.dqe for event in row)) for row in events]
+        table = best_marked(("DQE of event", *self.panels), rows)
+        best = [", ".join(winners) or "none" for winners in self.winners]
+        cells = [(*row, name) for row, name in zip(table.rows, best, strict=True)]
+        return Table((*table.header, "best"), cells, marked=table.marked)
 
-    def _events(self) -> list[Any]:
-        return list(zip(*(_dqe(panel).per_event for panel in self.panels.values()), strict=True))
+    def _events(self) -> list[tuple[EventScores, ...]]:
+        return list(zip(*(dqe_of(panel).per_event for panel in self.panels.values()), strict=True))
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row a detector and metric."""
@@ -168,10 +220,14 @@ class Comparison:
         """Return everything, ready for JSON."""
         return {
             "series": self.name,
+            "near": self.near.points,
+            "near_from": self.near.source,
             "verdict": self.verdict,
             "metrics": self.records(),
+            "failures": {name: panel.failures for name, panel in self.panels.items()},
+            "metric_parameters": {name: panel.parameters for name, panel in self.panels.items()},
             "parts": {
-                name: {part: getattr(_dqe(panel), part) for part in PARTS} for name, panel in self.panels.items()
+                name: {part: getattr(dqe_of(panel), part) for part in PARTS} for name, panel in self.panels.items()
             },
             "start": {
                 name: {"threshold": found.numbers()["threshold"], "sdqe": found.sdqe}
@@ -193,13 +249,15 @@ class Comparison:
     def __str__(self) -> str:
         return self.page().text()
 
+    def _repr_html_(self) -> str:
+        return self.page().html()
+
 
 def compare(
-    series: Series,
+    data: Data,
     *,
     near: float | None = None,
     period: float | None = None,
-    thresholds: int | Literal["exact"] = 100,
     repeats: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
@@ -208,13 +266,12 @@ def compare(
 
     Parameters
     ----------
-    series : Series
-        With the scores of at least one detector.
+    data : Series, mapping of str to array-like, str or Path
+        A series with the scores of at least one detector; or its columns by name, as in a file: ``label``, ``value``
+        (optional), and one for each detector, such as a DataFrame; or the file.
     near, period : float, optional
         The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
         series' values.
-    thresholds : int or "exact", default 100
-        The thresholds of DQE.
     repeats : int, default 10
         How many random scores the chance level is the mean of.
     seed : int, default 0
@@ -229,59 +286,48 @@ def compare(
     --------
     >>> found = dqeval.compare(dqeval.datasets.demo(), period=48)
     >>> found.best, found.winners[0], found.disagreements[0].part
-    ('sharp', ('sharp',), 'false alarm')
+    ('sharp', ('sharp',), 'false_alarm')
     """
-    # The chance level takes as long as so many detectors.
+    series = as_series(data)
+    # The chance level takes as long as so many detectors more.
     steps = len(series.scores) + repeats
     tell = progress or (lambda done, total: None)
-    found: dict[str, Evaluation] = {}
-    for name, scores in series.scores.items():
-        tell(len(found), steps)
-        alone = Series(series.name, series.labels, {name: scores}, series.values)
-        found |= panels(alone, near=near, period=period, thresholds=thresholds)
+    found = panels_of(series, near=near, period=period, progress=lambda done, _: tell(done, steps))
     found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
     explanations = {
         name: explain(series.labels, series.scores[name], near=panel.near, name=name) for name, panel in found.items()
     }
-    tell(len(found), steps)
-    chance = _chances(found, repeats, seed)
-    tell(steps, steps)
-    return Comparison(series.name, found, chance, explanations, _winners(found), _disagreements(found, explanations))
+    chance = _chances(found, repeats, seed, lambda done, _: tell(len(found) + done, steps))
+    used = near_of(series, near=near, period=period)
+    disagreements = _disagreements(found, explanations)
+    return Comparison(series.name, found, chance, explanations, used, _winners(found), disagreements)
 
 
-def _dqe(panel: Evaluation) -> DQEResult:
-    assert panel.dqe is not None  # every metric was asked for
-    return panel.dqe
-
-
-def _chances(panels: dict[str, Evaluation], repeats: int, seed: int) -> dict[str, Chance]:
+def _chances(panels: dict[str, Evaluation], repeats: int, seed: int, progress: Progress) -> dict[str, Chance]:
     """Return the chance levels; one serves all detectors that give scores: random ones know nothing of them."""
     shared: Chance | None = None
     found = {}
     for name, panel in panels.items():
-        if panel.binary:
-            found[name] = panel.chance(repeats=repeats, seed=seed)
-            continue
-        shared = shared or panel.chance(repeats=repeats, seed=seed)
-        found[name] = shared
+        if panel.binary or shared is None:
+            found[name] = panel.chance(repeats=repeats, seed=seed, progress=progress)
+            shared = shared if panel.binary else found[name]
+        else:
+            found[name] = shared
     return found
 
 
 def _winners(panels: dict[str, Evaluation]) -> tuple[tuple[str, ...], ...]:
-    rows = zip(*([event.dqe for event in _dqe(panel).per_event] for panel in panels.values()), strict=True)
-    return tuple(
-        tuple(name for name, dqe in zip(panels, row, strict=True) if dqe == max(row) > 0) for row in map(tuple, rows)
-    )
+    names = list(panels)
+    rows = zip(*([event.dqe for event in dqe_of(panel).per_event] for panel in panels.values()), strict=True)
+    return tuple(tuple(names[i] for i in best_of(row) if row[i] >= SAME) for row in rows)
 
 
 def _disagreements(panels: dict[str, Evaluation], explanations: dict[str, Explanation]) -> tuple[Disagreement, ...]:
     found = []
     for better, worse in combinations(panels, 2):
         a, b = panels[better], panels[worse]
-        if a["dqe"] - b["dqe"] < SAME:
-            continue
         metrics = tuple(metric for metric in a if b[metric] - a[metric] >= SAME)
-        if metrics:
+        if metrics and a["dqe"] - b["dqe"] >= SAME:
             part = _explaining(explanations[better], explanations[worse])
             names = _listed([a.labels[metric] for metric in metrics])
             prefer = f"{names} prefer{'s' if len(metrics) == 1 else ''} {worse} to {better}"
@@ -292,50 +338,14 @@ def _disagreements(panels: dict[str, Evaluation], explanations: dict[str, Explan
 
 
 def _explaining(better: Explanation, worse: Explanation) -> str | None:
-    """Return the kind of trouble that costs one detector most more than another, if any does."""
-    more = {kind: worse.costs[kind] - better.costs[kind] for kind in TROUBLE}
-    kind = max(more, key=lambda kind: more[kind])
-    return kind if more[kind] >= SAME else None
+    """Return the kind of trouble that costs one detector more than another, and most so, if any does."""
+    more = {part: worse.costs[part] - better.costs[part] for part in TROUBLE}
+    part = max(more, key=lambda part: more[part])
+    return part if more[part] >= SAME else None
 
 
-def _cost_more(worse: Explanation, better: Explanation, kind: str) -> str:
-    return f"{TROUBLE[kind]} cost {worse.name} {worse.costs[kind]:.3f}, {better.name} {better.costs[kind]:.3f}"
-
-
-def _standing(results: dict[str, DQEResult], chance: Chance) -> str:
-    (best, result), *others = results.items()
-    above = result.dqe > chance.mean["dqe"] + 2 * chance.spread["dqe"]
-    level = f"{'random scores get' if above else 'no better than random scores, which get'} {chance.mean['dqe']:.3f}"
-    if not others:
-        return f"{best} has DQE {result.dqe:.3f}; {level}."
-    shown = [f"{name} ({r.dqe:.3f})" for name, r in others[:3]]
-    if len(others) > 3:
-        shown[2:] = [f"{len(others) - 2} others"]
-    lead = "is best" if result.dqe - others[0][1].dqe >= SAME else "is as good as the next"
-    return f"{best} {lead}: DQE {result.dqe:.3f}, before {_listed(shown)}; {level}."
-
-
-def _reason(explanations: Mapping[str, Explanation], winners: tuple[tuple[str, ...], ...]) -> str:
-    best, *others = explanations.values()
-    if not others:
-        most = max(best.costs, key=lambda kind: best.costs[kind])
-        return f"Most is lost to {TROUBLE[most]}: without them it would be {best.result.dqe + best.costs[most]:.3f}."
-    wins = sum(best.name in names for names in winners)
-    events = f"{best.name} is best at {wins} of {counted(len(winners), 'event')}"
-    kind, other = _explaining(best, others[0]), _explaining(others[0], best)
-    reasons = [_cost_more(others[0], best, kind)] if kind else []
-    reasons += [_cost_more(best, others[0], other)] if other else []
-    why = ", but ".join(reasons) or "No single part explains it"
-    return f"{why[0].upper()}{why[1:]}; {events}."
-
-
-def _marks(cells: list[str], row: int) -> set[tuple[int, int]]:
-    """Return the places of the highest cells of a row, if they stand out from any other."""
-    numbers = [float(cell) for cell in cells]
-    best = max((number for number in numbers if number == number), default=None)
-    if len(set(cells)) == 1:
-        return set()
-    return {(row, j) for j, number in enumerate(numbers, start=1) if number == best}
+def _cost_more(worse: Explanation, better: Explanation, part: str) -> str:
+    return f"{TROUBLE[part]} cost {worse.name} {worse.costs[part]:.3f}, {better.name} {better.costs[part]:.3f}"
 
 
 def _listed(names: list[str]) -> str:

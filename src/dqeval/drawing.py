@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 # Blue, green and red as in the paper, in shades that stay apart in the common forms of colour-blindness.
-PARTS = {"capture": "#0060b0", "near miss": "#009e73", "false alarm": "#cc3311"}
+COLOURS = {"capture": "#0060b0", "near miss": "#009e73", "false alarm": "#cc3311"}
 # How much of its colour a tint keeps. So far apart that tints differ when printed grey, too: capture is the darkest.
 STRENGTHS = {"capture": 0.55, "near miss": 0.38, "false alarm": 0.08}
 INK = "#1a1a1a"
@@ -69,7 +69,7 @@ def tint_of(part: str) -> str:
     >>> tint_of("false alarm")
     '#fbefec'
     """
-    red, green, blue = (int(PARTS[part][i : i + 2], 16) for i in (1, 3, 5))
+    red, green, blue = (int(COLOURS[part][i : i + 2], 16) for i in (1, 3, 5))
     paled = (round(255 - STRENGTHS[part] * (255 - channel)) for channel in (red, green, blue))
     return "#" + "".join(f"{channel:02x}" for channel in paled)
 
@@ -120,7 +120,7 @@ def tint_regions(ax: Axes, cuts: FloatArray) -> None:
 
 def mark_events(ax: Axes, cuts: FloatArray, height: float) -> None:
     """Draw the labelled events as solid bars at the top of the axes, over a share of their height."""
-    _bars(ax, "event", pieces(cuts)["capture"], 1 - height, height, color=PARTS["capture"], linewidth=0.5)
+    _bars(ax, "event", pieces(cuts)["capture"], 1 - height, height, color=COLOURS["capture"], linewidth=0.5)
 
 
 def draw_curve(ax: Axes, curve: ThresholdCurve) -> None:
@@ -138,7 +138,8 @@ def draw_curve(ax: Axes, curve: ThresholdCurve) -> None:
             ax.step(*_steps(event), where="post", zorder=-1, color=_GREY, alpha=alpha, linewidth=0.6)
     if curve.per_event:
         ax.step(*_steps(curve), where="post", color=INK, linewidth=1.5)
-    ax.set(xlim=(0, 1), ylim=(0, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), xlabel="threshold", ylabel="DQE")
+    ax.set(xlim=(0, 1), ylim=(0, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), ylabel="DQE")
+    ax.set_xlabel("threshold (scaled)")
 
 
 def curve_handles(curve: ThresholdCurve) -> list[Artist]:
@@ -155,8 +156,8 @@ def region_handles() -> list[Artist]:
     """Return what a legend shows for marked events, and for the tints of the three parts."""
     from matplotlib.patches import Patch
 
-    tints = [Patch(facecolor=tint_of(part), edgecolor=PARTS[part], linewidth=0.5, label=part) for part in PARTS]
-    return [Patch(color=PARTS["capture"], linewidth=0.5, label="event"), *tints]
+    tints = [Patch(facecolor=tint_of(part), edgecolor=COLOURS[part], linewidth=0.5, label=part) for part in COLOURS]
+    return [Patch(color=COLOURS["capture"], linewidth=0.5, label="event"), *tints]
 
 
 def thinned(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatArray]:
@@ -202,7 +203,7 @@ def draw_bars(ax: Axes, values: Mapping[str, float]) -> None:
     """
     rows = range(len(values))
     lengths = [0.0 if math.isnan(value) else value for value in values.values()]
-    ax.barh(rows, lengths, height=0.7, color=PARTS["capture"])
+    ax.barh(rows, lengths, height=0.7, color=COLOURS["capture"])
     for row, length, value in zip(rows, lengths, values.values(), strict=True):
         text = "undefined" if math.isnan(value) else f"{value:.3f}"
         ax.annotate(text, (length, row), xytext=(3, 0), textcoords="offset points", va="center")

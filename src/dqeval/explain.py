@@ -1,9 +1,10 @@
-"""Each event in plain words: what a detector does there, what it costs, and what would mend it."""
+"""Why a detector gets the number it gets: event by event, what costs most, and what would mend it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -11,224 +12,18 @@ import numpy as np
 from dqeval import thresholds as levelling
 from dqeval import validate
 from dqeval.events import find_events
+from dqeval.explanation import WORTH_SAYING, EventExplanation, Explanation, Improvement
 from dqeval.metrics import dqe
 from dqeval.partition import cut
 from dqeval.parts import parts_in
 from dqeval.period import near_range
-from dqeval.scored import Scored
-from dqeval.tables import Page, counted
-from dqeval.types import BoolArray, DQEResult, EventScores, FloatArray, IntArray, Numbers, Partition
+from dqeval.scored import Scored, scored_as_given
+from dqeval.types import PARTS, BoolArray, Curve, FloatArray, IntArray, Numbers, Partition
 
 THRESHOLDS = 100
-KINDS = ("capture", "near miss", "false alarm")
-WORTH_SAYING = 0.005  # a smaller gain does not show in two decimals
 MOST_IMPROVEMENTS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class EventExplanation:
-    """What a detector does at one event.
-
-    Attributes
-    ----------
-    scores : EventScores
-        Over all thresholds.
-    highest : float
-        The highest score in the event: it is captured at thresholds up to there.
-    near_misses, false_alarms : tuple of (start, stop)
-        What is detected at the threshold to start from, outside the event but in its region.
-    first_near_miss, first_false_alarm : float or None
-        The highest score there: at thresholds up to it there are near misses, or false alarms. None if there never are.
-    gains : dict of str to float
-        By how much the event's DQE would rise over all thresholds if it were always captured ("capture"), if nothing
-        else near it were detected ("near miss"), if there were no false alarm in its region ("false alarm").
-    """
-
-    scores: EventScores
-    highest: float
-    near_misses: tuple[tuple[float, float], ...]
-    false_alarms: tuple[tuple[float, float], ...]
-    first_near_miss: float | None
-    first_false_alarm: float | None
-    gains: dict[str, float]
-
-    @property
-    def costs_most(self) -> str | None:
-        """The part with the largest gain, or None if there is nothing to gain."""
-        kind = max(self.gains, key=lambda kind: self.gains[kind])
-        return kind if self.gains[kind] >= WORTH_SAYING else None
-
-    @property
-    def sentence(self) -> str:
-        """The event in plain words."""
-        found = f"{self._captured()}; {self._near_missed()}; {self._alarmed()}."
-        return f"{found} {self._cost()}"
-
-    def _captured(self) -> str:
-        if self.scores.capture == 0:
-            return "Never captured"
-        if self.scores.capture == 1:
-            return "Captured at every threshold"
-        return f"Captured at thresholds up to {self.highest:.4g} ({self.scores.capture:.0%} of them)"
-
-    def _near_missed(self) -> str:
-        if not self.near_misses:
-            return f"no near miss{_first(self.first_near_miss)}"
-        nearest = min(self.near_misses, key=self._distance)
-        which = "" if len(self.near_misses) == 1 else "the nearest "
-        return f"{_number(len(self.near_misses), 'near miss', 'near misses')}, {which}{self._where(nearest)}"
-
-    def _distance(self, part: tuple[float, float]) -> float:
-        start, stop = part
-        return max(self.scores.start - stop, start - self.scores.stop)
-
-    def _where(self, part: tuple[float, float]) -> str:
-        early = part[0] < self.scores.start
-        distance = self._distance(part)
-        if distance == 0:
-            return "right before it" if early else "right behind it"
-        return f"{_points(distance)} {'early' if early else 'late'}"
-
-    def _alarmed(self) -> str:
-        if not self.false_alarms:
-            return f"no false alarm{_first(self.first_false_alarm)}"
-        total = sum(stop - start for start, stop in self.false_alarms)
-        found = _number(len(self.false_alarms), "false alarm", "false alarms")
-        if len(self.false_alarms) == 1:
-            return f"{found} of {_points(total)}"
-        reach = self.false_alarms[-1][1] - self.false_alarms[0][0]
-        return f"{found}, {_points(total)} in all, scattered over {_points(reach)}"
-
-    def _cost(self) -> str:
-        kind = self.costs_most
-        if kind is None:
-            return "There is nothing to gain."
-        better = self.scores.dqe + self.gains[kind]
-        what = {
-            "capture": "Not capturing it costs most: always captured",
-            "near miss": "Near misses cost most: without them",
-            "false alarm": "False alarms cost most: without them",
-        }
-        return f"{what[kind]}, its DQE would be {better:.2f}, not {self.scores.dqe:.2f}."
-
-
-@dataclass(frozen=True, slots=True)
-class Improvement:
-    """A change at one event, at the threshold to start from, and what it is worth.
-
-    Attributes
-    ----------
-    event : int
-        Which event, from 0 on.
-    kind : "capture", "near miss" or "false alarm"
-    before, after : float
-        The event's SDQE at the threshold, as it is and with the change.
-    moved : float
-        How far scores must move for it, as a share of their range: up to the threshold for a capture; below it for each
-        detection to be silenced, added up.
-    sentence : str
-    """
-
-    event: int
-    kind: str
-    before: float
-    after: float
-    moved: float
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A detector's result in plain words.
-
-    Attributes
-    ----------
-    name : str
-    result : DQEResult
-        Over all thresholds.
-    threshold : float
-        The threshold to start from, in the units of the scores: where the mean SDQE of the events is highest, in the
-        middle if that is a range. At or above it a point is detected. Infinite if nothing is ever detected.
-    step : int
-        Which of the 100 thresholds that is, from the lowest, 1, on.
-    sdqe : float
-        The mean SDQE there.
-    events : tuple of EventExplanation
-        In time order.
-    improvements : tuple of Improvement
-        The cheapest, at most three: the largest gain for how far scores must move, among the changes that bring at
-        least a tenth of what the best one brings.
-    """
-
-    name: str
-    result: DQEResult
-    threshold: float
-    step: int
-    sdqe: float
-    events: tuple[EventExplanation, ...]
-    improvements: tuple[Improvement, ...]
-
-    @property
-    def costs(self) -> dict[str, float]:
-        """What DQE loses to each kind of trouble: the means of the events' gains."""
-        return {kind: float(np.mean([event.gains[kind] for event in self.events])) for kind in KINDS}
-
-    def page(self) -> Page:
-        """Return the explanation as paragraphs."""
-        r = self.result
-        opening = f"{self.name}: " if self.name else ""
-        opening += f"DQE {r.dqe:.3f} (capture {r.capture:.3f}, near miss {r.near_miss:.3f}, false alarm "
-        opening += f"{r.false_alarm:.3f}) over {counted(len(r.per_event), 'event')}, near {r.near:g}."
-        if np.isinf(self.threshold):
-            start = "Nothing is ever detected: all scores are the same."
-        else:
-            start = f"Threshold to start from: {self.threshold!r}, where DQE is best ({self.sdqe:.3f}). "
-            start += "Near misses and false alarms below are those at this threshold; if there are none, the "
-            start += "threshold of the first is in brackets."
-        lines = [f"- [{e.scores.start}, {e.scores.stop}) DQE {e.scores.dqe:.3f}. {e.sentence}" for e in self.events]
-        parts = [opening, start, "\n".join(lines)]
-        if self.improvements:
-            steps = [f"{i}. {step.sentence}" for i, step in enumerate(self.improvements, start=1)]
-            parts.append("\n".join(["Cheapest improvements at this threshold:", "", *steps]))
-        return Page(parts)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row an event."""
-        return [
-            {
-                "detector": self.name,
-                **asdict(e.scores),
-                "highest_score": e.highest,
-                "near_misses": len(e.near_misses),
-                "false_alarms": len(e.false_alarms),
-                "first_near_miss": e.first_near_miss,
-                "first_false_alarm": e.first_false_alarm,
-                **{f"gain_{kind.replace(' ', '_')}": gain for kind, gain in e.gains.items()},
-                "costs_most": e.costs_most or "",
-                "sentence": e.sentence,
-            }
-            for e in self.events
-        ]
-
-    def numbers(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        r = self.result
-        return {
-            "detector": self.name,
-            "dqe": r.dqe,
-            "capture": r.capture,
-            "near_miss": r.near_miss,
-            "false_alarm": r.false_alarm,
-            "near": r.near,
-            "threshold": None if np.isinf(self.threshold) else self.threshold,
-            "sdqe": self.sdqe,
-            "costs": self.costs,
-            "events": self.records(),
-            "improvements": [asdict(step) for step in self.improvements],
-        }
-
-    def __str__(self) -> str:
-        return self.page().text()
+NEAR_THE_BEST = 0.05
+_FEWEST_DIGITS = 4
 
 
 def explain(
@@ -245,7 +40,7 @@ def explain(
     Parameters
     ----------
     y_true, y_score, near, period, values
-        See `evaluate`.
+        See `panel`.
     name : str, optional
         What to call the detector.
 
@@ -255,8 +50,10 @@ def explain(
 
     Notes
     -----
-    What a part costs is found by evaluating changed scores: the highest score in every event raised to the maximum; the
-    scores in the near-miss pieces, or in the false-alarm pieces, lowered to the minimum.
+    What a kind of trouble costs is found by evaluating changed scores: the highest score in every event raised to the
+    maximum; the scores in the near-miss pieces, or in the false-alarm pieces, lowered to the minimum. With all three
+    changes DQE is 1. The parts of DQE depend on each other, so each change is tried alone and with any of the others,
+    and its cost is the mean of what it brings, over the orders in which the three can be made (Shapley's value).
 
     Examples
     --------
@@ -264,13 +61,13 @@ def explain(
     >>> y_score = [0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]
     >>> found = dqeval.explain(y_true, y_score, near=4)
     >>> found.threshold
-    4.0
+    2.0
     >>> print(*found.events[1].sentence.split(". "), sep=".\n")
     Never captured; one near miss, 2 points late; no false alarm.
-    Not capturing it costs most: always captured, its DQE would be 0.81, not 0.23.
+    Missing it costs most: 0.68 of the 0.77 that is lost.
     """
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(labels, raw=raw)
+    scored = scored_as_given(labels, raw)
     validate.defined(scored.events, "raise")
     regions = cut(scored.events, near_range(labels, near=near, period=period, values=values))
     return _Explaining(scored, regions).explanation(name)
@@ -283,132 +80,175 @@ class _Explaining:
         self.scored, self.regions = scored, regions
         self.levels = levelling.sampled(scored.scores, regions, THRESHOLDS)
         self.result = dqe.result_of(self.levels, THRESHOLDS)
-        self.peaks = _highest_points(scored.scores, regions)
-        best = _middle_of_best(self.result.curve.dqe)
-        self.level = THRESHOLDS - best
-        self.sdqe = float(self.result.curve.dqe[best])
-        self.scaled_threshold = float(self.result.curve.thresholds[best])
-        self.detections: BoolArray = self.levels.of_point >= self.level
-        self.near = _touched(
-            regions, ((regions.near_start, regions.events.starts), (regions.events.stops, regions.near_stop))
-        )
-        self.alarm = _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right)))
+        # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
+        self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact(scored.scores, regions)))
+        self.detections: BoolArray = scored.scores >= self.start
+        self.parts = parts_in(find_events(self.detections), regions)
+        self.threshold = self.raw_threshold()
+        events = regions.events
+        # Where scores are changed to do away with each kind of trouble.
+        self.places: dict[str, Any] = {
+            "capture": _highest_points(scored.scores, regions),
+            "near_miss": _touched(regions, ((regions.near_start, events.starts), (events.stops, regions.near_stop))),
+            "false_alarm": _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right))),
+        }
 
     def explanation(self, name: str) -> Explanation:
-        detected = self.scored.raw[self.detections]
-        threshold = levelling.shortest_threshold(self.scored.raw, float(detected.min())) if len(detected) else np.inf
         return Explanation(
             name=name,
             result=self.result,
-            threshold=threshold,
-            step=self.level,
+            threshold=self.threshold,
+            step=max(round(THRESHOLDS * min(self.start, 1.0)), 1),
             sdqe=self.sdqe,
             events=tuple(self.events()),
-            improvements=tuple(self.improvements(threshold)),
+            improvements=tuple(self.improvements()),
         )
 
-    def events(self) -> Iterable[EventExplanation]:
-        parts = parts_in(find_events(self.detections), self.regions)
-        gains = self.gains()
+    def raw_threshold(self) -> float:
+        """Return the threshold to start from in the units of the scores, with few digits."""
+        raw = self.scored.raw
+        detected = raw[self.detections]
+        if not len(detected):
+            return np.inf
+        low, high = float(raw.min()), float(raw.max())
+        # Halves of finite numbers do not overflow. Rounding may carry it over the lowest score that is detected.
+        middle = min(2 * (low / 2 + (high / 2 - low / 2) * self.start), float(detected.min()))
+        below = raw[~self.detections]
+        if len(below) and middle <= below.max():
+            middle = float(detected.min())
+        return levelling.shortest_threshold(raw, float(detected.min()), around=middle)
+
+    def events(self) -> Iterator[EventExplanation]:
+        costs = self.costs()
+        digits = _Digits(self.scored.raw)
         for i, scores in enumerate(self.result.per_event):
             yield EventExplanation(
                 scores=scores,
-                highest=float(self.scored.raw[self.peaks[i]]),
-                near_misses=tuple(parts.of(i, "near miss")),
-                false_alarms=tuple(parts.of(i, "false alarm")),
-                first_near_miss=self.highest_touched(i, self.near),
-                first_false_alarm=self.highest_touched(i, self.alarm),
-                gains={kind: float(gains[kind][i]) for kind in KINDS},
+                captured=bool(self.detections[self.places["capture"][i]]),
+                captured_to=digits.shown(self.highest_in_event(i)),
+                near_misses=tuple(self.parts.of(i, "near miss")),
+                false_alarms=tuple(self.parts.of(i, "false alarm")),
+                first_near_miss=digits.shown(self.highest(i, "near_miss")),
+                first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
+                costs={part: float(costs[part][i]) for part in PARTS},
             )
 
-    def highest_touched(self, i: int, pieces: BoolArray) -> float | None:
+    def highest_in_event(self, i: int) -> float | None:
+        """Return the highest score in an event, if it is ever detected."""
+        point = self.places["capture"][i]
+        return float(self.scored.raw[point]) if self.scored.scores[point] > 0 else None
+
+    def highest(self, i: int, part: str) -> float | None:
         """Return the highest score in some pieces of a region, if it is ever detected."""
         region = slice(int(np.floor(self.regions.left[i])), int(np.ceil(self.regions.right[i])))
-        there = pieces[region] & (self.levels.of_point[region] > 0)
+        there = self.places[part][region] & (self.scored.scores[region] > 0)
         return float(self.scored.raw[region][there].max()) if there.any() else None
 
-    def gains(self) -> dict[str, FloatArray]:
-        """Return by how much each event's DQE would rise, over all thresholds, without one kind of trouble.
+    def costs(self) -> dict[str, FloatArray]:
+        """Return what each kind of trouble costs at each event, so that together they are what is lost.
 
         Regions do not overlap, so one evaluation with every event changed tells it for each of them.
         """
-        ours = np.array([event.dqe for event in self.result.per_event])
-        changed = {
-            "capture": _changed(self.scored.scores, self.peaks, 1.0),
-            "near miss": _changed(self.scored.scores, self.near, 0.0),
-            "false alarm": _changed(self.scored.scores, self.alarm, 0.0),
-        }
-        levels = {kind: levelling.sampled(scores, self.regions, THRESHOLDS) for kind, scores in changed.items()}
-        # Near misses are all the credit an event that is not captured has: without them it can lose.
-        return {kind: np.maximum(dqe.local_scores(found)[:, 0] - ours, 0.0) for kind, found in levels.items()}
+        value = {kept: self.mended(kept) for n in range(4) for kept in combinations(PARTS, n)}
+        found = {part: np.zeros(len(self.result.per_event)) for part in PARTS}
+        for mended, dqe_then in value.items():
+            for part in set(PARTS) - set(mended):
+                with_it = tuple(p for p in PARTS if p in mended or p == part)
+                orders = factorial(len(mended)) * factorial(len(PARTS) - len(mended) - 1)
+                found[part] += orders / factorial(len(PARTS)) * (value[with_it] - dqe_then)
+        return found
 
-    def improvements(self, threshold: float) -> list[Improvement]:
+    def mended(self, parts: Iterable[str]) -> FloatArray:
+        """Return DQE of each event without some kinds of trouble."""
+        scores = self.scored.scores.copy()
+        for part in parts:
+            scores[self.places[part]] = 1.0 if part == "capture" else 0.0
+        return dqe.local_scores(levelling.sampled(scores, self.regions, THRESHOLDS))[:, 0]
+
+    def improvements(self) -> list[Improvement]:
         """Return the cheapest changes at the threshold to start from."""
-        if np.isinf(threshold):
+        if np.isinf(self.threshold):
             return []
-        found = [step for kind in KINDS for step in self._steps(kind, threshold)]
+        found = [step for part in PARTS for step in self.steps(part)]
         most = max((step.after - step.before for step in found), default=0.0)
         found = [step for step in found if step.after - step.before >= max(most / 10, WORTH_SAYING)]
         found.sort(key=lambda step: -(step.after - step.before) / step.moved)
         return found[:MOST_IMPROVEMENTS]
 
-    def _steps(self, kind: str, threshold: float) -> Iterable[Improvement]:
+    def steps(self, part: str) -> Iterator[Improvement]:
         """Yield the change of one kind at each event where it brings anything."""
-        before = self._sdqe(self.detections)
-        where: Any = {"capture": self.peaks, "near miss": self.near, "false alarm": self.alarm}[kind]
-        after = self._sdqe(_changed(self.detections, where, kind == "capture"))
-        parts = parts_in(find_events(self.detections), self.regions)
+        changed = self.detections.copy()
+        changed[self.places[part]] = part == "capture"
+        before, after = self.sdqe_of(self.detections), self.sdqe_of(changed)
         for i in np.flatnonzero(after > before).tolist():
-            silenced = parts.of(i, kind) if kind != "capture" else []
-            highest = [self._highest(part) for part in silenced]
+            silenced = [] if part == "capture" else self.parts.of(i, part.replace("_", " "))
+            peaks = [self.peak_of(found) for found in silenced]
             yield Improvement(
                 event=i,
-                kind=kind,
+                part=part,
                 before=float(before[i]),
                 after=float(after[i]),
-                moved=self._moved(i, highest),
-                sentence=self._sentence(i, kind, highest, threshold, float(before[i]), float(after[i])),
+                moved=self.moved(i, peaks),
+                sentence=f"{self.change(i, part, peaks)}: there DQE goes from {before[i]:.2f} to {after[i]:.2f}.",
             )
 
-    def _sdqe(self, detections: BoolArray) -> FloatArray:
+    def sdqe_of(self, detections: BoolArray) -> FloatArray:
         return dqe.local_scores(levelling.detected(detections, self.regions))[:, 0]
 
-    def _highest(self, part: tuple[float, float]) -> int:
+    def peak_of(self, part: tuple[float, float]) -> int:
         """Return the point of the highest score in a part."""
         first, stop = int(np.floor(part[0])), int(np.ceil(part[1]))
         return first + int(np.argmax(self.scored.scores[first:stop]))
 
-    def _moved(self, i: int, silenced: list[int]) -> float:
+    def moved(self, i: int, silenced: list[int]) -> float:
         scores, step = self.scored.scores, 1 / THRESHOLDS
         if not silenced:
-            return max(self.scaled_threshold - float(scores[self.peaks[i]]), step)
-        return float(np.sum(scores[silenced] - self.scaled_threshold + step))
+            return max(self.start - float(scores[self.places["capture"][i]]), step)
+        return float(np.sum(scores[silenced] - self.start + step))
 
-    def _sentence(self, i: int, kind: str, highest: list[int], threshold: float, before: float, after: float) -> str:
-        event = self.result.per_event[i]
-        raw = self.scored.raw
-        if kind == "capture":
-            what = f"Raise the highest score in [{event.start}, {event.stop}) from {raw[self.peaks[i]]:.4g} to "
-            what += f"{threshold:.4g}"
-        else:
-            singular, plural = ("near miss", "near misses") if kind == "near miss" else ("false alarm", "false alarms")
-            count = f"the {singular}" if len(highest) == 1 else f"the {len(highest)} {plural}"
-            top = f"{'which scores' if len(highest) == 1 else 'which score'} up to {raw[highest].max():.4g}"
-            what = f"Silence {count} around [{event.start}, {event.stop}), {top}"
-        return f"{what}: there DQE goes from {before:.2f} to {after:.2f}."
-
-
-def _middle_of_best(curve: FloatArray) -> int:
-    """Return the middle of the longest run of the highest value: a threshold there bears being a little wrong."""
-    runs = find_events(curve == curve.max())
-    longest = int(np.argmax(runs.stops - runs.starts))
-    return int(runs.starts[longest] + runs.stops[longest] - 1) // 2
+    def change(self, i: int, part: str, peaks: list[int]) -> str:
+        """Say what to change."""
+        event, raw, digits = self.result.per_event[i], self.scored.raw, _Digits(self.scored.raw)
+        place = f"[{event.start}, {event.stop})"
+        if part == "capture":
+            now = digits.shown(raw[self.places["capture"][i]])
+            return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
+        noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
+        which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
+        verb = "scores" if len(peaks) == 1 else "score"
+        return f"Silence {which} around {place}, which {verb} up to {digits.shown(raw[peaks].max())}"
 
 
-def _changed(array: Any, where: BoolArray | IntArray, value: float | bool) -> Any:
-    changed = array.copy()
-    changed[where] = value
-    return changed
+class _Digits:
+    """Scores as text, with as many digits as tell them from each other, and four at least."""
+
+    def __init__(self, raw: FloatArray) -> None:
+        self._distinct = np.unique(raw)
+
+    def shown(self, score: float | None) -> str:
+        if score is None:
+            return ""
+        at = int(np.searchsorted(self._distinct, score))
+        below = self._distinct[at - 1] if at > 0 else -np.inf
+        above = self._distinct[at + 1] if at + 1 < len(self._distinct) else np.inf
+        shorter = (f"{score:.{digits}g}" for digits in range(_FEWEST_DIGITS, 17))
+        return next((text for text in shorter if below < float(text) < above), repr(float(score)))
+
+
+def _best_threshold(curve: Curve) -> tuple[float, float]:
+    """Return the middle of the longest range of thresholds whose DQE is near the best, and DQE there.
+
+    A threshold in the middle bears being a little wrong; the very best may be a narrow peak. Where nothing is ever
+    detected, it lies above all scores.
+    """
+    if not len(curve.thresholds):
+        return np.inf, 0.0
+    runs = find_events(curve.dqe >= curve.dqe.max() - NEAR_THE_BEST)
+    lower = np.append(curve.thresholds[1:], 0.0)  # each value holds from the next lower threshold on
+    tops, bottoms = curve.thresholds[runs.starts], lower[runs.stops - 1]
+    longest = int(np.argmax(tops - bottoms))
+    middle = float(bottoms[longest] + tops[longest]) / 2
+    return middle, float(curve.dqe[np.count_nonzero(curve.thresholds >= middle) - 1])
 
 
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:
@@ -424,15 +264,3 @@ def _touched(regions: Partition, pieces: Iterable[tuple[Any, Any]]) -> BoolArray
         np.add.at(edges, np.floor(lows[there]).astype(np.intp), 1)
         np.add.at(edges, np.ceil(highs[there]).astype(np.intp), -1)
     return np.asarray(np.cumsum(edges[:-1]) > 0)
-
-
-def _first(threshold: float | None) -> str:
-    return "" if threshold is None else f" (first at {threshold:.4g})"
-
-
-def _number(count: int, singular: str, plural: str) -> str:
-    return f"one {singular}" if count == 1 else f"{count:,} {plural}"
-
-
-def _points(length: float) -> str:
-    return "1 point" if length == 1 else f"{length:,g} points"

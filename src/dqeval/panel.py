@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from dqeval import thresholds as sweeping
 from dqeval import validate
 from dqeval.period import near_range
 from dqeval.registry import METRICS, Metric
-from dqeval.scored import Match, Scored
+from dqeval.scored import Match, Scored, scored_as_given
 from dqeval.types import BestThreshold, BoolArray, Chance, DQEResult, Evaluation, Numbers
 from dqeval.validate import Undefined
 
@@ -69,7 +69,7 @@ def panel(
     chosen = [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
     count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(labels, raw=raw, binary=bool(np.isin(raw, (0, 1)).all()))
+    scored = scored_as_given(labels, raw)
     validate.defined(scored.events, undefined)
     run = _Run(scored, near_range(labels, near=near, period=period, values=values), count)
     for metric in chosen:
@@ -216,6 +216,7 @@ def _chance(
     evaluation: Evaluation,
     repeats: int,
     seed: int,
+    progress: Callable[[int, int], None] | None,
 ) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
     random = np.random.default_rng(seed)
@@ -229,6 +230,8 @@ def _chance(
         for name in names:
             run.add(METRICS[name])
         rows.append(list(run.values.values()))
+        if progress is not None:
+            progress(len(rows), repeats)
     mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
     return Chance(
         values=evaluation.values,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from dqeval import validate
@@ -15,18 +17,21 @@ _FIRST_LAG = 3
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 6, 303
 
 
-def find_period(x: Numbers) -> int:
+def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
     """Estimate the period of a series from its autocorrelation.
 
     Parameters
     ----------
     x : array-like of numbers, shape (n,) or (n, 1)
         The values of the series; the first 20,000 are used.
+    rank : 1 or 2, default 1
+        Which peak of the autocorrelation: the highest, or the highest of those at longer lags than that (if there is
+        none, the highest all the same). Detectors take their windows from the second.
 
     Returns
     -------
     int
-        The lag, from 6 to 303, of the highest local maximum of the autocorrelation; 125 where there is none.
+        The lag, from 6 to 303, of that local maximum of the autocorrelation; 125 where there is none.
 
     Notes
     -----
@@ -39,17 +44,22 @@ def find_period(x: Numbers) -> int:
     >>> dqeval.find_period(np.sin(2 * np.pi * np.arange(1000) / 48))
     48
     """
-    return _period_of(validate.values(x, name="x"))
+    return estimated(validate.values(x, name="x"), validate.whole("rank", rank, least=1)) or FALLBACK_PERIOD
 
 
-def _period_of(x: FloatArray) -> int:
+def estimated(x: FloatArray, rank: int = 1) -> int | None:
+    """Return the period of a series as `find_period` does, but None where that falls back to 125."""
     correlation = _autocorrelation(x[:_MOST_VALUES])[_FIRST_LAG:]
     inner = correlation[1:-1]
     peaks = np.flatnonzero((inner > correlation[:-2]) & (inner > correlation[2:]))
     if not len(peaks):
-        return FALLBACK_PERIOD
-    lag = int(peaks[np.argmax(inner[peaks])]) + _FIRST_LAG + 1
-    return lag if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else FALLBACK_PERIOD
+        return None
+    highest = peaks[np.argmax(inner[peaks])]
+    longer = peaks[peaks > highest]
+    if rank == 2 and len(longer):
+        highest = longer[np.argmax(inner[longer])]
+    lag = int(highest) + _FIRST_LAG + 1
+    return lag if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
 
 
 def near_range(labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None) -> float:
@@ -60,7 +70,7 @@ def near_range(labels: BoolArray, *, near: float | None, period: float | None, v
     if period is not None:
         return validate.period(period) / 2
     if values is not None:
-        return _period_of(validate.values(values, beside=labels)) / 2
+        return (estimated(validate.values(values, beside=labels)) or FALLBACK_PERIOD) / 2
     return FALLBACK_NEAR
 
 

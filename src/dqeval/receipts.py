@@ -6,20 +6,20 @@ import hashlib
 import io
 import math
 import platform
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 
 from dqeval import kernels
 from dqeval.check import Checked, check
-from dqeval.compare import Comparison, compare
+from dqeval.compare import compare
 from dqeval.datasets.columns import Roles, find_roles, series_of
-from dqeval.datasets.files import STANDARD_INPUT, name_of, read_numbers
-from dqeval.explain import Explanation, explain
+from dqeval.datasets.files import name_of, read_numbers
+from dqeval.explain import explain
+from dqeval.explanation import Explanation
 from dqeval.scoring import Progress, near_of, score
 from dqeval.tables import Page, counted
 from dqeval.types import Series
@@ -140,12 +140,21 @@ class Verification:
         lines = [f"- {sentence}" for sentence in (*self.failures, *self.notes)]
         return Page([verdict, *(["\n".join(lines)] if lines else [])])
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a finding."""
+        failures = [{"kind": "failure", "finding": sentence} for sentence in self.failures]
+        return [*failures, *({"kind": "note", "finding": sentence} for sentence in self.notes)]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"holds": self.holds, **asdict(self)}
+
 
 class HashingReader(io.RawIOBase):
     """A stream that hashes what is read from another one, for input that cannot be read twice."""
 
-    def __init__(self, source: BinaryIO) -> None:
-        self._source = source
+    def __init__(self, source: BinaryIO, progress: Callable[[int], None]) -> None:
+        self._source, self._progress = source, progress
         self._hash = hashlib.sha256()
         self.count = 0
 
@@ -159,6 +168,7 @@ class HashingReader(io.RawIOBase):
         buffer[: len(data)] = data
         self._hash.update(data)
         self.count += len(data)
+        self._progress(self.count)
         return len(data)
 
     @property
@@ -168,7 +178,13 @@ class HashingReader(io.RawIOBase):
 
 
 def read_input(
-    path: Path, *, name: str, label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
+    path: Path,
+    *,
+    name: str,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> Input:
     """Read a series from a file, with the hash of its bytes.
 
@@ -180,20 +196,28 @@ def read_input(
         What the series is called.
     label, value, scores
         See `read_columns`.
+    progress : callable, optional
+        Called with the number of bytes read, and that of all, where it is known.
 
     Returns
     -------
     Input
     """
-    stdin = HashingReader(sys.stdin.buffer) if path == STANDARD_INPUT else None
-    columns = read_numbers(path, stdin=io.BufferedReader(stdin) if stdin else None)
+    watched: list[HashingReader] = []
+    size = path.stat().st_size if path.is_file() else 0
+
+    def watch(stream: BinaryIO) -> BinaryIO:
+        watched.append(HashingReader(stream, lambda count: progress(count, size) if progress and size else None))
+        return cast(BinaryIO, watched[0])
+
+    columns = read_numbers(path, watch=watch)
     try:
         roles = find_roles(columns, label=label, value=value, scores=scores)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
     series = series_of(columns, label=roles.label, value=roles.value, scores=roles.scores, name=name)
-    sha256, size = (stdin.sha256, stdin.count) if stdin else _hashed(path)
-    return Input(str(path), sha256, size, len(series.labels), roles, series)
+    sha256, read = (watched[0].sha256, watched[0].count) if watched else _hashed(path)
+    return Input(str(path), sha256, read, len(series.labels), roles, series)
 
 
 def compute(
@@ -222,7 +246,7 @@ def compute(
         if command == "compare":
             return compare(only, **parameters, progress=progress)
         if command == "explain":
-            return Explanations(tuple(_explained(only, **parameters)))
+            return Explanations(tuple(_explained(only, progress, **parameters)))
     except ValueError as error:
         raise type(error)(f"{only.name}: {error}") from error
     if command == "check":
@@ -254,14 +278,13 @@ def receipt(
             **_versions(),
             "inputs": inputs,
             "parameters": parameters,
-            **_metric_parameters(result),
             "results": result.numbers(),
         }
     )
     return found
 
 
-def verify(receipt: Any, files: Sequence[Path]) -> Verification:
+def verify(receipt: Any, files: Sequence[Path], *, progress: Progress | None = None) -> Verification:
     """Make the numbers of a receipt again, and compare.
 
     Parameters
@@ -270,6 +293,8 @@ def verify(receipt: Any, files: Sequence[Path]) -> Verification:
         As read from JSON.
     files : sequence of Path
         The inputs, in the order of the receipt.
+    progress : callable, optional
+        See `read_input` and `compute`.
 
     Returns
     -------
@@ -277,13 +302,13 @@ def verify(receipt: Any, files: Sequence[Path]) -> Verification:
         It holds if the inputs are the same, byte for byte, and all numbers within 1e-9.
     """
     try:
-        inputs = _read_again(receipt, files)
-        again = compute(receipt["command"], [item.series for item in inputs], receipt["parameters"])
+        inputs = _read_again(receipt, files, progress)
+        again = compute(receipt["command"], [i.series for i in inputs], receipt["parameters"], progress=progress)
         changed = [_changed(now, then) for now, then in zip(inputs, receipt["inputs"], strict=True)]
         pairs = list(_pairs("", receipt["results"], jsonable(again.numbers())))
         notes = list(_version_notes(receipt))
     except (KeyError, TypeError) as error:
-        raise ValueError("this is not a receipt that can be verified: make one with --format json") from error
+        raise ValueError("this is not a receipt that can be verified, such as dqeval score writes as JSON") from error
     differences = [
         f"{where} was {_said(then)} and is {_said(now)}." for where, then, now in pairs if not _same(then, now)
     ]
@@ -305,28 +330,25 @@ def jsonable(value: Any) -> Any:
     return value
 
 
-def _metric_parameters(result: Shown) -> dict[str, Any]:
-    """Return what each metric was computed with, where the numbers of a result do not tell."""
-    if not isinstance(result, Comparison):
-        return {}
-    return {"metric_parameters": {name: panel.parameters for name, panel in result.panels.items()}}
-
-
-def _explained(series: Series, *, near: float | None, period: float | None) -> Iterator[Explanation]:
+def _explained(
+    series: Series, progress: Progress | None, *, near: float | None, period: float | None
+) -> Iterator[Explanation]:
     found = near_of(series, near=near, period=period)
-    for name, scores in series.scores.items():
+    for i, (name, scores) in enumerate(series.scores.items(), start=1):
         try:
             yield explain(series.labels, scores, near=found.points, name=name)
         except ValueError as error:
             raise type(error)(f"column {name}: {error}") from error
+        if progress is not None:
+            progress(i, len(series.scores))
 
 
-def _read_again(receipt: Mapping[str, Any], files: Sequence[Path]) -> list[Input]:
+def _read_again(receipt: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> list[Input]:
     if len(files) != len(receipt["inputs"]):
         made = counted(len(receipt["inputs"]), "file")
         raise ValueError(f"the receipt was made from {made}: give as many, in the same order, not {len(files)}")
     return [
-        read_input(path, name=given["name"], **given["columns"])
+        read_input(path, name=given["name"], **given["columns"], progress=progress)
         for path, given in zip(files, receipt["inputs"], strict=True)
     ]
 

@@ -97,6 +97,11 @@ class Scored(Labelled):
         return Distinct(ordered[last], (last + 1).astype(np.float64), hits[last])
 
 
+def scored_as_given(labels: BoolArray, raw: FloatArray) -> Scored:
+    """Return labels and scores; whatever holds only 0 and 1 is taken for detections."""
+    return Scored(labels, raw=raw, binary=bool(np.isin(raw, (0, 1)).all()))
+
+
 @dataclass(frozen=True, eq=False)
 class Match:
     """Labelled events against what is detected at one threshold.

@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dqeval import validate
 from dqeval.evaluate import combine
 from dqeval.panel import panel
 from dqeval.partition import partition
-from dqeval.tables import Page, Table, counted
-from dqeval.types import Combined, DQEResult, Evaluation, Partition, Series
+from dqeval.period import estimated
+from dqeval.tables import Page, Table, best_of, counted
+from dqeval.types import PARTS, Combined, DQEResult, Evaluation, Partition, Series
 from dqeval.validate import Undefined, UndefinedError
 
-PARTS = {"capture": "capture", "near_miss": "near miss", "false_alarm": "false alarm"}
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
 Progress = Callable[[int, int], None]
@@ -29,7 +30,7 @@ class Near:
     ----------
     points : float
     source : str
-        "as given", "half the given period", "half the estimated period" or "by default".
+        "as given", "half the given period", "half the estimated period", or why it is the default.
     """
 
     points: float
@@ -95,7 +96,7 @@ class Scoring:
         """DQE and its parts over the series and over their events, by detector; empty where DQE was not asked for."""
         if not self._has_dqe:
             return {}
-        return {name: combine(_dqe(scores.panels[name]) for scores in self.series) for name in self.detectors}
+        return {name: combine(dqe_of(scores.panels[name]) for scores in self.series) for name in self.detectors}
 
     @property
     def _has_dqe(self) -> bool:
@@ -145,7 +146,7 @@ class Scoring:
         }
 
     def _panel_numbers(self, found: Evaluation) -> dict[str, Any]:
-        events = {"per_event": [asdict(event) for event in _dqe(found).per_event]} if self.per_event else {}
+        events = {"per_event": [asdict(event) for event in dqe_of(found).per_event]} if self.per_event else {}
         return {
             "values": named_values(found),
             "best_thresholds": {metric: best.threshold for metric, best in found.best.items()},
@@ -170,7 +171,7 @@ class Scoring:
         for metric, label in self._first.labels.items():
             rows.append((label, metric))
             if metric == "dqe":
-                rows += [(f"  {words}", part) for part, words in PARTS.items()]
+                rows += [(f"  {part_label(part)}", part) for part in PARTS]
         first = "metric" if len(self.series) == 1 else "mean over series"
         return best_marked(
             (first, *self.detectors),
@@ -179,7 +180,7 @@ class Scoring:
 
     def _mean_event_table(self) -> Table:
         means = {name: asdict(found.by_event) for name, found in self.combined.items()}
-        names = {"dqe": "DQE", **{part: f"  {words}" for part, words in PARTS.items()}}
+        names = {"dqe": "DQE", **{part: f"  {part_label(part)}" for part in PARTS}}
         return best_marked(
             ("mean over events", *means),
             [(label, *(scores[part] for scores in means.values())) for part, label in names.items()],
@@ -200,15 +201,15 @@ class Scoring:
         rows = []
         for scores in self.series:
             prefix = "" if len(self.series) == 1 else f"{scores.name} "
-            for events in zip(*(_dqe(scores.panels[name]).per_event for name in self.detectors), strict=True):
+            for events in zip(*(dqe_of(scores.panels[name]).per_event for name in self.detectors), strict=True):
                 place = f"{prefix}[{events[0].start}, {events[0].stop})"
                 rows.append((place, *(getattr(event, part) for event in events)))
-        return best_marked((f"{({'dqe': 'DQE'} | PARTS)[part]} of event", *self.detectors), rows)
+        return best_marked((f"{part_label(part)} of event", *self.detectors), rows)
 
     def _notes(self) -> Iterator[str]:
         every = [(scores, name, found) for scores in self.series for name, found in scores.panels.items()]
         if self._has_dqe:
-            yield f"DQE is over {_swept(_dqe(self._first))}."
+            yield f"DQE is over {_swept(dqe_of(self._first))}."
         if any(found.best for _, _, found in every):
             yield "Metrics of detections are at their best threshold."
         if len({found.binary for _, _, found in every}) > 1:
@@ -295,7 +296,8 @@ def score(
     Parameters
     ----------
     series : iterable of Series
-        Each with the scores of the same detectors. They are taken one after the other, and none is kept.
+        Each with the scores of the same detectors. They are taken one after the other; of each, what its curves follow
+        from is kept (4 bytes a point and detector).
     metrics, near, period, thresholds
         See `panels`.
     per_event : bool, default False
@@ -356,22 +358,27 @@ def named_values(found: Evaluation) -> dict[str, float]:
     for metric, value in found.values.items():
         values[metric] = value
         if metric == "dqe":
-            values |= {part: getattr(_dqe(found), part) for part in PARTS}
+            values |= {part: getattr(dqe_of(found), part) for part in PARTS}
     return values
+
+
+def part_label(part: str) -> str:
+    """Return what DQE ("dqe"), or one of its parts, is called in tables."""
+    return "DQE" if part == "dqe" else part.replace("_", " ")
+
+
+def dqe_of(found: Evaluation) -> DQEResult:
+    """Return the result of DQE, which the caller asked for."""
+    assert found.dqe is not None
+    return found.dqe
 
 
 def best_marked(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
     """Return a table of names and numbers in which the highest number of a row stands out, unless all are the same."""
     cells = [(name, *(f"{value:.3f}" for value in values)) for name, *values in rows]
-    return Table(header, cells, marked={(i, j) for i, row in enumerate(cells) for j in _highest(row[1:])})
-
-
-def _highest(cells: Sequence[str]) -> list[int]:
-    """Return the columns of the highest cells; metrics are all the better, the higher."""
-    defined = [float(cell) for cell in cells if cell != "nan"]
-    if len(set(cells)) < 2:
-        return []
-    return [j for j, cell in enumerate(cells, start=1) if cell != "nan" and float(cell) == max(defined)]
+    best = [best_of(values) for _, *values in rows]
+    marked = {(i, 1 + j) for i, row in enumerate(best) for j in row if len(row) < len(header) - 1}
+    return Table(header, cells, marked=marked)
 
 
 def _regions(series: Series, near: float | None, period: float | None, undefined: Undefined) -> Partition:
@@ -387,7 +394,10 @@ def _near(regions: Partition, series: Series, near: float | None, period: float 
         return Near(regions.near, "as given")
     if period is not None:
         return Near(regions.near, "half the given period")
-    return Near(regions.near, "by default" if series.values is None else "half the estimated period")
+    if series.values is None:
+        return Near(regions.near, "by default")
+    found = estimated(validate.values(series.values))
+    return Near(regions.near, "by default, as no period was found" if found is None else "half the estimated period")
 
 
 def _near_words(series: Sequence[SeriesScores]) -> str:
@@ -403,18 +413,12 @@ def _check_same_detectors(first: tuple[str, tuple[str, ...]], other: tuple[str, 
         missing = [name for name in wanted if name not in there]
         if missing:
             raise ValueError(
-                f"{two} has no scores of {', '.join(missing)}, which {one} has: choose detectors that all series have "
-                "with --score"
+                f"{two} has no scores of {', '.join(missing)}, which {one} has: choose detectors that all series have"
             )
 
 
 def _swept(result: DQEResult) -> str:
     return "all thresholds" if result.thresholds == "exact" else counted(result.thresholds, "threshold")
-
-
-def _dqe(found: Evaluation) -> DQEResult:
-    assert found.dqe is not None  # the caller asked for DQE
-    return found.dqe
 
 
 def _metric_rows(found: Evaluation, *, per_event: bool) -> Iterator[dict[str, Any]]:
@@ -425,7 +429,7 @@ def _metric_rows(found: Evaluation, *, per_event: bool) -> Iterator[dict[str, An
 
 
 def _event_rows(found: Evaluation) -> Iterator[dict[str, Any]]:
-    for event in _dqe(found).per_event:
+    for event in dqe_of(found).per_event:
         for part in ("dqe", *PARTS):
             value = getattr(event, part)
             yield {"metric": part, "start": event.start, "stop": event.stop, "value": value, "best_threshold": None}

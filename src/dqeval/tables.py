@@ -25,6 +25,19 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def best_of(values: Sequence[float]) -> list[int]:
+    """Return the places of the highest values; those that print alike, in three decimals, are equals.
+
+    Examples
+    --------
+    >>> best_of([0.5001, 0.4, 0.5004, float("nan")])
+    [0, 2]
+    """
+    cells = [f"{value:.3f}" for value in values]
+    best = max((float(cell) for cell in cells if cell != "nan"), default=None)
+    return [i for i, cell in enumerate(cells) if cell != "nan" and float(cell) == best]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A header, rows of cells, and a note below; the first columns are text, the others are numbers.
@@ -117,6 +130,13 @@ class Page:
         """Return the page as plain text, tables whole."""
         return "\n\n".join(
             part if isinstance(part, str) else part.text(most_rows=None, emphasis=emphasis) for part in self.parts
+        )
+
+    def html(self) -> str:
+        """Return the page as an HTML fragment."""
+        return "".join(
+            f"<p style='white-space: pre-line'>{escape(part)}</p>" if isinstance(part, str) else part.html()
+            for part in self.parts
         )
 
     def markdown(self) -> str:

@@ -157,17 +157,20 @@ def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArra
     return Best(parts, float(scored.distinct.values[at]))
 
 
-def shortest_threshold(scores: FloatArray, lowest: float) -> float:
+def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:
     """Return the number with the fewest digits that separates the scores from ``lowest`` on from those below.
+
+    It is ``around`` shortened, which must separate them too, or else ``lowest``.
 
     Examples
     --------
-    >>> shortest_threshold(np.array([0.1, 0.7123, 0.7839, 0.9]), lowest=0.7839)
-    0.78
+    >>> scores = np.array([0.1, 0.7123, 0.7839, 0.9])
+    >>> shortest_threshold(scores, lowest=0.7839), shortest_threshold(scores, lowest=0.7839, around=0.7301)
+    (0.78, 0.73)
     """
     below = scores[scores < lowest]
     highest_below = float(below.max()) if len(below) else -np.inf
-    exact = Decimal(lowest)
+    exact = Decimal(lowest if around is None else around)
     for digits in range(1, 18):
         step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
         rounded = float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400)))

@@ -23,6 +23,7 @@ IntArray = NDArray[np.intp]
 Numbers = ArrayLike  # a list, an array, a Series: what dqeval.validate reads as one-dimensional numbers
 
 COLUMNS = ("DQE", "capture", "near miss", "false alarm")
+PARTS = ("capture", "near_miss", "false_alarm")  # of DQE, as attributes are called
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -408,7 +409,7 @@ class Evaluation:
             raise KeyError(f"{metric!r} has no best threshold here: {', '.join(self.best) or 'no metric'} has")
         return self.best[metric].threshold
 
-    def chance(self, *, repeats: int = 10, seed: int = 0) -> Chance:
+    def chance(self, *, repeats: int = 10, seed: int = 0, progress: Callable[[int, int], None] | None = None) -> Chance:
         """Return what uniform random scores get on the same labels, beside every value.
 
         Parameters
@@ -416,6 +417,8 @@ class Evaluation:
         repeats : int, default 10
             How many random scores are drawn; each takes as long as the panel itself.
         seed : int, default 0
+        progress : callable, optional
+            Called after each repeat with the number of those done, and that of all.
 
         Returns
         -------
@@ -425,7 +428,7 @@ class Evaluation:
         make_chance: Callable[..., Chance] | None = vars(self)["_make_chance"]
         if make_chance is None:
             raise ValueError("a changed copy of an evaluation has no chance level: make the panel again")
-        return make_chance(self, repeats, seed)
+        return make_chance(self, repeats, seed, progress)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot every metric as a bar.

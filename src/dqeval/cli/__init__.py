@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from dqeval.cli import output
 from dqeval.cli.commands import app
 
 INTERRUPTED = 130  # as shells have it for Ctrl-C
@@ -25,6 +26,8 @@ def main() -> None:
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "dqeval"
         code = _failed(f"{error.format_message().rstrip('.')}; {command} --help says what there is")
+    except BrokenPipeError:
+        code = output.reader_gone()
     except OSError as error:
         code = _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ValueError as error:

@@ -23,7 +23,7 @@ from dqeval.cli.options import (
     Score,
     Value,
 )
-from dqeval.cli.work import Chosen, read_scorable, show
+from dqeval.cli.work import Chosen, about, show, spare
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -132,9 +132,11 @@ def report(
     from dqeval.report import report
 
     limits = gate.limits(fail_under, _all_names())
+    spare([file], path)
     with output.progress("report") as tell, output.written(path) as place:
-        series, _ = read_scorable(file, Chosen(label, value, score), near, period)
-        comparison = report(series, place, near=near, period=period, progress=tell)
+        series = Chosen(label, value, score).read_only(file, tell)
+        with about(series.name):
+            comparison = report(series, place, near=near, period=period, progress=tell)
     if opened:
         import webbrowser
 
@@ -154,15 +156,16 @@ def plot(
     fail_under: FailUnder = None,
 ) -> None:
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
-    from dqeval.report.figure import draw
+    from dqeval.report.figure import draw, ending
     from dqeval.scoring import named_values
 
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"a figure is a png, svg or pdf file: {path} is none by its ending")
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
-    with output.progress("plot"), output.written(path) as place:
-        series, found = read_scorable(file, Chosen(label, value, score), near, period)
-        draw(series, place, near=near, period=period)
+    ending(path)
+    spare([file], path)
+    with output.progress("plot") as tell, output.written(path) as place:
+        series = Chosen(label, value, score).read_only(file, tell)
+        with about(series.name):
+            found = draw(series, place, near=near, period=period)
     gate.enforce(limits, {name: named_values(panel) for name, panel in found.items()})
 
 
@@ -187,6 +190,8 @@ def check(
 def verify(
     receipt: Annotated[Path, typer.Argument(help="What a command wrote with --format json.", metavar="RECEIPT")],
     files: Annotated[list[Path], typer.Argument(help="The files it was made from, in the same order.", metavar="FILE")],
+    form: Form = Format.TABLE,
+    path: Output = None,
 ) -> None:
     """Make the numbers of a receipt again, and compare: exit code 1 if they, or the files, are not the same."""
     import json
@@ -197,23 +202,20 @@ def verify(
         content = json.loads(receipt.read_text(encoding="utf-8"))
     except ValueError:
         raise ValueError(f"{receipt}: this is not JSON, and so not a receipt") from None
-    with output.progress("verify"):
-        found = verify(content, files)
-    output.say(found.page().text())
+    with output.progress("verify") as tell:
+        found = verify(content, files, progress=tell)
+    output.emit(found, form, path, found.numbers)
     if not found.holds:
         raise typer.Exit(1)
 
 
 @app.command()
-def metrics() -> None:
+def metrics(form: Form = Format.TABLE, path: Output = None) -> None:
     """Say what each metric is, takes, follows and costs."""
-    from dqeval.registry import METRICS
+    from dqeval.cli.listing import Metrics
 
-    for metric in METRICS:
-        title = f"{output.bold(metric.name)} ({metric.label}), takes {metric.takes}, {metric.citation}"
-        output.say(f"{title}\n    {metric.summary}")
-        output.say(f"    Parameters: {metric.signature or 'none'}. As in: {metric.same_as}.")
-        output.say(f"    Takes about {metric.cost:.2g} × as long as an AUC-ROC of scikit-learn, at 100,000 points.")
+    found = Metrics()
+    output.emit(found, form, path, found.numbers)
 
 
 @app.command()

@@ -16,7 +16,7 @@ Values = Mapping[str, Mapping[str, float]]  # by detector, then by name of a met
 
 def names_with(metrics: Iterable[str]) -> list[str]:
     """Return the names that a gate may have for these metrics: with DQE also its parts."""
-    from dqeval.scoring import PARTS
+    from dqeval.types import PARTS
 
     return [name for metric in metrics for name in (metric, *(PARTS if metric == "dqe" else ()))]
 
@@ -24,8 +24,9 @@ def names_with(metrics: Iterable[str]) -> list[str]:
 def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
     """Return the limits by name, from texts such as dqe=0.6,capture=0.5."""
     found = {}
-    for text in (text.strip() for item in given or [] for text in item.split(",")):
+    for text in (text.strip() for item in given or [] for text in item.split(",") if text.strip()):
         name, _, number = (part.strip() for part in text.partition("="))
+        name = name.lower()
         if name not in available:
             raise ValueError(f"--fail-under {text}: there is no {name} here, but {', '.join(available)}")
         try:
@@ -41,7 +42,8 @@ def values_of(result: Shown) -> Values:
     """Return what a result says of every detector; for several series the means."""
     from dqeval.compare import Comparison
     from dqeval.receipts import Explanations
-    from dqeval.scoring import PARTS, Scoring, named_values
+    from dqeval.scoring import Scoring, named_values
+    from dqeval.types import PARTS
 
     if isinstance(result, Scoring):
         return result.means

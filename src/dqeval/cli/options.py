@@ -34,6 +34,13 @@ def _writable(path: Path | None) -> Path | None:
     return path
 
 
+def _page(path: Path) -> Path:
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise typer.BadParameter(f"the report is a page: {path} should end with .html")
+    _writable(path)
+    return path
+
+
 def _output(text: str) -> Any:
     return typer.Option("-o", "--output", help=text, callback=_writable, metavar="FILE")
 
@@ -51,7 +58,7 @@ NearRange = Annotated[float | None, typer.Option("--near", help="Near-miss range
 Period = Annotated[float | None, typer.Option(help="Period of the series; the near-miss range is half of it.")]
 Form = Annotated[Format, typer.Option("--format", help="How to write the results; JSON is a receipt.")]
 Output = Annotated[Path | None, _output("Write to this file, not to standard output.")]
-Page = Annotated[Path, _output("The HTML file to write.")]
+Page = Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.", callback=_page, metavar="FILE")]
 Figure = Annotated[Path, _output("The file to write: png, svg or pdf by its ending.")]
 FailUnder = Annotated[
     list[str] | None,

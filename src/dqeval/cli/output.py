@@ -32,9 +32,13 @@ def say(text: str) -> None:
     try:
         typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     except BrokenPipeError:
-        # The reader has gone, as head does: what is left goes nowhere, or Python would complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(READER_GONE) from None
+        raise typer.Exit(reader_gone()) from None
+
+
+def reader_gone() -> int:
+    """Send what is left nowhere, as its reader has gone, as head does; return the exit code for it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return READER_GONE
 
 
 def bold(text: str) -> str:
@@ -63,6 +67,11 @@ def written(path: Path) -> Iterator[Path]:
         try:
             yield place
             place.replace(target)
+        except OSError as error:
+            if error.filename not in (None, str(place)):
+                raise
+            # People know the file that they asked for, not the place beside it.
+            raise OSError(error.errno, error.strerror, str(path)) from error
         finally:
             place.unlink(missing_ok=True)
     typer.echo(f"dqeval: wrote {path}", err=True)
@@ -75,9 +84,9 @@ def progress(what: str) -> Iterator[Tell]:
         yield lambda done, total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn(what), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
     task = bar.add_task(what, total=None)
     timer = threading.Timer(PATIENCE, bar.start)

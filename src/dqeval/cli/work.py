@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dqeval.cli.options import Format
-from dqeval.cli.output import emit, progress
+from dqeval.cli.output import Tell, emit, progress
 
 if TYPE_CHECKING:
     from dqeval.receipts import Input, Shown
-    from dqeval.types import Evaluation, Series
+    from dqeval.types import Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,16 @@ class Chosen:
     value: str | None
     scores: Sequence[str] | None
 
-    def read(self, path: Path, name: str) -> Input:
+    def read(self, path: Path, name: str, tell: Tell) -> Input:
         """Read a file."""
         from dqeval.receipts import read_input
 
-        return read_input(path, name=name, label=self.label, value=self.value, scores=self.scores)
+        return read_input(path, name=name, label=self.label, value=self.value, scores=self.scores, progress=tell)
+
+    def read_only(self, path: Path, tell: Tell) -> Series:
+        """Read the series of a single file."""
+        (name,) = series_names([path])
+        return self.read(path, name, tell).series
 
 
 def show(
@@ -43,36 +49,40 @@ def show(
     """Read the files, do what the command does, show it, and return it."""
     from dqeval.receipts import compute, receipt
 
+    spare(files, output)
     records: list[dict[str, Any]] = []
+
+    # Of several files, all count the same, and reading one as much as the work on it.
+    def reading(done: int, total: int) -> None:
+        tell(2 * len(records) * total + done, 2 * len(files) * total)
+
+    def working(done: int, total: int) -> None:
+        tell((2 * len(records) - 1) * total + done, 2 * len(files) * total)
 
     def series() -> Iterator[Series]:
         for path, name in zip(files, series_names(files), strict=True):
-            read = columns.read(path, name)
+            read = columns.read(path, name, reading)
             records.append(read.record(parameters))
             yield read.series
 
     with progress(command) as tell:
-        # Of several files, all count the same: there are as many steps for each as for the current one.
-        result = compute(
-            command,
-            series(),
-            parameters,
-            progress=lambda done, steps: tell((len(records) - 1) * steps + done, len(files) * steps),
-        )
+        result = compute(command, series(), parameters, progress=working)
     emit(result, form, output, lambda: receipt(command, records, parameters, result))
     return result
 
 
-def read_scorable(
-    file: Path, columns: Chosen, near: float | None, period: float | None
-) -> tuple[Series, dict[str, Evaluation]]:
-    """Read a series that can be scored, and score it with DQE; an error says which file it is about."""
-    from dqeval.scoring import panels
+def spare(files: Sequence[Path], output: Path | None) -> None:
+    """Refuse to write over a file that is read."""
+    for file in files:
+        if output is not None and output.exists() and file.exists() and output.samefile(file):
+            raise ValueError(f"-o {output} would overwrite the input; name another file")
 
-    (name,) = series_names([file])
-    series = columns.read(file, name).series
+
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Have errors say which series they are about."""
     try:
-        return series, panels(series, metrics=["dqe"], near=near, period=period)
+        yield
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 

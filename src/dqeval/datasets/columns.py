@@ -25,6 +25,10 @@ class Roles:
     scores: tuple[str, ...]
 
 
+# A series, its columns by name, or the file they are in.
+Data = Series | Mapping[str, Any] | str | Path
+
+
 def read_columns(
     path: str | Path, *, label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
 ) -> Series:
@@ -54,6 +58,13 @@ def read_columns(
         )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def as_series(data: Data, *, name: str = "series") -> Series:
+    """Return a series: as it is, from columns in memory, or from a file."""
+    if isinstance(data, Series):
+        return data
+    return read_columns(data) if isinstance(data, (str, Path)) else series_of(data, name=name)
 
 
 def series_of(
@@ -105,6 +116,8 @@ def find_roles(
         raise ValueError(f"no numeric column is called label or is_anomaly; there are {_listed(names)}")
     others = [name for name in names if name not in (label, value)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
+    if label in detectors:
+        raise ValueError(f"{label} holds the labels: it cannot be a column of scores too")
     if not detectors:
         raise ValueError("no column of scores: beside the labels there must be one numeric column per detector")
     return Roles(label, value, tuple(detectors))

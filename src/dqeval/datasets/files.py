@@ -6,14 +6,16 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 
@@ -22,24 +24,27 @@ from dqeval.types import FloatArray
 STANDARD_INPUT = Path("-")
 SEPARATORS = ",;\t"
 TRUTH = {"true": 1.0, "false": 0.0}
-IGNORED_NAMES = ("", "timestamp", "time", "date", "datetime", "index")  # pandas writes its index without a name
+# Pandas writes its index without a name.
+IGNORED_NAMES = ("", "timestamp", "time", "date", "datetime", "index", "t", "ds", "ts", "epoch", "unix", "unix_ts")
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 _ROWS_AT_ONCE = 10_000
 
 Columns = dict[str, FloatArray]
 
 
-def read_numbers(path: Path, *, stdin: BinaryIO | None = None) -> Columns:
+def read_numbers(path: Path, *, watch: Callable[[BinaryIO], BinaryIO] = lambda stream: stream) -> Columns:
     """Return the columns of numbers of a file by name; text, timestamps and columns without a name are left out.
 
     The ending of the name says what the file is: .npz, .parquet, .feather, .jsonl or .ndjson. Anything else is text
     with columns separated by commas, semicolons or tabs, named in the first line; so is the path ``-``, standard input.
-    A text file whose name ends with .gz is unpacked on the way. ``stdin`` is read in the place of standard input.
+    A text file whose name ends with .gz is unpacked on the way. ``watch`` may put a stream of its own before that of a
+    text file, to see what is read.
     """
     name = name_of(path)
     if path.is_dir():
         raise ValueError(f"{name}: this is a directory; give a file")
     try:
-        return _columns_of(path, stdin)
+        return _columns_of(path, watch)
     except UnicodeDecodeError:
         raise ValueError(f"{name}: not a text file in UTF-8; save it as one, comma-separated") from None
     except (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
@@ -51,31 +56,27 @@ def name_of(path: Path) -> str:
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def _columns_of(path: Path, stdin: BinaryIO | None) -> Columns:
-    zipped = path.suffix.lower() == ".gz"
-    kind = (Path(path.stem) if zipped else path).suffix.lower()
-    if path == STANDARD_INPUT:
-        return _from_stdin(stdin or sys.stdin.buffer)
+def _columns_of(path: Path, watch: Callable[[BinaryIO], BinaryIO]) -> Columns:
+    kind = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     if kind == ".npz":
         return _from_npz(path)
     if kind in (".parquet", ".feather"):
         return _from_arrow(path, kind)
-    with _opened(path, zipped=zipped) as file:
-        return _from_rows(_json_rows(file) if kind in (".jsonl", ".ndjson") else _text_rows(file))
+    with _opened(path) as stream:
+        seen = io.BufferedReader(cast(io.RawIOBase, watch(stream)))
+        zipped = seen.peek(2)[:2] == b"\x1f\x8b"
+        unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen)) if zipped else cast(BinaryIO, seen)
+        text = io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="")
+        try:
+            return _from_rows(_json_rows(text) if kind in (".jsonl", ".ndjson") else _text_rows(text))
+        finally:
+            # Or they would close the stream, which may be standard input.
+            text.detach()
+            seen.detach()
 
 
-def _from_stdin(stdin: BinaryIO) -> Columns:
-    text = io.TextIOWrapper(stdin, encoding="utf-8-sig", newline="")
-    try:
-        return _from_rows(_text_rows(text))
-    finally:
-        text.detach()  # or it would close standard input
-
-
-def _opened(path: Path, *, zipped: bool) -> TextIO:
-    if zipped:
-        return io.TextIOWrapper(gzip.open(path), encoding="utf-8-sig", newline="")
-    return path.open(newline="", encoding="utf-8-sig")
+def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else path.open("rb")
 
 
 def _text_rows(file: TextIO) -> Iterator[Sequence[Any]]:
@@ -137,6 +138,8 @@ def _is_used(name: str, first_cell: Any) -> bool:
     """Tell whether a column counts: by its first cell; an empty one does not hide a column, it is an error later."""
     if name.lower() in IGNORED_NAMES:
         return False
+    if DECIMAL_COMMA.fullmatch(str(first_cell).strip()):
+        raise ValueError(f"column {name} has a decimal comma in {first_cell!r}: write numbers with a point")
     return _is_number(first_cell) or first_cell is None or str(first_cell).strip().lower() in ("", *TRUTH)
 
 
@@ -180,8 +183,12 @@ def _from_arrow(path: Path, kind: str) -> Columns:
     except ImportError:
         raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
     with path.open("rb") as file:
-        table = parquet.read_table(file) if kind == ".parquet" else feather.read_table(file)
-    return numeric_columns({name: table[name].to_numpy() for name in table.column_names})
+        if kind == ".feather":
+            table = feather.read_table(file)
+            return numeric_columns({name: table[name].to_numpy() for name in table.column_names})
+        # One column at a time: the table and its copy as arrays would be twice the memory.
+        names = parquet.read_schema(file).names
+        return numeric_columns({name: parquet.read_table(file, columns=[name])[name].to_numpy() for name in names})
 
 
 def numeric_columns(arrays: Mapping[str, np.ndarray[Any, Any]]) -> Columns:

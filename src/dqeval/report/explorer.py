@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqeval.drawing import PARTS
+from dqeval.drawing import COLOURS
 from dqeval.types import FloatArray, Series
 
 # Okabe and Ito's colours, but for the blue, green and red of the parts.
-DETECTOR_COLOURS = ("#e69f00", "#cc79a7", "#56b4e9", "#8c6bb1", "#a6761d", "#999999")
+DETECTOR_COLOURS = (
+    *("#e69f00", "#cc79a7", "#56b4e9", "#8c6bb1", "#a6761d", "#999999"),
+    *("#1b7837", "#b2182b", "#4d4dff", "#e7298a", "#66a61e", "#d95f02"),
+)
 STRIP = (-0.14, -0.03)  # where detections are drawn, below the scores
 
 
@@ -42,7 +45,7 @@ def curve_item() -> dict[str, Any]:
     events = ColumnDataSource({"xs": [], "ys": []}, name="event-curves")
     figure.multi_line("xs", "ys", source=events, line_color="#999999", line_alpha=0.45, line_width=1)
     chosen = ColumnDataSource({"x": [], "y": []}, name="event-curve")
-    figure.line("x", "y", source=chosen, line_color=PARTS["capture"], line_width=2)
+    figure.line("x", "y", source=chosen, line_color=COLOURS["capture"], line_width=2)
     mean = ColumnDataSource({"x": [], "y": []}, name="mean-curve")
     line = figure.line("x", "y", source=mean, line_width=3)
     line.name = "mean-line"
@@ -98,6 +101,7 @@ def _figure(name: str, **options: Any) -> Any:
         **options,
     )
     made.toolbar.logo = None
+    made.toolbar.stylesheets = ["@media print { :host { display: none; } }"]
     for side, axis in (("x", made.xaxis[0]), ("y", made.yaxis[0])):
         axis.name = f"{name}-{side}"
         axis.minor_tick_line_color = None

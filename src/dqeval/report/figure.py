@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import astuple
 from os import PathLike
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval import drawing, validate
-from dqeval.evaluate import evaluate
 from dqeval.partition import partition
+from dqeval.scoring import dqe_of, panels
 from dqeval.tables import counted
-from dqeval.types import DQEResult, FloatArray, Partition, Series
+from dqeval.types import DQEResult, Evaluation, FloatArray, Partition, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,9 @@ _LONGEST_SERIES_NAME, _LONGEST_DETECTOR_NAME = 50, 36
 _MOST_EVENTS_AS_SHAPES = 10
 
 
-def draw(series: Series, path: str | PathLike[str], *, near: float | None = None, period: float | None = None) -> None:
+def draw(
+    series: Series, path: str | PathLike[str], *, near: float | None = None, period: float | None = None
+) -> dict[str, Evaluation]:
     """Draw a series and the scores of its detectors into a file, for a paper.
 
     Parameters
@@ -59,6 +62,11 @@ def draw(series: Series, path: str | PathLike[str], *, near: float | None = None
     near, period : float, optional
         The near-miss range, or the period it follows from: see `evaluate`. With neither, the period is estimated from
         the values, if there are any.
+
+    Returns
+    -------
+    dict of str to Evaluation
+        DQE of each detector, the best first.
 
     Notes
     -----
@@ -72,38 +80,29 @@ def draw(series: Series, path: str | PathLike[str], *, near: float | None = None
     ...
     ValueError: a figure is a png, svg or pdf file: demo.gif is none by its ending
     """
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in _METADATA:
-        raise ValueError(f"a figure is a png, svg or pdf file: {path} is none by its ending")
+    kind = ending(path)
     drawing.require_matplotlib()
     from matplotlib import style
 
-    regions = _regions(series, near, period)
-    results = _evaluated(series, regions.near)
-    # From the default style, whatever the user's own may be, so that nothing overlaps and files are the same.
-    with style.context(["default", _STYLE]):
-        _figure(series, regions, results).savefig(path, format=ending, dpi=_DPI, metadata=_METADATA[ending])
-
-
-def _regions(series: Series, near: float | None, period: float | None) -> Partition:
-    values = series.values if near is None and period is None else None
-    regions = partition(series.labels, near=near, period=period, values=values)
-    if not len(regions.events):
-        raise validate.UndefinedError(f"{series.name}: no label is 1, so there is no event to draw regions around")
-    return regions
-
-
-def _evaluated(series: Series, near: float) -> dict[str, DQEResult]:
-    """Return the results of the detectors, the best first."""
     if not series.scores:
-        raise ValueError(f"{series.name}: there are no scores of a detector to draw")
-    results = {}
-    for name, scores in series.scores.items():
-        try:
-            results[name] = evaluate(series.labels, scores, near=near)
-        except ValueError as error:
-            raise ValueError(f"detector {name}: {error}") from error
-    return dict(sorted(results.items(), key=lambda item: -item[1].dqe))
+        raise ValueError("there are no scores of a detector to draw")
+    found = panels(series, metrics=["dqe"], near=near, period=period)
+    found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
+    results = {name: dqe_of(panel) for name, panel in found.items()}
+    regions = partition(series.labels, near=next(iter(results.values())).near)
+    # From the default style, whatever the user's own may be, so that nothing overlaps and files are the same.
+    with style.context(["default", _STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it, which says enough
+        _figure(series, regions, results).savefig(path, format=kind, dpi=_DPI, metadata=_METADATA[kind])
+    return found
+
+
+def ending(path: str | PathLike[str]) -> str:
+    """Return the kind of a figure's file by its name: png, svg or pdf."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in _METADATA:
+        raise ValueError(f"a figure is a png, svg or pdf file: {path} is none by its ending")
+    return kind
 
 
 def _figure(series: Series, regions: Partition, results: dict[str, DQEResult]) -> Figure:
@@ -156,7 +155,7 @@ def _draw_legend(axes: Axes, results: dict[str, DQEResult]) -> None:
 
 def _draw_detector(time_axes: Axes, curve_axes: Axes, name: str, scores: FloatArray, result: DQEResult) -> None:
     _draw_line(time_axes, validate.scaled(np.asarray(scores, dtype=float)))
-    time_axes.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1), ylabel="score")
+    time_axes.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1), ylabel="scaled score")
     drawing.draw_curve(curve_axes, result.curve)
     _title(time_axes, _shortened(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")
     parts = f"capture {result.capture:.3f}   near miss {result.near_miss:.3f}   false alarm {result.false_alarm:.3f}"

@@ -220,6 +220,8 @@
     slider.setAttribute("aria-valuetext", `${shown}, DQE ${means[0]}`);
     model("threshold").location = threshold;
     model("cursor").location = threshold;
+    // The rows may no longer be in the order that the head of a column promises.
+    document.querySelector('[aria-sort]:not([data-sort="start"])')?.removeAttribute("aria-sort");
     for (const row of rows) {
       for (let part = 0; part < PARTS; part++) row.cells[part].textContent = thousandths(ofEvent(row.event, part));
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+import math
 from dataclasses import astuple
+from decimal import ROUND_FLOOR, Context, Decimal
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -14,19 +15,22 @@ from typing import Any
 import numpy as np
 
 from dqeval import thresholds, validate
-from dqeval.compare import Comparison, Progress, compare
-from dqeval.datasets import series_of
-from dqeval.drawing import PARTS
-from dqeval.explain import THRESHOLDS, Explanation
+from dqeval.compare import Comparison, compare
+from dqeval.datasets.columns import Data, as_series
+from dqeval.drawing import COLOURS
+from dqeval.explain import THRESHOLDS
+from dqeval.explanation import Explanation
 from dqeval.partition import partition
+from dqeval.scored import scored_as_given
+from dqeval.scoring import Progress, dqe_of
 from dqeval.tables import Table, counted
-from dqeval.types import Curve, FloatArray, Numbers, Series
+from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Series
 
 MISSING = "the report needs Bokeh: pip install 'dqeval[report]'"
 
 
 def report(
-    data: Series | Mapping[str, Numbers],
+    data: Data,
     path: str | Path,
     *,
     near: float | None = None,
@@ -37,9 +41,8 @@ def report(
 
     Parameters
     ----------
-    data : Series, or mapping of str to array-like
-        A series with the scores of its detectors; or its columns by name, as in a file: ``label``, ``value``
-        (optional), and one for each detector. A DataFrame will do.
+    data : Series, mapping of str to array-like, str or Path
+        See `compare`.
     path : str or Path
         Where to write the page.
     near, period : float, optional
@@ -53,7 +56,7 @@ def report(
     Comparison
         What the page says of the detectors.
     """
-    series = data if isinstance(data, Series) else series_of(data, name=Path(path).stem)
+    series = as_series(data, name=Path(path).stem)
     comparison = compare(series, near=near, period=period, progress=progress)
     Path(path).write_text(page(series, comparison), encoding="utf-8")
     return comparison
@@ -73,9 +76,9 @@ def page(series: Series, comparison: Comparison) -> str:
         "panel": comparison.panel_table().html(most_rows=None),
         "choices": _choices(comparison, "radio"),
         "overlays": _overlays(comparison),
-        "capture": PARTS["capture"],
-        "near_miss": PARTS["near miss"],
-        "false_alarm": PARTS["false alarm"],
+        "capture": COLOURS["capture"],
+        "near_miss": COLOURS["near miss"],
+        "false_alarm": COLOURS["false alarm"],
         "footer": _footer(series, comparison),
         "css": _own("page.css"),
         "data": _data(series, comparison),
@@ -95,13 +98,11 @@ def _own(name: str) -> str:
 def _summary(comparison: Comparison) -> Table:
     rows = []
     for name, panel in comparison.panels.items():
-        assert panel.dqe is not None
-        parts = (panel.dqe.dqe, panel.dqe.capture, panel.dqe.near_miss, panel.dqe.false_alarm)
+        parts = [getattr(dqe_of(panel), part) for part in ("dqe", *PARTS)]
         cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
         start = comparison.explanations[name]
-        rows.append((name, *cells, str(comparison.wins(name)), repr(start.threshold), f"{start.sdqe:.3f}"))
-    parts_of_dqe = ("DQE", "capture", "near miss", "false alarm")
-    header = ("detector", *parts_of_dqe, "DQE by chance", "best at events", "start from threshold", "DQE there")
+        rows.append((name, *cells, str(comparison.wins(name)), start.shown_threshold, f"{start.sdqe:.3f}"))
+    header = ("detector", *COLUMNS, "DQE by chance", "best at events", "start from threshold", "DQE there")
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
@@ -129,9 +130,8 @@ def _colour(i: int) -> str:
 def _footer(series: Series, comparison: Comparison) -> str:
     from importlib.metadata import version
 
-    panel = comparison.panels[comparison.best]
     size = f"{counted(len(series.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
-    made = f"{size}, near {panel.near:g}, {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
+    made = f"{size}; {comparison.near}; {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
     return escape(
         f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
     )
@@ -148,7 +148,7 @@ def _data(series: Series, comparison: Comparison) -> str:
         "near": near,
         "events": [astuple(region) for region in regions.regions],
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
-        "colours": PARTS,
+        "colours": COLOURS,
         "values": None if series.values is None else _packed(series.values, "<f4"),
         "detectors": [_detector(series, found) for found in comparison.explanations.values()],
         "timePlots": time_item(series),
@@ -159,22 +159,41 @@ def _data(series: Series, comparison: Comparison) -> str:
 
 def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:
     labels, raw = validate.labels_and_raw_scores(series.labels, series.scores[explanation.name])
-    scores = validate.scaled(raw)
+    scores = scored_as_given(labels, raw).scores
     levels = thresholds.sampled(scores, partition(labels, near=explanation.result.near), THRESHOLDS).of_point
-    low, high = float(raw.min()), float(raw.max())
     curve = explanation.result.curve
     return {
         "name": explanation.name,
         "start": explanation.step,
-        "startThreshold": repr(explanation.threshold),
+        "startThreshold": explanation.shown_threshold,
         "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
         "sentences": [event.sentence for event in explanation.events],
-        "rawThresholds": [f"{low + (high - low) * t:.4g}" for t in thresholds.grid(THRESHOLDS).tolist()],
+        "rawThresholds": _raw_thresholds(raw, scores),
         "scores": _packed(scores, "<f4"),
         "levels": _packed(levels, "u1"),
         "means": _thousandths([curve]),
         "perEvent": _thousandths(list(curve.per_event)),
     }
+
+
+def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:
+    """Return the thresholds in the units of the scores, with as many digits as tell each from the next."""
+    grid = thresholds.grid(THRESHOLDS).tolist()
+    low, high = float(raw.min()), float(raw.max())
+    if scores is raw:
+        return [f"{t:.4g}" for t in grid]
+    if low == high:
+        return ["none"] * THRESHOLDS
+    step = (high / THRESHOLDS) - (low / THRESHOLDS)
+    digits = max(4, 2 + math.ceil(math.log10(max(abs(low), abs(high)) / step)))
+    return [_rounded_down(low * (1 - t) + high * t, digits) for t in grid]
+
+
+def _rounded_down(number: float, digits: int) -> str:
+    """Return a number with some digits that is not above it: as a threshold, it detects as much."""
+    exact = Decimal(number)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400))):.{digits}g}"
 
 
 def _thousandths(curves: list[Curve]) -> str:

@@ -1,0 +1,44 @@
+"""What there is to choose from, as commands list it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dqeval.cli.output import bold
+from dqeval.registry import METRICS, Metric
+from dqeval.tables import Page
+
+
+class Metrics:
+    """The registered metrics: what each is, takes, follows and costs."""
+
+    def page(self) -> Page:
+        """Return a paragraph a metric."""
+        return Page(list(map(_paragraph, METRICS)))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row a metric."""
+        return [
+            {
+                "name": metric.name,
+                "label": metric.label,
+                "takes": metric.takes,
+                "parameters": metric.signature,
+                "cost": metric.cost,
+                "summary": metric.summary,
+                "citation": metric.citation,
+                "same_as": metric.same_as,
+            }
+            for metric in METRICS
+        ]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"metrics": self.records()}
+
+
+def _paragraph(metric: Metric) -> str:
+    title = f"{bold(metric.name)} ({metric.label}), takes {metric.takes}, {metric.citation}"
+    parameters = f"Parameters: {metric.signature or 'none'}. As in: {metric.same_as}."
+    cost = f"Takes about {metric.cost:.2g} × as long as an AUC-ROC of scikit-learn, at 100,000 points."
+    return "\n    ".join([title, metric.summary, parameters, cost])
