@@ -10,9 +10,18 @@ from dqeval.cli import app
 def write(path: Path) -> None:
     """Write a section for each command: its usage, what it does, its arguments and its options."""
     root = typer.main.get_command(app)
-    sections = [section(name, command) for name, command in root.commands.items() if not command.hidden]
+    sections = [section(name, command) for name, command in leaves(root)]
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(sections), encoding="utf-8")
+
+
+def leaves(group, prefix: str = ""):
+    """Yield the commands by their full names, those of groups too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from leaves(command, f"{prefix}{name} ")
+        elif not command.hidden:
+            yield f"{prefix}{name}", command
 
 
 def section(name: str, command) -> str:

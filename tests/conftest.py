@@ -31,3 +31,13 @@ def real_series():
     if not (DATA / "wsd.npz").exists():
         pytest.skip(f"no real series in {DATA} (set DQEVAL_DATA to the folder that holds wsd.npz and ucr.npz)")
     return lambda archive: np.load(DATA / f"{archive}.npz")
+
+
+@pytest.fixture
+def golden_detectors():
+    """What the public reference code gives for two real series: an open npz."""
+    path = DATA.parent / "golden" / "detectors.npz"
+    if not path.exists():
+        pytest.skip(f"no golden detector scores: there is no {path}")
+    with np.load(path) as arrays:
+        yield arrays

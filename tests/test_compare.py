@@ -46,7 +46,7 @@ def test_the_best_comes_first():
 def test_verdict_on_a_single_detector():
     found = comparison(one=ONE_EVENT)
     assert found.verdict.startswith("one has DQE 0.500; random scores get 0.")
-    assert found.verdict.endswith("Most is lost to missed events: 0.500 of 0.500.")
+    assert found.verdict.endswith("Most is lost to missed events (0.500).")
     assert comparison(perfect=scores_with(a=(20, 23, 9), b=(53, 56, 9))).verdict.endswith("Nothing is lost.")
     assert "disagree" not in str(found)
     assert "in the order of DQE" not in str(found)

@@ -140,7 +140,7 @@ def test_what_only_several_changes_together_can_mend_costs_all_the_same():
     (event,) = dqeval.explain(labels, scores, near=5).events
     assert event.scores.dqe == 0
     assert event.costs["capture"] == event.costs["false_alarm"] == 0.5
-    assert "costs most: 0.50 of the 1.00 that is lost" in event.sentence
+    assert "costs most (0.50 of DQE)" in event.sentence
 
 
 def test_the_threshold_lies_in_the_middle_of_the_best_range():

@@ -17,7 +17,7 @@ LAYERS = [
     {"types", "registry"},
     {"kernels"},
     {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation"},
-    {"metrics", "|", "datasets"},
+    {"metrics", "|", "datasets", "detectors"},
     {"evaluate", "panel", "check", "scoring"},
     {"explain", "compare"},
     {"report", "receipts"},

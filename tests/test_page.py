@@ -282,3 +282,19 @@ def test_without_bokeh(monkeypatch, demo, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "bokeh.resources", None)
     with pytest.raises(ValueError, match=r"the report needs Bokeh: pip install 'dqeval\[report\]'"):
         dqeval.report(demo, tmp_path / "no.html")
+
+
+def test_times_of_events(tmp_path):
+    times = [f"2026-01-01 00:0{t}" for t in range(8)]
+    dqeval.report(small(timestamp=times), tmp_path / "times.html", near=1)
+    text = (tmp_path / "times.html").read_text(encoding="utf-8")
+    data = json.loads(text.split('id="data">')[1].partition("</script>")[0])
+    assert data["times"] == ["2026-01-01 00:02 – 2026-01-01 00:03"]
+
+
+def test_a_file_as_data(tmp_path):
+    path = tmp_path / "series.csv"
+    path.write_text("timestamp,label,mine\n10:00,0,1\n10:01,1,5\n10:02,0,2\n", encoding="utf-8")
+    found = dqeval.report(path, tmp_path / "page.html", near=1)
+    assert found.name == "series"
+    assert dqeval.compare(path, near=1).panels == found.panels

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dqeval import datasets, kernels, metrics
+from dqeval import datasets, detectors, kernels, metrics
 from dqeval.check import Finding, check
 from dqeval.compare import Comparison, compare
 from dqeval.evaluate import combine, evaluate, evaluate_detections
@@ -54,6 +54,7 @@ __all__ = [
     "combine",
     "compare",
     "datasets",
+    "detectors",
     "dqe_score",
     "evaluate",
     "evaluate_detections",

@@ -103,7 +103,7 @@ class Comparison:
             most = max(best.costs, key=lambda part: best.costs[part])
             if best.costs[most] < SAME:
                 return "Nothing is lost."
-            return f"Most is lost to {TROUBLE[most]}: {best.costs[most]:.3f} of {1 - best.result.dqe:.3f}."
+            return f"Most is lost to {TROUBLE[most]} ({best.costs[most]:.3f})."
         second = others[0]
         reasons = [
             _cost_more(worse, better, part)

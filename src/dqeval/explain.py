@@ -64,7 +64,7 @@ def explain(
     2.0
     >>> print(*found.events[1].sentence.split(". "), sep=".\n")
     Never captured; one near miss, 2 points late; no false alarm.
-    Missing it costs most: 0.68 of the 0.77 that is lost.
+    Missing it costs most (0.79 of DQE).
     """
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = scored_as_given(labels, raw)

@@ -112,7 +112,7 @@ class EventExplanation:
         if part is None:
             return "Nothing is lost."
         what = "Missing it costs" if part == "capture" else f"{TROUBLE[part].capitalize()} cost"
-        return f"{what} most: {self.costs[part]:.2f} of the {1 - self.scores.dqe:.2f} that is lost."
+        return f"{what} most ({self.costs[part]:.2f} of DQE)."
 
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row."""

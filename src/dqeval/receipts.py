@@ -7,7 +7,7 @@ import io
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -17,7 +17,7 @@ from dqeval import kernels
 from dqeval.check import Checked, check
 from dqeval.compare import compare
 from dqeval.datasets.columns import Roles, find_roles, series_of
-from dqeval.datasets.files import name_of, read_numbers
+from dqeval.datasets.files import name_of, read_numbers, read_with_times
 from dqeval.explain import explain
 from dqeval.explanation import Explanation
 from dqeval.scoring import Progress, near_of, score
@@ -184,6 +184,7 @@ def read_input(
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
+    times: bool = False,
     progress: Progress | None = None,
 ) -> Input:
     """Read a series from a file, with the hash of its bytes.
@@ -196,6 +197,8 @@ def read_input(
         What the series is called.
     label, value, scores
         See `read_columns`.
+    times : bool, default False
+        Whether to keep the timestamps, which take more memory than the numbers.
     progress : callable, optional
         Called with the number of bytes read, and that of all, where it is known.
 
@@ -210,12 +213,13 @@ def read_input(
         watched.append(HashingReader(stream, lambda count: progress(count, size) if progress and size else None))
         return cast(BinaryIO, watched[0])
 
-    columns = read_numbers(path, watch=watch)
     try:
+        columns, found = read_with_times(path, watch=watch) if times else (read_numbers(path, watch=watch), None)
         roles = find_roles(columns, label=label, value=value, scores=scores)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
     series = series_of(columns, label=roles.label, value=roles.value, scores=roles.scores, name=name)
+    series = replace(series, timestamps=found)
     sha256, read = (watched[0].sha256, watched[0].count) if watched else _hashed(path)
     return Input(str(path), sha256, read, len(series.labels), roles, series)
 

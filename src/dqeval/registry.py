@@ -134,7 +134,66 @@ class FromNear:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A detector and all that is said of it.
+
+    Attributes
+    ----------
+    name, label : str
+        The public function's name, and what the paper's tables call the detector.
+    function : callable
+        ``(values, *, ...) -> scores``, as many as there are values, the higher, the more anomalous; it sees no labels.
+    trains : bool
+        Whether it learns from the points before ``train_stop``, which it then needs.
+    univariate : bool
+        Whether it takes series of a single column only.
+    parameters : mapping
+        The keyword parameters that have a default.
+    extra : str or None
+        The extra of the installation that it needs.
+    summary, citation : str
+        What it is in a sentence, and who proposed it.
+    """
+
+    name: str
+    label: str
+    function: Callable[..., Any]
+    trains: bool
+    univariate: bool
+    parameters: Mapping[str, Any]
+    extra: str | None
+    summary: str
+    citation: str
+
+
 METRICS: Registry[Metric] = Registry("metric")
+DETECTORS: Registry[Detector] = Registry("detector")
+
+
+def detector(
+    *, label: str, citation: str, extra: str | None = None, univariate: bool = True
+) -> Callable[[Function], Function]:
+    """Return a decorator that registers a public function as a detector, with its own name, parameters and summary."""
+
+    def add(function: Function) -> Function:
+        options = inspect.signature(function).parameters
+        DETECTORS.add(
+            Detector(
+                name=function.__name__,
+                label=label,
+                function=function,
+                trains="train_stop" in options,
+                univariate=univariate,
+                parameters={o.name: o.default for o in options.values() if o.default is not o.empty},
+                extra=extra,
+                summary=(function.__doc__ or "").partition("\n")[0],
+                citation=citation,
+            )
+        )
+        return function
+
+    return add
 
 
 def metric(

@@ -217,7 +217,7 @@ class DQEResult:
         --------
         >>> ax = dqeval.evaluate([0, 0, 1, 0, 0, 0, 1], [0, 0, 9, 0, 0, 0, 4], near=1).plot()
         >>> ax.get_title(), ax.get_xlabel(), len(ax.get_lines())
-        ('DQE 0.720', 'threshold', 3)
+        ('DQE 0.720', 'threshold (scaled)', 3)
         """
         curve = self.curve
         axes = drawing.axes_or_new(ax)
@@ -481,13 +481,22 @@ class Series:
     labels : array of bool or float, shape (n,)
     scores : mapping of str to array of float, shape (n,)
         By detector.
-    values : array of float, shape (n,), optional
+    values : array of float, shape (n,) or (n, columns), optional
+    train_stop : int, optional
+        The points before it are for training.
+    period : int, optional
+        The estimated period of the values, if they are one column.
+    timestamps : array, shape (n,), optional
+        What the file says of the time of each point, as it is written there.
     """
 
     name: str
     labels: BoolArray | FloatArray
     scores: Mapping[str, FloatArray]
     values: FloatArray | None = None
+    train_stop: int | None = None
+    period: int | None = None
+    timestamps: NDArray[Any] | None = None
 
 
 def _position(x: float) -> str:

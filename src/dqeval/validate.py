@@ -75,6 +75,37 @@ def values(given: Numbers, *, name: str = "values", beside: BoolArray | None = N
     return found
 
 
+def enough_windows(series: FloatArray, window: int, *, count: int, why: str) -> None:
+    """Check that a series has so many windows of a length, which are needed for a reason."""
+    least = window + count - 1
+    if len(series) < least:
+        advice = f"{count} windows of {window} points are needed {why}; give a smaller window, or more points"
+        raise ValueError(f"values must have at least {least:,} points: got {len(series):,}; {advice}")
+
+
+def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
+    """Check that an option is one of the choices."""
+    if given not in choices:
+        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {given!r}")
+
+
+def train_stop(given: Any, series: FloatArray, *, least: int, detector: str) -> int:
+    """Return how many of the first points of a series a detector may learn from, which needs so many."""
+    stop = whole("train_stop", given, least=1)
+    if stop > len(series):
+        raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {stop:,}")
+    if stop < least:
+        raise ValueError(f"train_stop must be at least {least:,}, as many points as {detector} needs: got {stop:,}")
+    return stop
+
+
+def representable(scores: FloatArray) -> FloatArray:
+    """Check that scores could be computed from values of any size."""
+    if not np.isfinite(scores).all():
+        raise ValueError("values are too far from those before train_stop to compute with: clip or transform them")
+    return scores
+
+
 def at_most_one(**options: object) -> None:
     """Check that no two of the options are given."""
     given = [name for name, value in options.items() if value is not None]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dqeval.cli import gate, output
+from dqeval.cli import detection, gate, output
 from dqeval.cli.options import (
     FailUnder,
     Figure,
@@ -216,6 +216,11 @@ def metrics(form: Form = Format.TABLE, path: Output = None) -> None:
 
     found = Metrics()
     output.emit(found, form, path, found.numbers)
+
+
+app.command()(detection.detect)
+app.command()(detection.detectors)
+app.add_typer(detection.datasets, name="datasets")
 
 
 @app.command()

@@ -58,6 +58,14 @@ def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
+    """Give a place to write to as `whole` does, and say what was written."""
+    with whole(path) as place:
+        yield place
+    typer.echo(f"dqeval: wrote {path}", err=True)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
     """Give a place to write to that becomes the file when all is written, so that it is never half there."""
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -74,7 +82,6 @@ def written(path: Path) -> Iterator[Path]:
             raise OSError(error.errno, error.strerror, str(path)) from error
         finally:
             place.unlink(missing_ok=True)
-    typer.echo(f"dqeval: wrote {path}", err=True)
 
 
 @contextmanager

@@ -25,16 +25,18 @@ class Chosen:
     value: str | None
     scores: Sequence[str] | None
 
-    def read(self, path: Path, name: str, tell: Tell) -> Input:
+    def read(self, path: Path, name: str, tell: Tell, *, times: bool = False) -> Input:
         """Read a file."""
         from dqeval.receipts import read_input
 
-        return read_input(path, name=name, label=self.label, value=self.value, scores=self.scores, progress=tell)
+        return read_input(
+            path, name=name, label=self.label, value=self.value, scores=self.scores, times=times, progress=tell
+        )
 
     def read_only(self, path: Path, tell: Tell) -> Series:
-        """Read the series of a single file."""
+        """Read the series of a single file, with its timestamps."""
         (name,) = series_names([path])
-        return self.read(path, name, tell).series
+        return self.read(path, name, tell, times=True).series
 
 
 def show(

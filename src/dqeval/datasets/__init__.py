@@ -1,6 +1,9 @@
-"""Labelled series: from files or columns in memory, and a generated one to try things on."""
+"""Labelled series: from files of many formats or columns in memory, and generated ones to try things on."""
 
+from dqeval.datasets import archives  # noqa: F401  (fills FORMATS)
 from dqeval.datasets.columns import read_columns, series_of
 from dqeval.datasets.demo import demo
+from dqeval.datasets.formats import FORMATS, load, read
+from dqeval.datasets.synthetic import synthetic
 
-__all__ = ["demo", "read_columns", "series_of"]
+__all__ = ["FORMATS", "demo", "load", "read", "read_columns", "series_of", "synthetic"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.datasets.files import numeric_columns, read_numbers
+from dqeval.datasets.files import Columns, Times, name_of, numeric_columns, read_with_times, time_columns
 from dqeval.types import Series
 
 VALUE_NAMES = ("value", "data")
 LABEL_NAMES = ("label", "is_anomaly")
+NUMBERED_VALUE = re.compile(r"value[-_]?\d+", re.IGNORECASE)  # one of several columns of values
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +45,20 @@ def read_columns(
         The columns of the labels and of the values. If not given, those called label or is_anomaly, and value or Data;
         there may be no values. Capitals do not matter.
     scores : sequence of str, optional
-        The columns of the detectors' scores. If not given, every other numeric column, but for timestamps and columns
-        without a name.
+        The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
+        without a name, and several columns of values (value_0, value_1, …).
 
     Returns
     -------
     Series
     """
     path = Path(path)
-    columns = read_numbers(path)
     try:
-        return series_of(
-            columns, label=label, value=value, scores=scores, name=path.name.partition(".")[0] or path.name
-        )
+        columns, times = read_with_times(path)
+        roles = find_roles(columns, label=label, value=value, scores=scores)
+        return with_roles(columns, roles, name=path.name.partition(".")[0] or path.name, times=times)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{name_of(path)}: {error}") from None
 
 
 def as_series(data: Data, *, name: str = "series") -> Series:
@@ -95,18 +96,33 @@ def series_of(
     >>> list(series.scores), series.values is None
     (['mine'], True)
     """
-    numeric = numeric_columns({str(column): np.asarray(columns[column]) for column in columns})
+    arrays = {str(column): np.asarray(columns[column]) for column in columns}
+    numeric = numeric_columns(arrays)
     roles = find_roles(numeric, label=label, value=value, scores=scores)
+    return with_roles(numeric, roles, name=name, times=next(iter(time_columns(arrays)), None))
+
+
+def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None) -> Series:
+    """Return a series from columns of numbers of which it is known which is which."""
+    labels = columns[roles.label]
+    if times is not None and times.shape != labels.shape:
+        raise ValueError(f"there must be a timestamp for each point: got {len(times):,} for {len(labels):,} points")
     return Series(
         name,
-        numeric[roles.label],
-        {detector: numeric[detector] for detector in roles.scores},
-        None if roles.value is None else numeric[roles.value],
+        labels,
+        {detector: columns[detector] for detector in roles.scores},
+        None if roles.value is None else columns[roles.value],
+        timestamps=times,
     )
 
 
 def find_roles(
-    names: Iterable[str], *, label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
+    names: Iterable[str],
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    need_scores: bool = True,
 ) -> Roles:
     """Return which of the named columns is which: see `read_columns`."""
     names = list(names)
@@ -114,11 +130,11 @@ def find_roles(
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
         raise ValueError(f"no numeric column is called label or is_anomaly; there are {_listed(names)}")
-    others = [name for name in names if name not in (label, value)]
+    others = [name for name in names if name not in (label, value) and not NUMBERED_VALUE.fullmatch(name)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
     if label in detectors:
         raise ValueError(f"{label} holds the labels: it cannot be a column of scores too")
-    if not detectors:
+    if need_scores and not detectors:
         raise ValueError("no column of scores: beside the labels there must be one numeric column per detector")
     return Roles(label, value, tuple(detectors))
 

@@ -12,43 +12,58 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.types import FloatArray
 
 STANDARD_INPUT = Path("-")
 SEPARATORS = ",;\t"
 TRUTH = {"true": 1.0, "false": 0.0}
-# Pandas writes its index without a name.
-IGNORED_NAMES = ("", "timestamp", "time", "date", "datetime", "index", "t", "ds", "ts", "epoch", "unix", "unix_ts")
+TIME_NAMES = ("timestamp", "time", "date", "datetime", "t", "ds", "ts", "epoch", "unix", "unix_ts")
+IGNORED_NAMES = ("", *TIME_NAMES, "index")  # pandas writes its index without a name
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+UNREADABLE = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
 _ROWS_AT_ONCE = 10_000
 
 Columns = dict[str, FloatArray]
+Times = NDArray[Any]
+Watch = Callable[[BinaryIO], BinaryIO]
 
 
-def read_numbers(path: Path, *, watch: Callable[[BinaryIO], BinaryIO] = lambda stream: stream) -> Columns:
+def read_numbers(path: Path, *, watch: Watch = lambda stream: stream) -> Columns:
     """Return the columns of numbers of a file by name; text, timestamps and columns without a name are left out.
 
     The ending of the name says what the file is: .npz, .parquet, .feather, .jsonl or .ndjson. Anything else is text
     with columns separated by commas, semicolons or tabs, named in the first line; so is the path ``-``, standard input.
-    A text file whose name ends with .gz is unpacked on the way. ``watch`` may put a stream of its own before that of a
+    A text file that is packed with gzip is unpacked on the way. ``watch`` may put a stream of its own before that of a
     text file, to see what is read.
     """
-    name = name_of(path)
-    if path.is_dir():
-        raise ValueError(f"{name}: this is a directory; give a file")
     try:
         return _columns_of(path, watch)
-    except UnicodeDecodeError:
-        raise ValueError(f"{name}: not a text file in UTF-8; save it as one, comma-separated") from None
-    except (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{name}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{name_of(path)}: {error}") from None
+
+
+def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tuple[Columns, Times | None]:
+    """Return the columns of numbers of a file, and its first column of timestamps; errors do not name the file."""
+    times: list[Times] = []
+    columns = _columns_of(path, watch, times)
+    return columns, np.concatenate(times) if times else None
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names in the first line of a text file; none where there is no such line, as its reader will say."""
+    try:
+        with _opened(path) as stream, _text_of(stream) as text:
+            return list(next(_text_rows(text)))
+    except UNREADABLE:
+        return []
 
 
 def name_of(path: Path) -> str:
@@ -56,27 +71,45 @@ def name_of(path: Path) -> str:
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def _columns_of(path: Path, watch: Callable[[BinaryIO], BinaryIO]) -> Columns:
+def _columns_of(path: Path, watch: Watch, times: list[Times] | None = None) -> Columns:
+    """Return the columns of a file; its timestamps are put into a list, if one is given, piece by piece."""
+    if path.is_dir():
+        raise ValueError("this is a directory; give a file")
+    try:
+        return _columns_by_kind(path, watch, times)
+    except UnicodeDecodeError:
+        raise ValueError("not a text file in UTF-8; save it as one, comma-separated") from None
+    except UNREADABLE as error:
+        raise ValueError(str(error)) from None
+
+
+def _columns_by_kind(path: Path, watch: Watch, times: list[Times] | None) -> Columns:
     kind = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     if kind == ".npz":
-        return _from_npz(path)
+        return _from_arrays(_npz_arrays(path), times)
     if kind in (".parquet", ".feather"):
-        return _from_arrow(path, kind)
-    with _opened(path) as stream:
-        seen = io.BufferedReader(cast(io.RawIOBase, watch(stream)))
-        zipped = seen.peek(2)[:2] == b"\x1f\x8b"
-        unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen)) if zipped else cast(BinaryIO, seen)
-        text = io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="")
-        try:
-            return _from_rows(_json_rows(text) if kind in (".jsonl", ".ndjson") else _text_rows(text))
-        finally:
-            # Or they would close the stream, which may be standard input.
-            text.detach()
-            seen.detach()
+        return _from_arrays(_arrow_arrays(path, kind), times)
+    with _opened(path) as stream, _text_of(watch(stream)) as text:
+        return _from_rows(_json_rows(text) if kind in (".jsonl", ".ndjson") else _text_rows(text), times)
 
 
 def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else path.open("rb")
+
+
+@contextmanager
+def _text_of(stream: BinaryIO) -> Iterator[TextIO]:
+    """Give a stream as text, unpacked if it is packed."""
+    seen = io.BufferedReader(cast(io.RawIOBase, stream))
+    zipped = seen.peek(2)[:2] == b"\x1f\x8b"
+    unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen) if zipped else seen)
+    text = io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="")
+    try:
+        yield text
+    finally:
+        # Or they would close the stream, which may be standard input.
+        text.detach()
+        seen.detach()
 
 
 def _text_rows(file: TextIO) -> Iterator[Sequence[Any]]:
@@ -106,7 +139,7 @@ def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
         yield [row[name] for name in names]
 
 
-def _from_rows(rows: Iterator[Sequence[Any]]) -> Columns:
+def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Columns:
     """Return the columns of rows that follow their names, read in batches so that their text is never held whole."""
     names = next(rows, [])
     if not names:
@@ -118,11 +151,14 @@ def _from_rows(rows: Iterator[Sequence[Any]]) -> Columns:
     if len({names[i] for i in used}) < len(used):
         raise ValueError(f"two columns have the same name: {_listed(names)}")
     columns = {names[i]: array("d") for i in used}
+    time = next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
     done = 0
     while batch:
         _check_width(batch, len(names), done)
         for i in used:
             columns[names[i]].extend(_numbers(names[i], [row[i] for row in batch], done))
+        if time is not None and times is not None:
+            times.append(np.array([row[time] for row in batch]))
         done += len(batch)
         batch = list(islice(rows, _ROWS_AT_ONCE))
     return {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
@@ -169,15 +205,21 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-def _from_npz(path: Path) -> Columns:
+def _from_arrays(arrays: Mapping[str, NDArray[Any]], times: list[Times] | None) -> Columns:
+    if times is not None:
+        times += time_columns(arrays)
+    return numeric_columns(arrays)
+
+
+def _npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("not an npz file, which numpy.savez writes")
         with np.load(path) as arrays:
-            return numeric_columns({name: arrays[name] for name in arrays.files})
+            return {name: arrays[name] for name in arrays.files}
 
 
-def _from_arrow(path: Path, kind: str) -> Columns:
+def _arrow_arrays(path: Path, kind: str) -> dict[str, NDArray[Any]]:
     try:
         from pyarrow import feather, parquet
     except ImportError:
@@ -185,13 +227,18 @@ def _from_arrow(path: Path, kind: str) -> Columns:
     with path.open("rb") as file:
         if kind == ".feather":
             table = feather.read_table(file)
-            return numeric_columns({name: table[name].to_numpy() for name in table.column_names})
+            return {name: table[name].to_numpy() for name in table.column_names}
         # One column at a time: the table and its copy as arrays would be twice the memory.
         names = parquet.read_schema(file).names
-        return numeric_columns({name: parquet.read_table(file, columns=[name])[name].to_numpy() for name in names})
+        return {name: parquet.read_table(file, columns=[name])[name].to_numpy() for name in names}
 
 
-def numeric_columns(arrays: Mapping[str, np.ndarray[Any, Any]]) -> Columns:
+def time_columns(arrays: Mapping[str, NDArray[Any]]) -> list[Times]:
+    """Return the first array that is called as timestamps are, if there is one."""
+    return [column for name, column in arrays.items() if name.lower() in TIME_NAMES][:1]
+
+
+def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
     """Return the arrays that hold numbers, timestamps left out; they must be of the same length."""
     numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf" and name.lower() not in IGNORED_NAMES}
     for name, column in numeric.items():

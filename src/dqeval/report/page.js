@@ -247,6 +247,11 @@
       button.textContent = `[${cuts[2]}, ${cuts[3]})`;
       button.addEventListener("click", () => chooseEvent(event));
       head.append(button);
+      if (page.times) {
+        const time = document.createElement("small");
+        time.textContent = page.times[event];
+        head.append(document.createElement("br"), time);
+      }
       line.append(head);
       const total = line.insertCell();
       const cells = Array.from({ length: PARTS }, () => line.insertCell());

@@ -24,7 +24,7 @@ from dqeval.partition import partition
 from dqeval.scored import scored_as_given
 from dqeval.scoring import Progress, dqe_of
 from dqeval.tables import Table, counted
-from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Series
+from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
 
 MISSING = "the report needs Bokeh: pip install 'dqeval[report]'"
 
@@ -147,6 +147,7 @@ def _data(series: Series, comparison: Comparison) -> str:
         "length": len(series.labels),
         "near": near,
         "events": [astuple(region) for region in regions.regions],
+        "times": _times(series, regions),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
         "colours": COLOURS,
         "values": None if series.values is None else _packed(series.values, "<f4"),
@@ -155,6 +156,13 @@ def _data(series: Series, comparison: Comparison) -> str:
         "curvePlot": curve_item(),
     }
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+
+
+def _times(series: Series, regions: Partition) -> list[str] | None:
+    """Return from when to when each event lasts, if that is known."""
+    if series.timestamps is None:
+        return None
+    return [f"{series.timestamps[start]} – {series.timestamps[stop - 1]}" for start, stop in regions.events]
 
 
 def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:

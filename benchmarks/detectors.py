@@ -1,0 +1,166 @@
+"""Seconds and memory of the detectors, also beside plain algorithms: ``python -m benchmarks.detectors``.
+
+Needs scikit-learn: ``pip install -e .[benchmark]``. Seconds are the processor's, the least of a few runs, so that what
+else the machine does matters little; set ``OMP_NUM_THREADS=1``, since all threads count. The case series of the paper
+are used where they are (``DQEVAL_DATA``), else generated ones of the same lengths.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.neighbors import LocalOutlierFactor
+
+import dqeval
+from benchmarks.measure import peak_bytes
+from dqeval import detectors
+from dqeval.registry import Detector
+
+LENGTHS = (1_000, 10_000, 100_000)
+MOST_POINTS = {"trains": 10_000, "interpreted": 10_000}
+PERIOD = 100
+
+DATA = Path(os.environ.get("DQEVAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
+# With the public reference's seconds, measured once on a slow machine, not by this script.
+CASES = {
+    "wsd": ("094_WSD_id_66_WebService_tr_3309_1st_3914", 13_237, 125),
+    "ucr": ("452_UCR_id_150_Facility_tr_10000_1st_35774", 40_000, 216),
+}
+REFERENCE = {"fft": (0.19, 0.32), "sub_lof": (2.3, 24), "kmeans_ad": (5.6, 27), "cnn": (8.5, 16), "timesnet": (40, 234)}
+
+
+def generated(n: int, period: int) -> np.ndarray:
+    """Return a rhythm with noise and a short anomaly."""
+    values = np.sin(2 * np.pi * np.arange(n) / period) + np.random.default_rng(0).normal(scale=0.3, size=n)
+    values[n // 2 : n // 2 + 10] += 3
+    return values
+
+
+def case(archive: str) -> tuple[str, np.ndarray, int]:
+    """Return the name, the values and the window of a case series, or of a generated one of the same length."""
+    name, n, window = CASES[archive]
+    path = DATA / f"{archive}.npz"
+    if not path.exists():
+        return f"generated, {n:,} points", generated(n, window), window
+    with np.load(path) as arrays:
+        return f"{name[:7]}, {n:,} points", arrays[f"{name}/data"].astype(float), window
+
+
+def quickest(call: Callable[[], object], *, at_least: float = 1.0, fewest: int = 3) -> float:
+    """Return the least processor time of a call, repeated for a while; of one that takes long, a single time."""
+    durations: list[float] = []
+    while not durations or (sum(durations) < 20 * at_least and (len(durations) < fewest or sum(durations) < at_least)):
+        began = time.process_time()
+        call()
+        durations.append(time.process_time() - began)
+    return min(durations)
+
+
+def call_of(detector: Detector, values: np.ndarray) -> Callable[[], np.ndarray]:
+    """Return the call of a detector; one that trains takes a quarter of the series for it."""
+    options = {"train_stop": len(values) // 4} if detector.trains else {}
+    return partial(detector.function, values, **options)
+
+
+def usable() -> list[Detector]:
+    """Return the detectors whose packages are installed."""
+    found = []
+    for detector in detectors.DETECTORS:
+        try:
+            call_of(detector, generated(1_200, PERIOD))()
+        except (ImportError, ValueError) as error:
+            print(f"without {detector.label}: {error}")
+        else:
+            found.append(detector)
+    return found
+
+
+def plain_sub_lof(values: np.ndarray, window: int) -> np.ndarray:
+    """Return Sub-LOF by scikit-learn, from the matrix of windows."""
+    rows = np.lib.stride_tricks.sliding_window_view(values, window)
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    factors = -LocalOutlierFactor(n_neighbors=30).fit(rows).negative_outlier_factor_
+    return np.pad(factors, (window // 2, (window - 1) // 2), mode="edge")
+
+
+def plain_kmeans_ad(values: np.ndarray, window: int) -> np.ndarray:
+    """Return KMeansAD by scikit-learn, from the matrix of windows, each point looking through all windows."""
+    rows = np.lib.stride_tricks.sliding_window_view(values, window)
+    rows = (rows - rows.mean(axis=1, keepdims=True)) / rows.std(axis=1, ddof=1, keepdims=True)
+    distances = KMeans(10, n_init=10, random_state=0).fit(rows).transform(rows).min(axis=1)
+    starts = np.arange(len(distances))
+    return np.array([distances[(starts <= t) & (t < starts + window)].mean() for t in range(len(values))])
+
+
+def plain_fft(values: np.ndarray, window: int) -> np.ndarray:
+    """Return FFT as published, candidate by candidate; it has no window."""
+    z = (values - values.mean()) / values.std()
+    residual = np.where(np.arange(len(z)) < 5, 0, np.abs(z))
+    candidates = np.flatnonzero(residual > residual.mean())
+    off = np.array([z[t] - z[max(t - 10, 0) : t + 11].mean() for t in candidates])
+    off = np.abs((off - off.mean()) / (off.std() + 1e-6))
+    scores, chain = np.zeros(len(z)), []
+    for t, deviation in [*zip(candidates[off > 0.6], off[off > 0.6], strict=True), (np.inf, 0)]:
+        if chain and t - chain[-1][0] > 10:
+            if len(chain) > 1:
+                scores[chain[0][0] : chain[-1][0] + 1] = np.mean([deviation for _, deviation in chain])
+            chain = []
+        chain.append((t, deviation))
+    return scores
+
+
+PLAIN = {"kmeans_ad": plain_kmeans_ad, "sub_lof": plain_sub_lof, "fft": plain_fft}
+
+
+def against_length(chosen: list[Detector]) -> None:
+    """Print seconds and memory for generated series."""
+    print("| detector | " + " | ".join(f"{n:,} points | memory" for n in LENGTHS) + " |")
+    print("|---|" + "---:|---:|" * len(LENGTHS))
+    for detector in chosen:
+        cells = []
+        for n in LENGTHS:
+            slow = (detector.trains, "trains"), (not dqeval.kernels.compiled, "interpreted")
+            if any(n > MOST_POINTS[why] for applies, why in slow if applies):
+                cells.append(" | ")
+                continue
+            call = call_of(detector, generated(n, PERIOD))
+            cells.append(f"{quickest(call):.3g} s | {peak_bytes(call) / 1e6:.0f} MB")
+        print(f"| {detector.label} | {' | '.join(cells)} |", flush=True)
+
+
+def beside_plain(chosen: list[Detector]) -> None:
+    """Print seconds on the case series beside those of plain algorithms, and how well the scores agree."""
+    print("\n| series | detector | seconds | plain algorithm | ratio | correlation | reference, elsewhere |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for place, archive in enumerate(CASES):
+        title, values, window = case(archive)
+        for detector in chosen:
+            # The plain FFT is the published one, so that the scores can be compared.
+            options = {"variant": "published"} if detector.name == "fft" else {}
+            call = partial(call_of(detector, values), **options)
+            ours, scores = quickest(call), call()
+            reference = f"{REFERENCE[detector.name][place]} s" if detector.name in REFERENCE else ""
+            cells = " |  | "
+            if detector.name in PLAIN:
+                plain = partial(PLAIN[detector.name], values, window)
+                theirs = quickest(plain, at_least=0.1)
+                cells = f"{theirs:.3g} s | {theirs / ours:.1f} × | {np.corrcoef(plain(), scores)[0, 1]:.6f}"
+            print(f"| {title} | {detector.label} | {ours:.3g} s | {cells} | {reference} |", flush=True)
+
+
+def main() -> None:
+    """Print both tables."""
+    form = "compiled" if dqeval.kernels.compiled else "interpreted"
+    print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}\n")
+    chosen = usable()
+    against_length(chosen)
+    beside_plain(chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,330 @@
+"""The commands around detectors: run them on series of any format, and say which there are of both."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.options import Format, Output
+
+if TYPE_CHECKING:
+    from dqeval.datasets.formats import Source
+    from dqeval.registry import Detector
+    from dqeval.tables import Page
+    from dqeval.types import FloatArray, Series
+
+# Names of series in a pack may hold anything, also what would lead out of the folder.
+NOT_IN_FILE_NAMES = re.compile(r"[^\w.+ -]")
+THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+Places = Annotated[list[Path], typer.Argument(help="Files of any format, or folders of them.", metavar="FILE")]
+
+datasets = typer.Typer(help="Look at labelled series of any format.", add_completion=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A series to run detectors on, and where its scores go."""
+
+    source: Source
+    target: Path
+    detectors: tuple[Detector, ...]
+    train_stop: int | None
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: a file, which may have replaced another one, or a failure in a sentence."""
+
+    target: Path
+    replaced: bool = False
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a listing says of a series."""
+
+    series: str
+    format: str
+    points: int
+    events: int
+    share_anomalous: float
+    train_stop: int | None
+    period: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A listing of series, to be shown."""
+
+    rows: tuple[Row, ...]
+
+    def page(self) -> Page:
+        """Return a table, one row a series."""
+        from dqeval.tables import Page, Table
+
+        header = ("series", "format", "points", "events", "anomalous", "train_stop", "period")
+        return Page([Table(header, [_cells(row) for row in self.rows], text_columns=2)])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a series."""
+        return [asdict(row) for row in self.rows]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"series": self.records()}
+
+
+def _folder(path: Path) -> Path:
+    """Check before any work is done that this is, or can become, a folder."""
+    if path.exists() and not path.is_dir():
+        raise typer.BadParameter(f"{path} is a file; name a folder")
+    return path
+
+
+def detect(
+    files: Places,
+    detector: Annotated[str, typer.Option(help="Detectors, comma-separated: dqeval detectors lists them.")],
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The folder to write to, made if need be.", callback=_folder, metavar="DIR"
+        ),
+    ],
+    train_stop: Annotated[
+        int | None, typer.Option(help="Train on the points before this one, not on those the file says.", min=1)
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where neural networks run: auto, cpu, cuda.")] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="How many series to work on side by side, one thread each.", min=1)] = 1,
+) -> None:
+    """Run detectors on series, and write each with its scores as a CSV file: exit code 1 if some could not be done."""
+    chosen = _chosen(detector)
+    options = {"seed": seed, "device": device}
+    planned = [Job(source, target, chosen, train_stop, options) for source, target in _targets(files, folder).items()]
+    folder.mkdir(parents=True, exist_ok=True)
+    outcomes = []
+    on_terminal = sys.stderr.isatty()
+    with output.progress("detect") as tell:
+        for outcome in _outcomes(planned, jobs):
+            outcomes.append(outcome)
+            tell(len(outcomes), len(planned))
+            if not (on_terminal or outcome.failure):
+                _tell(f"{'replaced' if outcome.replaced else 'wrote'} {outcome.target}")
+    if on_terminal:
+        _tell(_summary(outcomes, folder))
+    failures = {outcome.target: outcome.failure for outcome in outcomes if outcome.failure}
+    _finish([failures[job.target] for job in planned if job.target in failures])
+
+
+def detectors() -> None:
+    """Say what each detector is, takes, needs and follows."""
+    from dqeval.detectors import DETECTORS
+
+    for detector in DETECTORS:
+        output.say(f"{output.bold(detector.name)} ({detector.label}), {detector.citation}\n    {detector.summary}")
+        columns = "one column" if detector.univariate else "one or several columns"
+        training = "the end of a training part" if detector.trains else "no training"
+        extra = f", pip install 'dqeval[{detector.extra}]'" if detector.extra else ""
+        output.say(f"    Takes {columns}. Needs {training}{extra}.")
+        parameters = "; ".join(f"{name}: {value}" for name, value in detector.parameters.items())
+        output.say(f"    Parameters: {parameters or 'none'}.")
+
+
+@datasets.command("list")
+def list_series(
+    files: Places,
+    form: Annotated[Format, typer.Option("--format", help="How to write the list.")] = Format.TABLE,
+    path: Output = None,
+) -> None:
+    """List series: how long they are, how many events they have, where training ends: exit code 1 if one is bad."""
+    from dqeval.receipts import jsonable
+
+    sources = _sources(files)
+    rows, failures = [], []
+    with output.progress("datasets list") as tell:
+        for done, source in enumerate(sources, start=1):
+            try:
+                rows.append(_row(source))
+            except (ValueError, OSError) as error:
+                failures.append(_sentence(error))
+            tell(done, len(sources))
+    listing = Listing(tuple(rows))
+    output.emit(listing, form, path, lambda: jsonable(listing.numbers()))
+    _finish(failures)
+
+
+def _chosen(names: str) -> tuple[Detector, ...]:
+    """Return the detectors in a list separated by commas."""
+    from dqeval.detectors import DETECTORS
+
+    found = tuple(DETECTORS[name] for name in dict.fromkeys(map(str.strip, names.split(","))) if name)
+    if not found:
+        raise ValueError("name at least one detector: dqeval detectors lists them")
+    return found
+
+
+def _sources(files: Sequence[Path]) -> list[Source]:
+    from dqeval.datasets.formats import sources
+
+    return list(chain.from_iterable(map(sources, files)))
+
+
+def _targets(files: Sequence[Path], folder: Path) -> dict[Source, Path]:
+    """Return the file to write for each series: none may be written twice, nor over what is read."""
+    found = _sources(files)
+    inputs = {source.path.resolve() for source in found}
+    targets: dict[Path, Source] = {}
+    for source in found:
+        target = folder / f"{NOT_IN_FILE_NAMES.sub('_', source.name)}.csv"
+        if target in targets:
+            raise ValueError(
+                f"{targets[target].path} and {source.path} would both be written to {target}: run them one by one, "
+                "into two folders"
+            )
+        if target.resolve() in inputs:
+            raise ValueError(f"{target} would be written over what is read: choose another folder")
+        targets[target] = source
+    return {source: target for target, source in targets.items()}
+
+
+def _outcomes(jobs: Sequence[Job], processes: int) -> Iterator[Outcome]:
+    """Do the jobs in processes of their own, and yield what came of each as it is done."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    # New processes, not copies of this one: copies hang where torch or BLAS have started threads.
+    pool = ProcessPoolExecutor(min(processes, len(jobs)), mp_context=get_context("spawn"))
+    try:
+        with _one_thread_each():
+            futures = [pool.submit(_done, job) for job in jobs]
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool:
+        raise ValueError(
+            "a process ended before its work was done, probably for lack of memory: try fewer --jobs"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that start now use one thread, or as many as OMP_NUM_THREADS says.
+
+    How sums are split among threads shows in their last digits, and a neural network makes these larger. So results
+    would depend on the machine and on how many processes share it; and threads of several processes hinder each other.
+    """
+    before = dict(os.environ)
+    threads = before.get("OMP_NUM_THREADS", "1")
+    os.environ.update({name: before.get(name, threads) for name in THREAD_COUNTS})
+    try:
+        yield
+    finally:
+        for name in THREAD_COUNTS:
+            os.environ.pop(name)
+        os.environ.update({name: before[name] for name in THREAD_COUNTS if name in before})
+
+
+def _done(job: Job) -> Outcome:
+    try:
+        series = job.source.read()
+        if series.values is None:
+            raise ValueError(f"{job.source.path}: there are no values to run a detector on: name a column value")
+        scores = {detector.name: _scores(detector, series, series.values, job) for detector in job.detectors}
+        replaced = job.target.exists()
+        with output.whole(job.target) as place:
+            _write(place, series, series.values, scores)
+    except (ValueError, OSError) as error:
+        return Outcome(job.target, failure=_sentence(error))
+    return Outcome(job.target, replaced)
+
+
+def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) -> FloatArray:
+    """Return the scores of a detector; whatever goes wrong is an error that says where."""
+    options = {name: value for name, value in job.options.items() if name in detector.parameters}
+    try:
+        if detector.univariate and values.ndim > 1:
+            raise ValueError(f"it takes a single column, and the series has {values.shape[1]}")
+        if detector.trains:
+            options["train_stop"] = job.train_stop or series.train_stop
+            if options["train_stop"] is None:
+                raise ValueError("it needs training, and the file does not say where that ends: give --train-stop")
+        scores: FloatArray = detector.function(values, **options)
+    except Exception as error:  # one detector that fails on one series must not end the work on all others
+        raise ValueError(f"{series.name}: {detector.name}: {_sentence(error)}") from error
+    return scores
+
+
+def _write(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> None:
+    """Write a series as CSV, in the form that other commands read: scores that were there before are kept."""
+    columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
+    columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
+    columns |= {"label": series.labels.astype(int), **series.scores, **scores}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def _row(source: Source) -> Row:
+    from dqeval.events import find_events
+
+    series = source.read()
+    labels = series.labels.astype(bool)
+    return Row(
+        source.name,
+        source.format,
+        len(labels),
+        len(find_events(labels)),
+        float(labels.mean()),
+        series.train_stop,
+        series.period,
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    rest = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
+    return row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}", *rest
+
+
+def _sentence(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    said = " ".join(str(error).split())
+    return said if isinstance(error, (ValueError, ImportError, OSError)) else f"{type(error).__name__}: {said}"
+
+
+def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
+    from dqeval.tables import counted
+
+    files = [outcome for outcome in outcomes if not outcome.failure]
+    replaced = sum(outcome.replaced for outcome in files)
+    return f"wrote {counted(len(files), 'file')} to {folder}" + (f", {replaced:,} of them replaced" if replaced else "")
+
+
+def _tell(sentence: str) -> None:
+    typer.echo(f"dqeval: {sentence}", err=True)
+
+
+def _finish(failures: Sequence[str]) -> None:
+    """Say what went wrong, and exit with code 1 if anything did."""
+    for failure in failures:
+        _tell(failure)
+    if failures:
+        raise typer.Exit(1)

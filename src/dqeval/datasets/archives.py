@@ -1,0 +1,215 @@
+"""The formats of public archives, and plain tables: a function each, in the order in which they are tried."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.datasets.columns import NUMBERED_VALUE, find_roles, with_roles
+from dqeval.datasets.files import Columns, column_names, read_with_times
+from dqeval.datasets.formats import series_format, stem
+from dqeval.types import BoolArray, Series
+
+CSV = (".csv", ".csv.gz")
+TABLES = (*CSV, ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".npz", ".parquet", ".feather")
+TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
+UCR_NAME = re.compile(r"_(\d+)_(\d+)_(\d+)$")
+NAB_WINDOWS = Path("labels", "combined_windows.json")
+
+
+def _header(path: Path) -> list[str]:
+    return [name.lower() for name in column_names(path)]
+
+
+@series_format(
+    label="EasyTSAD",
+    example="a folder with train.npy, train_label.npy, test.npy and test_label.npy",
+    endings=(),
+    recognises=lambda path: (path / "train.npy").exists(),
+)
+def easytsad(path: Path, name: str) -> Series:
+    """One folder a series: its training part and its test part, each with labels and, if there are any, timestamps."""
+    parts = [_easytsad_part(path, part) for part in ("train", "test")]
+    values, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    times = [path / f"{part}_timestamp.npy" for part in ("train", "test")]
+    return Series(
+        name,
+        labels,
+        {},
+        values,
+        train_stop=len(parts[0][0]),
+        timestamps=np.concatenate([np.load(file) for file in times]) if all(f.exists() for f in times) else None,
+    )
+
+
+def _easytsad_part(path: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    values, labels = np.load(path / f"{part}.npy"), np.load(path / f"{part}_label.npy")
+    if len(values) != len(labels):
+        raise ValueError(f"{part}_label.npy must be as long as {part}.npy: got {len(labels):,} and {len(values):,}")
+    return values, labels
+
+
+@series_format(
+    label="UCR archive",
+    example="004_UCR_Anomaly_BIDMC1_2500_5400_5600.txt",
+    endings=(".txt",),
+    recognises=lambda path: bool(UCR_NAME.search(stem(path))),
+)
+def ucr(path: Path, name: str) -> Series:
+    """Numbers separated by blanks or lines; the name ends with the end of the training part and the anomaly's range."""
+    coded = UCR_NAME.search(name)
+    if coded is None:
+        raise ValueError("the name must end with the end of training, and the anomaly's first and last point")
+    train_stop, first, last = map(int, coded.groups())
+    values = np.array(path.read_text(encoding="utf-8").split(), dtype=np.float64)
+    if not train_stop <= first <= last < len(values):
+        raise ValueError(
+            f"the name says that training ends at {train_stop} and the anomaly is from {first} to {last}: "
+            f"that cannot be in {len(values):,} points"
+        )
+    labels = np.zeros(len(values), dtype=np.bool_)
+    labels[first : last + 1] = True  # the archive counts the last point in
+    return Series(name, labels, {}, values, train_stop=train_stop)
+
+
+@series_format(
+    label="TSB-AD",
+    example="094_WSD_id_66_WebService_tr_3309_1st_3914.csv, columns Data and Label",
+    endings=CSV,
+    # Label is last; what dqeval detect writes has scores after it, and is a table.
+    recognises=lambda path: bool(TSB_AD_NAME.search(stem(path))) and _header(path)[-1:] == ["label"],
+)
+def tsb_ad(path: Path, name: str) -> Series:
+    """Columns of values, then Label; the name ends with the end of the training part and the first anomaly."""
+    columns, times = read_with_times(path)
+    return _beside_label(columns, times, name)
+
+
+def _is_timeeval(path: Path) -> bool:
+    names = _header(path)
+    return len(names) > 2 and (names[0], names[-1]) == ("timestamp", "is_anomaly")
+
+
+@series_format(
+    label="TimeEval",
+    example="a CSV file with columns timestamp, values, is_anomaly",
+    endings=CSV,
+    recognises=_is_timeeval,
+)
+def timeeval(path: Path, name: str) -> Series:
+    """Columns timestamp, one or several of values, is_anomaly."""
+    columns, times = read_with_times(path)
+    return _beside_label(columns, times, name)
+
+
+@series_format(
+    label="NAB",
+    example="a CSV file with columns timestamp, value, below a folder with labels/combined_windows.json",
+    endings=CSV,
+    recognises=lambda path: _header(path) == ["timestamp", "value"],
+)
+def nab(path: Path, name: str) -> Series:
+    """Columns timestamp and value; the windows of anomalies, both ends included, are in a JSON file above."""
+    columns, times = read_with_times(path)
+    if times is None or list(columns) != ["value"]:
+        raise ValueError(f"the columns must be timestamp and value: got {', '.join(columns)}")
+    moments = times.astype("datetime64[us]")
+    labels = np.zeros(len(moments), dtype=np.bool_)
+    for start, stop in _nab_windows(path.resolve()):
+        labels |= (np.datetime64(start) <= moments) & (moments <= np.datetime64(stop))
+    return Series(name, labels, {}, columns["value"], timestamps=times)
+
+
+def _nab_windows(path: Path) -> list[tuple[str, str]]:
+    file = next((folder / NAB_WINDOWS for folder in path.parents if (folder / NAB_WINDOWS).exists()), None)
+    if file is None:
+        raise ValueError(f"there are no labels: no column of them, and no {NAB_WINDOWS} in a folder above")
+    key = "/".join(path.parts[-2:])
+    try:
+        return [(start, stop) for start, stop in json.loads(file.read_text(encoding="utf-8"))[key]]
+    except KeyError:
+        raise ValueError(f"{file} has no entry {key}") from None
+    except (ValueError, TypeError):
+        raise ValueError(f"{file} must be a JSON object with pairs of start and end for each file") from None
+
+
+def _pack_members(path: Path) -> dict[str, set[str]]:
+    """Return the arrays of each series in an npz file whose arrays are called NAME/ARRAY; none if it is no npz file."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            members = file.namelist()
+    except zipfile.BadZipFile:
+        return {}
+    found: dict[str, set[str]] = {}
+    for member in members:
+        name, _, array = member.removesuffix(".npy").rpartition("/")
+        found.setdefault(name, set()).add(array)
+    return found
+
+
+def _is_pack(path: Path) -> bool:
+    members = _pack_members(path)
+    return bool(members) and all(name and arrays == {"data", "label"} for name, arrays in members.items())
+
+
+@series_format(
+    label="npz pack",
+    example="an npz file with arrays NAME/data and NAME/label for each series",
+    endings=(".npz",),
+    recognises=_is_pack,
+    names=lambda path: sorted(_pack_members(path)),
+)
+def pack(path: Path, name: str) -> Series:
+    """Many series in one npz file, as arrays NAME/data and NAME/label; names may end as in TSB-AD."""
+    with np.load(path) as arrays:
+        labels = arrays[f"{name}/label"]
+        return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=_train_stop(name, labels))
+
+
+@series_format(
+    label="table",
+    example="a CSV, TSV, JSON lines, npz, Parquet or Feather file with columns label, value and one per detector",
+    endings=TABLES,
+    recognises=lambda path: True,
+)
+def table(path: Path, name: str) -> Series:
+    """Named columns: label, value (or value_0, value_1, …), timestamp, and any other one a detector's scores."""
+    columns, times = read_with_times(path)
+    series = with_roles(columns, find_roles(columns, need_scores=False), name=name, times=times)
+    several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
+    values = np.column_stack(several) if several and series.values is None else series.values
+    return replace(series, values=values, train_stop=_train_stop(name, series.labels))
+
+
+def _beside_label(columns: Columns, times: NDArray[Any] | None, name: str) -> Series:
+    """Return the series of columns that are all values, but for the labels."""
+    label = find_roles(columns, need_scores=False).label
+    values = [column for key, column in columns.items() if key != label]
+    if not values:
+        raise ValueError("there must be a numeric column of values beside the labels")
+    labels = columns[label]
+    return Series(name, labels, {}, np.column_stack(values), train_stop=_train_stop(name, labels), timestamps=times)
+
+
+def _train_stop(name: str, labels: BoolArray | NDArray[Any]) -> int | None:
+    """Return the end of the training part from a name as in TSB-AD; the first anomaly it tells of must be so."""
+    coded = TSB_AD_NAME.search(name)
+    if coded is None:
+        return None
+    train_stop, first = map(int, coded.groups())
+    found = np.flatnonzero(labels)
+    if first not in found[:1]:
+        # Where the first anomaly is elsewhere, the series may have been cut, and the end of training is wrong too.
+        there = f"have it at {found[0]}" if len(found) else "have none"
+        raise ValueError(
+            f"the name of {name} says that the first anomaly is at {first}, and the labels {there}: "
+            "give it another name if the labels are right"
+        )
+    return train_stop

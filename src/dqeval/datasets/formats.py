@@ -1,0 +1,246 @@
+"""Labelled series from files of any known format: which format a file has, and which series are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from dqeval.datasets.files import UNREADABLE
+from dqeval.period import find_period
+from dqeval.registry import Registry
+from dqeval.types import BoolArray, FloatArray, Series
+
+Reader = Callable[[Path, str], Series]
+
+
+def load(path: str | Path, format: str = "auto", *, name: str | None = None) -> Series:
+    """Read one labelled series.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder if the series is one.
+    format : str, default "auto"
+        One of `FORMATS`; "auto" recognises it.
+    name : str, optional
+        Which series, where there are several.
+
+    Returns
+    -------
+    Series
+        With bool labels, and the period of the values if they are one column of finite numbers.
+
+    Examples
+    --------
+    >>> dqeval.datasets.load("nowhere.csv")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.csv'
+    """
+    every = list(sources(path, format))
+    found = [source for source in every if name in (None, source.name)]
+    if not found:
+        raise ValueError(f"{path}: no series is called {name!r}; there are {_some(every)}")
+    if len(found) > 1:
+        raise ValueError(f"{path}: there are {len(found):,} series ({_some(found)}): give a name, or use read for all")
+    return found[0].read()
+
+
+def read(path: str | Path, format: str = "auto") -> Iterator[Series]:
+    """Read the labelled series of a file or a folder one after the other, sorted by name.
+
+    Parameters
+    ----------
+    path : str or Path
+        In a folder, and in the folders in it, files with endings that no format has are passed over, and so is what is
+        hidden. Any other file must be a series.
+    format : str, default "auto"
+        One of `FORMATS`; "auto" recognises it for each file by itself.
+
+    Returns
+    -------
+    iterator of Series
+        As from `load`.
+
+    Examples
+    --------
+    >>> for series in dqeval.datasets.read("folder/"):  # doctest: +SKIP
+    ...     print(series.name, len(series.values))
+    """
+    return (source.read() for source in sources(path, format))
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format in which people keep labelled series.
+
+    Attributes
+    ----------
+    name, label : str
+        The name to choose it by, and what people call it.
+    example : str
+        What such a file is called, or what is in it.
+    endings : tuple of str
+        How the names of its files end; none if a series is a folder.
+    recognises : callable
+        Path to bool, asked only where the ending fits. What cannot be read is not recognised.
+    reads : callable
+        Path and name to `Series`; its errors leave the path to the caller.
+    names : callable
+        Path to the names of the series in it.
+    summary : str
+        What the format is, in a sentence.
+    """
+
+    name: str
+    label: str
+    example: str
+    endings: tuple[str, ...]
+    recognises: Callable[[Path], bool]
+    reads: Reader
+    names: Callable[[Path], list[str]]
+    summary: str
+
+    def fits(self, path: Path) -> bool:
+        """Tell whether what is there has this format."""
+        return self.may_fit(path) and self.recognises(path)
+
+    def may_fit(self, path: Path) -> bool:
+        """Tell whether what is there has the right ending, or is a folder where a series is one."""
+        return not self.endings if path.is_dir() else ending(path) in self.endings
+
+
+FORMATS: Registry[Format] = Registry("format")
+
+
+def series_format(
+    *,
+    label: str,
+    example: str,
+    endings: tuple[str, ...],
+    recognises: Callable[[Path], bool],
+    names: Callable[[Path], list[str]] = lambda path: [stem(path)],
+) -> Callable[[Reader], Reader]:
+    """Return a decorator that registers a function as the reader of a format; what is first recognised first wins."""
+
+    def add(reads: Reader) -> Reader:
+        summary = (reads.__doc__ or "").partition("\n")[0]
+        FORMATS.add(Format(reads.__name__, label, example, endings, recognises, reads, names, summary))
+        return reads
+
+    return add
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a series can be read from.
+
+    Attributes
+    ----------
+    path : Path
+    format : str
+        The name of its format.
+    name : str
+        Of the series.
+    """
+
+    path: Path
+    format: str
+    name: str
+
+    def read(self) -> Series:
+        """Read the series; an error says which file it is about."""
+        try:
+            return _checked(FORMATS[self.format].reads(self.path, self.name))
+        except UNREADABLE as error:
+            raise ValueError(f"{self.path}: {error}") from None
+
+
+def sources(path: str | Path, format: str = "auto") -> Iterator[Source]:
+    """Return where the series of a file or a folder can be read from: see `read`."""
+    return _sources(Path(path), list(FORMATS) if format == "auto" else [FORMATS[format]])
+
+
+def ending(path: Path) -> str:
+    """Return how the name of a file ends, such as .csv or .csv.gz."""
+    *_, last, zipped = ("", "", *path.suffixes) if path.suffix.lower() == ".gz" else ("", path.suffix, "")
+    return f"{last}{zipped}".lower()
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without its ending."""
+    return path.name[: len(path.name) - len(ending(path))]
+
+
+def _sources(path: Path, formats: Sequence[Format]) -> Iterator[Source]:
+    path.stat()  # raises if there is nothing
+    empty = True
+    for file, format in _files(path, formats):
+        for name in format.names(file):
+            yield Source(file, format.name, name)
+            empty = False
+    if empty:
+        raise ValueError(f"{path}: there is no series here; expected {_expected(formats)}")
+
+
+def _files(path: Path, formats: Sequence[Format]) -> Iterator[tuple[Path, Format]]:
+    """Yield what holds series at or below a path, each with its format."""
+    found = next((format for format in formats if format.fits(path)), None)
+    if found is None and path.is_dir():
+        for inner in sorted(path.iterdir()):
+            seen = not inner.name.startswith(".")
+            if seen and (inner.is_dir() or any(format.may_fit(inner) for format in formats)):
+                yield from _files(inner, formats)
+    elif found is not None:
+        yield path, found
+    elif len(formats) == 1:
+        yield path, formats[0]  # asked for by name: its reader says what is wrong
+    else:
+        raise ValueError(f"{path}: this fits no known format; expected {_expected(formats)}")
+
+
+def _expected(formats: Sequence[Format]) -> str:
+    return ", ".join(f"{format.label} ({format.example})" for format in formats)
+
+
+def _some(found: Sequence[Source], most: int = 3) -> str:
+    return ", ".join([source.name for source in found[:most]] + ["…"] * (len(found) > most))
+
+
+def _checked(series: Series) -> Series:
+    """Return the series with what all formats have in common: shapes and labels checked, and the period."""
+    labels, values = _binary(np.asarray(series.labels)), series.values
+    if values is not None:
+        values = _as_columns(np.asarray(values))
+        if len(values) != len(labels):
+            raise ValueError(f"there must be a label for each point: got {len(labels):,} for {len(values):,} points")
+    if series.train_stop is not None and not 0 < series.train_stop < len(labels):
+        raise ValueError(f"the training part must end inside: at {series.train_stop:,} of {len(labels):,} points")
+    return replace(series, labels=labels, values=values, period=_period(values))
+
+
+def _binary(labels: np.ndarray) -> BoolArray:
+    if labels.ndim != 1 or not len(labels):
+        raise ValueError(f"the labels must be one column of at least one point: their shape is {labels.shape}")
+    bad = (labels != 0) & (labels != 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"the labels must be 0 and 1: that of point {at:,}, counted from 0, is {labels[at]}")
+    return labels.astype(np.bool_)
+
+
+def _as_columns(values: np.ndarray) -> FloatArray:
+    """Return values as one column, or as several side by side."""
+    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
+        raise ValueError(f"the values must be numbers in one or several columns: got {values.dtype} {values.shape}")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _period(values: FloatArray | None) -> int | None:
+    if values is None or values.ndim > 1 or not np.isfinite(values).all():
+        return None
+    return find_period(values)

@@ -1,0 +1,63 @@
+"""What the detectors share: series and windows in standard units, and scores of windows as scores of points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dqeval import validate
+from dqeval.period import find_period
+from dqeval.types import FloatArray
+
+# Windows are kept as a matrix only where 64-bit floats would need no more bytes than this.
+MOST_BYTES = 500_000_000
+
+
+def chosen(values: FloatArray, window: Any, *, least: int, count: int, why: str) -> int:
+    """Return the length of windows: as given, or the period of rank 2; and check that there are enough windows."""
+    length = find_period(values, rank=2) if window is None else validate.whole("window", window, least=least)
+    validate.enough_windows(values, length, count=count, why=why)
+    return length
+
+
+def standardised(values: FloatArray) -> FloatArray:
+    """Return the series less its mean, in units of its standard deviation; zeros if it is constant."""
+    low, high = values.min(), values.max()
+    if low == high:
+        return np.zeros_like(values)
+    # Values of any size are brought near 1 before they are squared.
+    near_one: FloatArray = values / max(-low, high)
+    near_one -= near_one.mean()
+    near_one /= near_one.std()
+    return near_one
+
+
+def sliding(values: FloatArray, window: int) -> FloatArray:
+    """Return all windows of a series as the rows of a view that needs no memory."""
+    return np.lib.stride_tricks.sliding_window_view(values, window)
+
+
+def normalised(rows: FloatArray) -> FloatArray:
+    """Return windows, each less its own mean, in units of its own standard deviation; zeros if it is constant."""
+    # Seen from its first value a constant window is zero to the last digit, whatever its mean is rounded to.
+    shifted = rows - rows[:, :1]
+    shifted -= shifted.mean(axis=1, keepdims=True)
+    deviation = np.sqrt(np.einsum("ij,ij->i", shifted, shifted) / (rows.shape[1] - 1))
+    shifted /= np.where(deviation > 0, deviation, 1)[:, None]
+    return shifted
+
+
+def centred(scores: FloatArray, window: int) -> FloatArray:
+    """Return the scores of windows at their middles; the first and the last are repeated to the ends."""
+    return np.pad(scores, (window // 2, (window - 1) // 2), mode="edge")
+
+
+def mean_over_windows(scores: FloatArray, window: int) -> FloatArray:
+    """Return for each point the mean score of the windows that hold it."""
+    sums = np.concatenate([[0.0], np.cumsum(scores)])
+    points = np.arange(len(scores) + window - 1)
+    first = np.maximum(points - window + 1, 0)
+    stop = np.minimum(points + 1, len(scores))
+    means: FloatArray = (sums[stop] - sums[first]) / (stop - first)
+    return means

@@ -1,0 +1,421 @@
+"""The detectors: one contract for all, the plain code they must equal, golden scores, edges and errors."""
+
+import inspect
+import re
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dqeval
+import naive_detectors as naive
+from dqeval import detectors
+from dqeval.detectors import DETECTORS, neighbours, windows
+from dqeval.detectors.kmeans_ad import _distances_to_centres
+from dqeval.kernels import neighbours as kernel
+
+DOCS = Path(__file__).parent.parent / "docs" / "detectors"
+TRAIN_STOP = 400
+
+every_detector = pytest.mark.parametrize("detector", list(DETECTORS), ids=lambda detector: detector.name)
+both_variants = pytest.mark.parametrize("variant", ["corrected", "published"])
+
+
+def run(detector, values, **options):
+    """Return the scores of a detector; one that trains does so on the first points."""
+    if detector.extra == "deep":
+        pytest.importorskip("torch")
+    if detector.trains:
+        options.setdefault("train_stop", TRAIN_STOP)
+    return detector.function(values, **options)
+
+
+def planted(kind):
+    """Return a series with an anomaly, and where it starts and stops."""
+    random = np.random.default_rng(7)
+    t = np.arange(900)
+    noise = random.normal(scale=0.05, size=len(t))
+    if kind == "burst":
+        values, event = np.sin(2 * np.pi * t / 50), np.tile([3.0, -3.0], 5)
+    elif kind == "bump":
+        values, event = (t % 40) / 40, 5 * np.hanning(12)
+    else:
+        values, event = np.sin(2 * np.pi * t / 60) + np.sin(2 * np.pi * t / 30) / 2, np.tile([0.0, 2.5, 0.0, -2.5], 4)
+    values[600 : 600 + len(event)] += event
+    # Numbers that 32 bits hold, so that all kinds of input are the same series.
+    return (values + noise).astype(np.float32).astype(float), 600, 600 + len(event)
+
+
+@cache
+def burst_scores(name):
+    return run(DETECTORS[name], planted("burst")[0])
+
+
+@st.composite
+def generic(draw, least=2, most=60):
+    """Draw a series of any size in which no two distances are equal."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    noise = random.normal(size=draw(st.integers(least, most)))
+    kinds = [noise, np.cumsum(noise), noise / 20 + np.sin(np.arange(len(noise)) / draw(st.integers(1, 9)))]
+    values = draw(st.sampled_from(kinds))
+    values[draw(st.integers(0, len(noise) - 1))] += draw(st.sampled_from([0, 5, 40]))
+    return values * 10.0 ** draw(st.integers(-6, 6)) + draw(st.sampled_from([0, 3]))
+
+
+# Many equal windows, constant ones, and steps.
+coarse = st.lists(st.integers(0, 3), min_size=8, max_size=60) | st.lists(
+    st.tuples(st.integers(0, 3), st.integers(1, 12)), min_size=2, max_size=8
+).map(lambda runs: [value for value, length in runs for _ in range(length + 4)])
+
+
+class TestContract:
+    def test_the_registry(self):
+        assert DETECTORS.names[:4] == ("kmeans_ad", "sub_lof", "fft", "sr")
+        for detector in DETECTORS:
+            assert detector.function is getattr(detectors, detector.name)
+            assert detector.summary.endswith(".")
+            assert detector.citation
+            assert detector.name in detectors.__all__
+
+    @every_detector
+    def test_it_takes_values_and_nothing_that_could_be_labels(self, detector):
+        first, *options = inspect.signature(detector.function).parameters.values()
+        assert first.name == "values"
+        assert all(option.kind is option.KEYWORD_ONLY for option in options)
+        assert not any(re.search(r"label|true|target|anomal|event", option.name) for option in options)
+        without = {option.name for option in options if option.default is option.empty}
+        assert without == ({"train_stop"} if detector.trains else set())
+
+    @every_detector
+    def test_scores_are_finite_and_as_many_as_values(self, detector):
+        scores = burst_scores(detector.name)
+        assert scores.shape == planted("burst")[0].shape
+        assert scores.dtype == np.float64
+        assert np.isfinite(scores).all()
+
+    @every_detector
+    def test_the_same_again_whatever_ran_before_and_the_input_untouched(self, detector):
+        values = planted("burst")[0]
+        before = values.copy()
+        values.setflags(write=False)
+        expected = burst_scores(detector.name).copy()
+        np.random.seed(99)  # noqa: NPY002
+        state = np.random.get_state()[1].copy()  # noqa: NPY002
+        np.testing.assert_array_equal(run(detector, values), expected)
+        np.testing.assert_array_equal(values, before)
+        np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+    @every_detector
+    @pytest.mark.parametrize("form", [list, np.float32, pd.Series, lambda x: x[:, None]], ids=str)
+    def test_any_kind_of_input(self, detector, form):
+        if detector.extra == "deep" and form is not list:
+            pytest.skip("one door for input: one kind is enough where it takes long")
+        values = planted("burst")[0]
+        np.testing.assert_array_equal(run(detector, form(values)), burst_scores(detector.name))
+
+    @every_detector
+    @pytest.mark.parametrize("kind", ["burst", "bump", "pattern"])
+    def test_it_finds_what_was_planted(self, detector, kind):
+        values, start, stop = planted(kind)
+        half = dqeval.find_period(values, rank=2) // 2
+        assert start - half <= run(detector, values).argmax() < stop + half
+
+    @every_detector
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            ([1.0, np.nan] * 300, r"values must be finite: 300 of 600 values are not \(first at index 1: nan\)"),
+            ([1.0] * 599 + [np.inf], r"values must be finite: 1 of 600 .* index 599: inf"),
+            ([], "values is empty"),
+            ([[1.0, 2.0]] * 600, "values"),
+            (["a"] * 600, "values must be numeric"),
+        ],
+    )
+    def test_errors_about_values(self, detector, values, message):
+        with pytest.raises(ValueError, match=message):
+            run(detector, values)
+
+    @every_detector
+    @pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], [3.0, 3.0]])
+    def test_a_point_or_two(self, detector, values):
+        if detector.name not in ("fft", "sr"):
+            with pytest.raises(ValueError, match=r"must (have|be) at (least|most)"):
+                run(detector, values)
+            return
+        scores = run(detector, values)
+        assert len(scores) == len(values)
+        assert np.isfinite(scores).all()
+
+    @every_detector
+    def test_a_constant_series(self, detector):
+        scores = run(detector, np.full(600, 0.1))
+        assert np.isfinite(scores).all()
+        assert np.ptp(scores) <= 1e-12
+
+    @every_detector
+    @pytest.mark.parametrize("scale", [1e-300, 1e300])
+    def test_values_of_any_size(self, detector, scale):
+        if detector.extra == "deep":
+            pytest.skip("32-bit floats")
+        np.testing.assert_allclose(
+            run(detector, planted("burst")[0] * scale), burst_scores(detector.name), rtol=1e-3, atol=1e-9
+        )
+
+
+class TestNaive:
+    @both_variants
+    @given(values=generic())
+    def test_fft(self, variant, values):
+        expected = naive.fft(values.tolist(), variant=variant)
+        np.testing.assert_allclose(detectors.fft(values, variant=variant), expected, rtol=1e-6, atol=1e-9)
+
+    @both_variants
+    @given(values=generic())
+    def test_sr(self, variant, values):
+        expected = naive.sr(values.tolist(), variant=variant)
+        np.testing.assert_allclose(detectors.sr(values, variant=variant), expected, rtol=1e-6, atol=1e-9)
+
+    @pytest.mark.parametrize("normalise", ["columns", "windows"])
+    @given(values=generic(least=10, most=40), window=st.integers(3, 8), count=st.integers(1, 12))
+    @settings(max_examples=100)
+    def test_sub_lof(self, normalise, values, window, count):
+        options = {"window": window, "neighbours": count, "normalise": normalise}
+        expected = naive.sub_lof(values.tolist(), **options)
+        np.testing.assert_allclose(detectors.sub_lof(values, **options), expected, rtol=1e-6)
+
+    @given(st.lists(st.floats(0, 100), min_size=1, max_size=40), st.integers(1, 20))
+    def test_mean_over_windows(self, scores, window):
+        expected = naive.mean_over_windows(scores, window)
+        np.testing.assert_allclose(windows.mean_over_windows(np.array(scores), window), expected, atol=1e-9)
+
+
+class TestNeighbours:
+    @pytest.mark.parametrize("search", [neighbours.by_diagonals, neighbours.by_products])
+    @pytest.mark.parametrize("weighted", [True, False])
+    @given(values=coarse, window=st.integers(2, 7), count=st.integers(1, 9), first=st.sampled_from([0, 1000]))
+    @settings(max_examples=50)
+    def test_distances_are_exact_also_at_ties(self, search, weighted, values, window, count, first):
+        """Which of several equally near windows are taken is free; how far they are is not."""
+        values = np.array([values[0] + first, *values[1:]], float)
+        weights = np.linspace(1, 1.05, window) if weighted else None
+        space = neighbours.Space(values, window, weights)
+        count = min(count, len(space) - 1)
+        points = space.points(slice(None)).tolist()
+        expected = [[distance for distance, _ in pairs] for pairs in naive.neighbours(points, count)]
+        found = neighbours_of(search, space, count)
+        np.testing.assert_allclose(found.distances, expected, atol=1e-6)
+        given_by = [
+            [np.linalg.norm(np.subtract(points[i], points[j])) for j in row] for i, row in enumerate(found.indices)
+        ]
+        np.testing.assert_allclose(found.distances, given_by, atol=1e-9)
+        assert all(len({i, *row}) == count + 1 for i, row in enumerate(found.indices.tolist()))
+
+    @pytest.mark.parametrize("weights", [np.geomspace(1, 8, 6), np.array([0, 0, 1.0, 1, 1, 1])])
+    def test_loose_bounds_are_made_up_for(self, weights):
+        values = np.random.default_rng(0).normal(size=200)
+        space = neighbours.Space(values, 6, weights)
+        exact = neighbours.by_products(space, np.arange(len(space)), 10)
+        np.testing.assert_allclose(neighbours.by_diagonals(space, 10).distances, exact.distances, rtol=1e-12)
+
+    @pytest.mark.parametrize("compiled", [True, False])
+    def test_compiled_or_not_the_scores_are_the_same(self, compiled, monkeypatch):
+        values = planted("bump")[0][500:700]
+        expected = detectors.sub_lof(values, window=20)
+        monkeypatch.setattr(kernel, "compiled", compiled)
+        np.testing.assert_allclose(detectors.sub_lof(values, window=20), expected, rtol=1e-9)
+
+
+def neighbours_of(search, space, count):
+    if search is neighbours.by_products:
+        return search(space, np.arange(len(space)), count)
+    return search(space, count)
+
+
+class TestKMeansAD:
+    def test_as_many_shapes_as_clusters(self):
+        values = np.tile([0.0, 1.0, 5.0, 2.0, 3.0], 40)
+        np.testing.assert_allclose(detectors.kmeans_ad(values, window=10, clusters=5), 0, atol=1e-5)
+
+    def test_more_clusters_than_shapes(self):
+        scores = detectors.kmeans_ad(np.tile([0.0, 1.0], 50), window=4, clusters=8)
+        np.testing.assert_allclose(scores, 0, atol=1e-5)
+
+    def test_one_cluster_is_the_mean_window(self):
+        values = planted("burst")[0]
+        points = windows.normalised(windows.sliding(values, 30))
+        distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
+        expected = windows.mean_over_windows(distances, 30)
+        np.testing.assert_allclose(detectors.kmeans_ad(values, window=30, clusters=1), expected, rtol=1e-5)
+
+    @pytest.mark.parametrize("kind", ["burst", "bump", "pattern"])
+    def test_inertia_is_that_of_plain_k_means(self, kind):
+        cluster = pytest.importorskip("sklearn.cluster")
+        values = windows.standardised(planted(kind)[0])
+        points = windows.normalised(windows.sliding(values, 50))
+        plain = cluster.KMeans(10, n_init=10, random_state=0).fit(points).inertia_
+        distances = _distances_to_centres(values, 50, 10, 10, np.random.default_rng(0))
+        assert (distances**2).sum() < 1.01 * plain
+
+    def test_windows_that_do_not_fit_into_memory(self, monkeypatch):
+        values = planted("burst")[0]
+        expected = detectors.kmeans_ad(values)
+        monkeypatch.setattr(windows, "MOST_BYTES", 0)
+        np.testing.assert_array_equal(detectors.kmeans_ad(values), expected)
+
+    def test_it_ends_after_so_many_steps(self, monkeypatch):
+        monkeypatch.setitem(detectors.kmeans_ad.__globals__, "_MOST_STEPS", 1)
+        assert np.isfinite(detectors.kmeans_ad(planted("burst")[0])).all()
+
+    def test_the_seed_matters_and_alone(self):
+        values = np.random.default_rng(0).normal(size=300)
+        one, again, other = (detectors.kmeans_ad(values, window=20, restarts=1, seed=seed) for seed in (1, 1, 2))
+        np.testing.assert_array_equal(one, again)
+        assert not np.array_equal(one, other)
+
+
+class TestEdges:
+    def test_constant_series(self):
+        constant = np.full(300, 0.1)
+        assert set(detectors.kmeans_ad(constant)) == {0.0}
+        assert set(detectors.sub_lof(constant)) == {1.0}
+        assert set(detectors.fft(constant)) == set(detectors.sr(constant)) == {0.0}
+
+    @given(coarse, st.integers(2, 8))
+    @settings(max_examples=50)
+    def test_flat_stretches(self, values, window):
+        for call in [
+            partial(detectors.kmeans_ad, window=window, clusters=1),
+            partial(detectors.sub_lof, window=window, neighbours=3),
+            partial(detectors.sub_lof, window=window, neighbours=3, normalise="windows"),
+            detectors.fft,
+            partial(detectors.fft, variant="published"),
+            detectors.sr,
+            partial(detectors.sr, variant="published"),
+        ]:
+            scores = call(values)
+            assert len(scores) == len(values)
+            assert np.isfinite(scores).all()
+
+    def test_a_window_beside_many_equal_ones_has_an_enormous_factor(self):
+        assert detectors.sub_lof([0.0] * 60 + [1.0, 3.0, 2.0], window=3, neighbours=10).max() > 1e8
+
+    def test_too_short_for_the_windows(self):
+        message = r"values must have at least 126 points: got 50; 2 windows of 125 points are needed to compare"
+        with pytest.raises(ValueError, match=message):
+            detectors.sub_lof(np.arange(50.0))
+        with pytest.raises(ValueError, match=r"at least 134 points: got 50; 10 windows of 125 .* for as many clusters"):
+            detectors.kmeans_ad(np.arange(50.0))
+        assert len(detectors.sub_lof([1.0, 2.0], window=1)) == 2
+        assert len(detectors.kmeans_ad([1.0, 2.0, 4.0], window=2, clusters=2)) == 3
+
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (partial(detectors.sub_lof, window=0), "window must be a whole number of at least 1: got 0"),
+            (partial(detectors.sub_lof, window=1, normalise="windows"), "window must be .* at least 2: got 1"),
+            (partial(detectors.sub_lof, neighbours=0), "neighbours must be a whole number of at least 1"),
+            (partial(detectors.sub_lof, normalise="rows"), "normalise must be 'columns' or 'windows': got 'rows'"),
+            (partial(detectors.kmeans_ad, window=1), "window must be a whole number of at least 2: got 1"),
+            (partial(detectors.kmeans_ad, clusters=0), "clusters must be a whole number of at least 1"),
+            (partial(detectors.kmeans_ad, restarts=1.5), "restarts must be a whole number of at least 1: got 1.5"),
+            (partial(detectors.kmeans_ad, seed=-1), "seed must be a whole number of at least 0"),
+            (partial(detectors.fft, variant="paper"), "variant must be 'corrected' or 'published': got 'paper'"),
+            (partial(detectors.sr, variant=None), "variant must be 'corrected' or 'published': got None"),
+        ],
+    )
+    def test_errors_about_options(self, call, message):
+        with pytest.raises(ValueError, match=message):
+            call(np.arange(300.0) % 7)
+
+    @pytest.mark.parametrize("length", [5, 8, 9, 10])
+    def test_a_series_that_is_its_own_smooth_curve(self, length):
+        values = np.random.default_rng(length).normal(size=length)
+        assert not detectors.fft(values).any()
+
+    def test_a_lone_spike_is_no_group(self):
+        values = np.zeros(500)
+        values[[100, 300]] = 20, -20
+        assert not detectors.fft(values, variant="published").any()
+        values[305] = -20
+        assert np.flatnonzero(detectors.fft(values, variant="published")).tolist() == list(range(300, 306))
+
+    def test_missing_frequencies(self):
+        step = np.repeat([0.0, 1.0], 64)
+        for variant in ("corrected", "published"):
+            assert np.isfinite(detectors.sr(step, variant=variant)).all()
+
+
+WSD, UCR = "094_WSD_id_66_WebService_tr_3309_1st_3914", "334_UCR_id_32_HumanActivity_tr_1671_1st_2764"
+CASES = [("wsd", WSD), ("ucr", UCR)]
+EXACT = {
+    "FFT": partial(detectors.fft, variant="published"),
+    "FFT_spectral_symmetric": detectors.fft,
+    "SR": partial(detectors.sr, variant="published"),
+    "Sub_LOF": detectors.sub_lof,
+    "Sub_LOF_window_znorm": partial(detectors.sub_lof, normalise="windows"),
+}
+
+
+@pytest.mark.data
+class TestRealSeries:
+    @pytest.mark.parametrize(("archive", "name"), CASES)
+    @pytest.mark.parametrize("key", EXACT)
+    def test_golden(self, real_series, golden_detectors, archive, name, key):
+        values = real_series(archive)[f"{name}/data"].astype(float)
+        scores, expected = EXACT[key](values), golden_detectors[f"{name}/{key}/raw"].astype(float)
+        np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-5 * np.ptp(expected))
+        scaled = golden_detectors[f"{name}/{key}/scaled"]
+        np.testing.assert_allclose((scores - scores.min()) / np.ptp(scores), scaled, rtol=1e-5, atol=1e-5)
+
+    @pytest.mark.parametrize(("archive", "name"), CASES)
+    def test_golden_k_means(self, real_series, golden_detectors, archive, name):
+        values = real_series(archive)[f"{name}/data"].astype(float)
+        window = int(golden_detectors[f"{name}/period_rank2"])
+        scores = detectors.kmeans_ad(values)
+        assert np.corrcoef(scores, golden_detectors[f"{name}/KMeansAD_U/raw"])[0, 1] > 0.995
+        distances = _distances_to_centres(windows.standardised(values), window, 10, 10, np.random.default_rng(0))
+        np.testing.assert_allclose(scores, windows.mean_over_windows(distances, window), rtol=1e-12)
+        assert (distances**2).sum() == pytest.approx(float(golden_detectors[f"{name}/KMeansAD_U/inertia"]), rel=0.01)
+
+    def test_dqe_of_the_case_study(self, real_series):
+        """The paper prints 0.54 and 0.34; so near are they to the metric as its text has it."""
+        series = real_series("wsd")
+        values, labels = series[f"{WSD}/data"].astype(float), series[f"{WSD}/label"]
+        assert dqeval.dqe_score(labels, detectors.sub_lof(values), period=125) == pytest.approx(0.556, abs=5e-4)
+        published = detectors.fft(values, variant="published")
+        assert dqeval.dqe_score(labels, published, period=125) == pytest.approx(0.345, abs=6e-4)
+
+
+class TestDocs:
+    def test_the_overview_lists_every_detector_in_order(self):
+        index = (DOCS / "index.md").read_text(encoding="utf-8")
+        rows = re.findall(
+            r"^\| (\S+) \| `(\w+)` \| (.+) \| (.+) \| (.+) \| \[page\]\((\w+)\.md\) \|$", index, re.MULTILINE
+        )
+        assert rows == [
+            (
+                detector.label,
+                detector.name,
+                "yes" if detector.trains else "no",
+                "; ".join(f"`{name}`: {value}" for name, value in detector.parameters.items()) or "none",
+                detector.citation,
+                detector.name,
+            )
+            for detector in DETECTORS
+        ]
+        assert "\n".join(DETECTORS.names) in index, "not all in the table of contents"
+
+    @every_detector
+    def test_every_detector_has_its_page(self, detector):
+        page = (DOCS / f"{detector.name}.md").read_text(encoding="utf-8")
+        assert page.startswith(f"# {detector.label}\n")
+        assert f"`dqeval.detectors.{detector.name}(" in page
+        assert detector.citation in page
+        for parameter in detector.parameters:
+            assert f"`{parameter}`" in page
+        for heading in ("Example", "Parameters", "Reference"):
+            assert f"\n## {heading}\n" in page
