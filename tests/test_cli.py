@@ -17,6 +17,7 @@ import typer
 
 import dqeval
 from commands import caller, run, write_demo
+from dqeval import cli
 from dqeval.cli import output
 
 SCORES = """time,value,label,noisy,good
@@ -541,3 +542,11 @@ def test_a_real_series(real_scores, tmp_path):
     near = dqeval.find_period(columns[0]) / 2
     expected = [dqeval.dqe_score(columns[1], scores.astype(float), near=near) for scores in columns[2:]]
     assert row(done.stdout, "DQE ") == pytest.approx(expected, abs=5e-4)
+
+
+def test_help_whose_reader_has_gone(monkeypatch, capsys):
+    gone = []
+    monkeypatch.setattr(cli, "app", lambda **_: (_ for _ in ()).throw(BrokenPipeError))
+    monkeypatch.setattr(output, "reader_gone", lambda: gone.append(True) or 141)
+    assert caller(monkeypatch, capsys)("--help").code == 141
+    assert gone == [True]

@@ -150,3 +150,10 @@ def test_progress_counts_detectors_and_repeats():
         progress=lambda done, of: told.append((done, of)),
     )
     assert told == [(done, 5) for done in range(1, 6)]
+
+
+def test_in_a_notebook(demo):
+    html = demo._repr_html_()
+    assert "sharp is best" in html
+    assert demo.cost_table().html() in html
+    assert "DQE 0.577" in demo.explanations["late"]._repr_html_()

@@ -298,3 +298,20 @@ def test_a_file_as_data(tmp_path):
     found = dqeval.report(path, tmp_path / "page.html", near=1)
     assert found.name == "series"
     assert dqeval.compare(path, near=1).panels == found.panels
+
+
+def test_thresholds_in_the_units_of_the_scores(tmp_path):
+    columns = {
+        "label": [0, 1, 0, 0],
+        "far": 100_000 + np.array([0, 0.03, 0.01, 0.02]),
+        "same": np.full(4, 5.0),
+        "alarms": [0, 1, 0, 1],
+    }
+    dqeval.report(columns, tmp_path / "page.html", near=1)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    data = json.loads(text.split('id="data">')[1].partition("</script>")[0])
+    shown = {detector["name"]: detector["rawThresholds"] for detector in data["detectors"]}
+    assert len(set(shown["far"])) == 100
+    assert all(100_000 <= float(threshold) <= 100_000.03 for threshold in shown["far"])
+    assert set(shown["same"]) == {"none"}
+    assert shown["alarms"][49] == "0.5"

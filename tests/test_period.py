@@ -74,3 +74,10 @@ def test_real_series(real_series, archive, name, period):
         if values is None:
             pytest.skip(f"{archive}.npz does not hold {name}")
         assert dqeval.find_period(values.astype(float)) == period
+
+
+def test_the_second_rank_is_a_longer_period():
+    t = np.arange(2000)
+    x = np.sin(2 * np.pi * t / 24) + 0.4 * np.sin(2 * np.pi * t / 168)
+    assert (dqeval.find_period(x), dqeval.find_period(x, rank=2)) == (24, 168)
+    assert dqeval.find_period(np.ones(100), rank=2) == 125

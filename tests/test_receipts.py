@@ -176,3 +176,24 @@ def test_errors_say_which_series(file):
 def test_strict_json():
     given = {1: (np.float64(0.5), np.nan, np.array([1, 2])), "a": [float("inf"), True, None, "x"]}
     assert jsonable(given) == {"1": [0.5, None, [1, 2]], "a": [None, True, None, "x"]}
+
+
+def test_a_verification_as_rows_and_numbers(tmp_path):
+    path = write_demo(tmp_path / "demo.csv", length=500)
+    read = read_input(path, name="demo")
+    result = compute("check", [read.series], {})
+    made = receipt("check", [read.record({})], {}, result)
+    made["versions"]["numpy"] = "0.1"
+    made["inputs"][0]["sha256"] = "0"
+    found = verify(made, [path])
+    assert not found.holds
+    assert [row["kind"] for row in found.records()] == ["failure", "note"]
+    assert found.numbers()["holds"] is False
+    assert found.numbers()["failures"] == found.failures
+
+
+def test_a_binary_file_is_hashed_too(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, label=[0, 1], mine=[0.5, 0.7])
+    read = read_input(path, name="a")
+    assert (read.sha256, read.bytes) == (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size)

@@ -111,11 +111,7 @@ class _Explaining:
         if not len(detected):
             return np.inf
         low, high = float(raw.min()), float(raw.max())
-        # Halves of finite numbers do not overflow. Rounding may carry it over the lowest score that is detected.
-        middle = min(2 * (low / 2 + (high / 2 - low / 2) * self.start), float(detected.min()))
-        below = raw[~self.detections]
-        if len(below) and middle <= below.max():
-            middle = float(detected.min())
+        middle = 2 * (low / 2 + (high / 2 - low / 2) * self.start)  # halves of finite numbers do not overflow
         return levelling.shortest_threshold(raw, float(detected.min()), around=middle)
 
     def events(self) -> Iterator[EventExplanation]:

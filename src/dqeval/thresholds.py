@@ -160,7 +160,7 @@ def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArra
 def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:
     """Return the number with the fewest digits that separates the scores from ``lowest`` on from those below.
 
-    It is ``around`` shortened, which must separate them too, or else ``lowest``.
+    It is ``around`` shortened, or ``lowest`` if that is not given, or separates nothing.
 
     Examples
     --------
