@@ -99,7 +99,11 @@ def test_commands_exist(page):
         if first == "COMMAND" or first.startswith("-"):
             continue
         assert first in COMMANDS, f"{page.name} shows '{shown}', and there is no such command"
-        options = {name for parameter in COMMANDS[first].params for name in parameter.opts}
+        command = COMMANDS[first]
+        if hasattr(command, "commands"):
+            assert rest[0] in command.commands, f"{page.name} shows '{shown}', and there is no such command"
+            command = command.commands[rest[0]]
+        options = {name for parameter in command.params for name in parameter.opts}
         for option in rest:
             assert not re.match(r"--?[a-z]", option) or option in options, f"{page.name}: '{shown}' has no {option}"
 

@@ -19,7 +19,7 @@ LAYERS = [
     {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation"},
     {"metrics", "|", "datasets", "detectors"},
     {"evaluate", "panel", "check", "scoring"},
-    {"explain", "compare"},
+    {"explain", "compare", "bench"},
     {"report", "receipts"},
     {"cli"},
 ]

@@ -49,6 +49,7 @@ __all__ = [
     "Series",
     "UndefinedError",
     "UndefinedWarning",
+    "bench",
     "best_threshold",
     "check",
     "combine",
@@ -69,10 +70,17 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from dqeval import bench
+
     __version__: str
 else:
 
     def __getattr__(name):
+        # Few who import dqeval run benchmarks, which need databases and processes.
+        if name == "bench":
+            from importlib import import_module
+
+            return import_module("dqeval.bench")
         # The version is looked up when asked for: the import of importlib.metadata costs more than that of dqeval.
         if name == "__version__":
             from importlib.metadata import version

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dqeval.cli import detection, gate, output
+from dqeval.cli import benching, detection, gate, output
 from dqeval.cli.options import (
     FailUnder,
     Figure,
@@ -221,6 +221,7 @@ def metrics(form: Form = Format.TABLE, path: Output = None) -> None:
 app.command()(detection.detect)
 app.command()(detection.detectors)
 app.add_typer(detection.datasets, name="datasets")
+app.add_typer(benching.bench, name="bench")
 
 
 @app.command()

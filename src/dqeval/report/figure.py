@@ -132,7 +132,7 @@ def _figure(series: Series, regions: Partition, results: dict[str, DQEResult]) -
 
 
 def _draw_series(axes: Axes, series: Series, regions: Partition, cuts: FloatArray) -> None:
-    name = _shortened(series.name, _LONGEST_SERIES_NAME)
+    name = shortened(series.name, _LONGEST_SERIES_NAME)
     size = f"{counted(len(series.labels), 'point')}, {counted(len(cuts), 'event')}, near {regions.near:g}"
     _title(axes, f"{name}: {size}", loc="left")
     if series.values is None:
@@ -157,7 +157,7 @@ def _draw_detector(time_axes: Axes, curve_axes: Axes, name: str, scores: FloatAr
     _draw_line(time_axes, validate.scaled(np.asarray(scores, dtype=float)))
     time_axes.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1), ylabel="scaled score")
     drawing.draw_curve(curve_axes, result.curve)
-    _title(time_axes, _shortened(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")
+    _title(time_axes, shortened(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")
     parts = f"capture {result.capture:.3f}   near miss {result.near_miss:.3f}   false alarm {result.false_alarm:.3f}"
     _title(curve_axes, f"DQE {result.dqe:.3f}   {parts}", loc="right", fontsize=7)
 
@@ -174,6 +174,6 @@ def _title(axes: Axes, text: str, **look: Any) -> None:
     axes.set_title(text, **look).set_in_layout(False)
 
 
-def _shortened(name: str, longest: int) -> str:
+def shortened(name: str, longest: int) -> str:
     """Return a name, without its middle if it is long: names often differ at their ends."""
     return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"

@@ -1,0 +1,288 @@
+"""One piece of a benchmark run: the scores of a detector on a series, and what the metrics say of them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries, import_all
+from dqeval.bench.pool import WorkFailedError
+from dqeval.panel import panel
+from dqeval.registry import DETECTORS
+from dqeval.types import Evaluation, EventScores, FloatArray, Series
+from dqeval.validate import UndefinedWarning
+
+# What rows that are of no single metric have in its place: the detector's own work, and scores that have no value.
+DETECT, EVALUATE = "detect", "evaluate"
+UNKNOWN = "*"  # the detectors of a file that cannot be read
+FROM_FILE = PlannedDetector("", "", ())  # the scores are in the series' file
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A series and a detector.
+
+    Attributes
+    ----------
+    series : PlannedSeries
+    detector : PlannedDetector
+        `FROM_FILE` if the scores are there already.
+    seed : int
+    metrics : tuple of str
+    near, period : float or None
+    folder : str
+        Where scores are kept.
+    version : str
+        Of dqeval.
+    modules : tuple of str
+        What is imported first.
+    """
+
+    series: PlannedSeries
+    detector: PlannedDetector
+    seed: int
+    metrics: tuple[str, ...]
+    near: float | None
+    period: float | None
+    folder: str
+    version: str
+    modules: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """A digest of all that the outcome follows from; of a file, its size and when it was changed."""
+        source = self.series.source
+        told = [repr(self.series), repr(self.detector), self.seed, self.metrics, self.near, self.period, self.version]
+        if not isinstance(source, Generated) and source.path.is_file():
+            state = source.path.stat()
+            told += [state.st_size, state.st_mtime_ns]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+    @property
+    def title(self) -> str:
+        """The series and the detector, for people."""
+        return f"{self.series.source.name}, {self.detector.label or 'scores'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A number of the results, or why there is none.
+
+    Attributes
+    ----------
+    series, dataset, detector : str
+    seed : int
+    metric : str
+        Or "detect": how the detector itself fared.
+    value : float or None
+    seconds : float
+    status : "ok", "undefined" or "failed"
+    reason, where : str
+        Why there is no value, and the traceback.
+    parameters : str
+        JSON.
+    """
+
+    series: str
+    dataset: str
+    detector: str
+    seed: int
+    metric: str
+    value: float | None
+    seconds: float
+    status: str
+    reason: str = ""
+    where: str = ""
+    parameters: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job.
+
+    Attributes
+    ----------
+    rows : list of Row
+    events : list of (detector, EventScores)
+        DQE of each event.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    events: list[tuple[str, EventScores]] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything failed."""
+        return any(row.status == "failed" for row in self.rows)
+
+
+def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
+    """Yield the jobs of a plan, one after the other: there may be millions."""
+    common = (plan.metrics, plan.near, plan.period, str(folder / "scores"), version, plan.modules)
+    for series in plan.series:
+        if series.scored:
+            yield Job(series, FROM_FILE, 0, *common)
+            continue
+        for detector in plan.detectors:
+            seeded = "seed" in DETECTORS[detector.name].parameters
+            for seed in plan.seeds if seeded else plan.seeds[:1]:
+                yield Job(series, detector, seed, *common)
+
+
+def work(job: Job) -> Outcome:
+    """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
+    import_all(job.modules)
+    outcome = Outcome()
+    series = job.series.source.read()
+    if job.detector == FROM_FILE:
+        if not series.scores:
+            raise WorkFailedError(f"{job.series.source.name} has no column of scores")
+        scores: dict[str, FloatArray] = dict(series.scores)
+    else:
+        began = time.perf_counter()
+        scores = {job.detector.label: scores_of(job, series)}
+        parameters = json.dumps(dict(job.detector.parameters))
+        outcome.rows.append(
+            _row(job, job.detector.label, DETECT, None, time.perf_counter() - began, "ok", parameters=parameters)
+        )
+    for detector, of_detector in scores.items():
+        _evaluate(job, series, detector, of_detector, outcome)
+    return outcome
+
+
+def failed(job: Job, reason: str, where: str) -> Outcome:
+    """Return the outcome of a job that failed as a whole."""
+    return Outcome([_row(job, job.detector.label or UNKNOWN, DETECT, None, 0.0, "failed", reason, where)])
+
+
+def scores_of(job: Job, series: Series) -> FloatArray:
+    """Return the scores of a detector, from the folder where they are kept, or made now and kept there."""
+    if series.values is None:
+        raise WorkFailedError("the series has no values for a detector to work on")
+    path = Path(job.folder) / _address(job, series)
+    kept = _read(path)
+    if kept is not None:
+        return kept
+    scores = _detected(job, series, series.values)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    place = path.with_suffix(f".{os.getpid()}.npy")
+    np.save(place, scores)
+    place.replace(path)  # whoever reads it sees all of it or nothing
+    return scores
+
+
+def kept_scores(job: Job, series: Series) -> FloatArray | None:
+    """Return the scores that a detector gave the series before, or None if they are not kept."""
+    return None if series.values is None else _read(Path(job.folder) / _address(job, series))
+
+
+def _read(path: Path) -> FloatArray | None:
+    try:
+        return np.asarray(np.load(path))
+    except FileNotFoundError:
+        return None
+
+
+def _address(job: Job, series: Series) -> str:
+    """Return where scores are kept: a digest of all that they follow from."""
+    assert series.values is not None
+    told = [series.values.shape, series.train_stop, job.detector.name, job.detector.parameters, job.seed, job.version]
+    digest = hashlib.sha256(json.dumps(told).encode())
+    digest.update(np.ascontiguousarray(series.values).tobytes())
+    name = digest.hexdigest()
+    return f"{name[:2]}/{name[2:34]}.npy"
+
+
+def _detected(job: Job, series: Series, values: FloatArray) -> FloatArray:
+    detector = DETECTORS[job.detector.name]
+    options: dict[str, Any] = dict(job.detector.parameters)
+    if "seed" in detector.parameters:
+        options.setdefault("seed", job.seed)
+    if detector.trains:
+        if series.train_stop is None:
+            raise WorkFailedError("the detector needs training, and the series does not say which part is for that")
+        options["train_stop"] = series.train_stop
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        scores = np.asarray(detector.function(values, **options), dtype=np.float64)
+    _check(scores, len(values), printed.getvalue())
+    return scores
+
+
+def _check(scores: FloatArray, length: int, printed: str) -> None:
+    if printed:
+        raise WorkFailedError(f"the detector printed, which it must not: {printed[:100]!r}")
+    if scores.shape != (length,):
+        raise WorkFailedError(f"the detector gave scores of shape {scores.shape} for {length:,} points")
+    if not np.isfinite(scores).all():
+        bad = np.flatnonzero(~np.isfinite(scores))
+        raise WorkFailedError(
+            f"the detector gave {len(bad):,} scores that are not finite, the first at point {bad[0]:,}"
+        )
+
+
+def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outcome: Outcome) -> None:
+    began = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedWarning)
+            found = panel(series.labels, scores, **_near(job, series), metrics=job.metrics, undefined="nan")
+    except ValueError as error:
+        # The other detectors of a file are still wanted.
+        spent = time.perf_counter() - began
+        where = traceback.format_exc()
+        outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {error}", where))
+        return
+    outcome.rows.extend(_metric_rows(job, detector, found))
+    if found.dqe is not None:
+        outcome.events.extend((detector, event) for event in found.dqe.per_event)
+
+
+def _near(job: Job, series: Series) -> dict[str, Any]:
+    if job.near is not None:
+        return {"near": job.near}
+    period = job.period or series.period
+    return {} if period is None else {"period": period}
+
+
+def _metric_rows(job: Job, detector: str, found: Evaluation) -> Iterator[Row]:
+    for metric, value in found.values.items():
+        reason = found.failures.get(metric, "")
+        status = "ok" if not reason else "undefined" if reason.startswith("undefined") else "failed"
+        yield _row(
+            job,
+            detector,
+            metric,
+            None if reason else value,
+            found.seconds[metric],
+            status,
+            reason,
+            parameters=json.dumps(found.parameters[metric]),
+        )
+
+
+def _row(
+    job: Job,
+    detector: str,
+    metric: str,
+    value: float | None,
+    seconds: float,
+    status: str,
+    reason: str = "",
+    where: str = "",
+    parameters: str = "{}",
+) -> Row:
+    name, dataset = job.series.source.name, job.series.dataset
+    return Row(name, dataset, detector, job.seed, metric, value, seconds, status, reason, where, parameters)

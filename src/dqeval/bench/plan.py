@@ -1,0 +1,255 @@
+"""What a benchmark run is to do: series, detectors, metrics, read from a file and checked before any work starts."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dqeval import validate
+from dqeval.bench.pool import Limits
+from dqeval.datasets import synthetic
+from dqeval.datasets.columns import find_roles
+from dqeval.datasets.files import column_names
+from dqeval.datasets.formats import Source, sources
+from dqeval.registry import DETECTORS, METRICS
+from dqeval.types import Series
+
+KEYS = ("metrics", "seeds", "near", "period", "timeout", "memory", "modules", "data", "detector", "scores")
+TABLES = ("data", "detector", "scores")
+GENERATORS = {"synthetic": synthetic}
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A series that is generated where it is needed.
+
+    Attributes
+    ----------
+    name : str
+    generator : str
+    parameters : tuple of (str, value)
+    """
+
+    name: str
+    generator: str
+    parameters: tuple[tuple[str, Any], ...]
+
+    def read(self) -> Series:
+        """Generate the series."""
+        made = GENERATORS[self.generator](**dict(self.parameters))
+        return Series(self.name, made.labels, {}, made.values, made.train_stop, made.period)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSeries:
+    """A series of the plan: which dataset it belongs to, and where it comes from; with scores, if they are there."""
+
+    dataset: str
+    source: Source | Generated
+    scored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDetector:
+    """A detector of the plan: what it is called in the results, which one it is, and its parameters."""
+
+    label: str
+    name: str
+    parameters: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a benchmark run is to do.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+    seeds : tuple of int
+        Each detector that takes a seed runs once with each.
+    near, period : float or None
+        As in `evaluate`; if neither is given, the period of each series is estimated.
+    limits : Limits
+    modules : tuple of str
+        What is imported before anything else, in every process: there, people register detectors of their own.
+    series : tuple of PlannedSeries
+    detectors : tuple of PlannedDetector
+    """
+
+    metrics: tuple[str, ...]
+    seeds: tuple[int, ...]
+    near: float | None
+    period: float | None
+    limits: Limits
+    modules: tuple[str, ...]
+    series: tuple[PlannedSeries, ...]
+    detectors: tuple[PlannedDetector, ...]
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read a plan from a TOML file; paths in it are relative to the file."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: this is not a plan in TOML: {error}") from None
+    try:
+        return make_plan(content, folder=path.parent)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
+    """Return a plan from what a file holds, checked.
+
+    Parameters
+    ----------
+    content : mapping
+        The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds a job), ``memory`` (megabytes a
+        job), ``modules`` (to import, for detectors of one's own), and the lists ``data``, ``detector`` and ``scores``.
+        Only data and detectors, or scores, need be there.
+    folder : Path, optional
+        What paths are relative to; the current folder if not given.
+
+    Returns
+    -------
+    Plan
+    """
+    _known_keys(content, KEYS, "the plan")
+    for key in ("metrics", "seeds", "modules", *TABLES):
+        _check_list(content, key)
+    validate.at_most_one(near=content.get("near"), period=content.get("period"))
+    import_all(content.get("modules", ()))
+    series = [*_every(content, "data", folder or Path()), *_every(content, "scores", folder or Path())]
+    detectors = [_detector(entry) for entry in content.get("detector", ())]
+    _not_twice([each.source.name for each in series], "series", "the name in the results")
+    _not_twice([each.label for each in detectors], "detectors", "the label in the results: give each one a label")
+    if not series:
+        raise ValueError("there is nothing to do: the plan needs [[data]] and [[detector]], or [[scores]]")
+    if any(not each.scored for each in series) and not detectors:
+        raise ValueError("there is data but no detector: add a [[detector]], or give [[scores]] instead of [[data]]")
+    return Plan(
+        metrics=tuple(METRICS[name].name for name in content.get("metrics", METRICS.names)),
+        seeds=tuple(validate.whole("a seed", seed, least=0) for seed in content.get("seeds", [0])),
+        near=None if "near" not in content else validate.near(content["near"]),
+        period=None if "period" not in content else validate.period(content["period"]),
+        limits=_limits(content),
+        modules=tuple(content.get("modules", ())),
+        series=tuple(series),
+        detectors=tuple(detectors),
+    )
+
+
+def _check_list(content: Mapping[str, Any], key: str) -> None:
+    given = content.get(key, [])
+    tables = key in TABLES
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        how = f"write [[{key}]]" if tables else f"write {key} = […]"
+        raise ValueError(f"{key} must be a list, which {given!r} is not: {how}")
+    if tables and not all(isinstance(entry, Mapping) for entry in given):
+        raise ValueError(f"each [[{key}]] must be a table of keys and values: got {given!r}")
+
+
+def import_all(modules: Iterable[str]) -> None:
+    """Import modules, for what they register."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise ValueError(f"the module {module} of the plan cannot be imported: {error}") from error
+
+
+def _limits(content: Mapping[str, Any]) -> Limits:
+    seconds, megabytes = content.get("timeout"), content.get("memory")
+    return Limits(
+        None if seconds is None else float(validate.whole("timeout", seconds, least=1)),
+        None if megabytes is None else validate.whole("memory", megabytes, least=1),
+    )
+
+
+def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[PlannedSeries]:
+    for entry in content.get(kind, ()):
+        if kind == "data" and "generator" in entry:
+            yield from _generated(entry)
+            continue
+        _known_keys(entry, ("path", "format", "name"), f"[[{kind}]]")
+        if not isinstance(entry.get("path"), (str, Path)):
+            raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
+        path = folder / entry["path"]
+        for source in sources(path, entry.get("format", "auto")):
+            _check(source)
+            yield PlannedSeries(entry.get("name") or _dataset(source), source, scored=kind == "scores")
+
+
+def _check(source: Source) -> None:
+    """Check what can be told of a file without reading all of it."""
+    if not os.access(source.path, os.R_OK):
+        raise ValueError(f"{source.path}: this file may not be read")
+    if source.format == "table" and (names := column_names(source.path)):
+        try:
+            find_roles(names, need_scores=False)
+        except ValueError as error:
+            raise ValueError(f"{source.path}: {error}") from None
+
+
+def _dataset(source: Source) -> str:
+    """Return the dataset of a series: in its name, as the TSB-AD benchmark has it, or the folder it lies in."""
+    coded = source.name.split("_")
+    return coded[1] if len(coded) > 2 and coded[0].isdigit() else source.path.resolve().parent.name
+
+
+def _generated(entry: Mapping[str, Any]) -> Iterator[PlannedSeries]:
+    given = {key: value for key, value in entry.items() if key not in ("generator", "count", "name")}
+    if entry["generator"] not in GENERATORS:
+        raise ValueError(f"there is no generator called {entry['generator']!r}: there is {', '.join(GENERATORS)}")
+    _fits(GENERATORS[entry["generator"]], given, f"the generator {entry['generator']}")
+    count = validate.whole("count", entry.get("count", 1), least=1)
+    first, name = validate.whole("seed", given.pop("seed", 0), least=0), entry.get("name", entry["generator"])
+    for i in range(count):
+        parameters = tuple(sorted({**_hashable(given), "seed": first + i}.items()))
+        yield PlannedSeries(name, Generated(f"{name}_{first + i}", entry["generator"], parameters))
+
+
+def _detector(entry: Mapping[str, Any]) -> PlannedDetector:
+    if "name" not in entry:
+        raise ValueError("[[detector]] needs a name: dqeval detectors lists them")
+    detector = DETECTORS[entry["name"]]
+    parameters = {key: value for key, value in entry.items() if key not in ("name", "label")}
+    _fits(detector.function, parameters, f"the detector {detector.name}")
+    return PlannedDetector(
+        entry.get("label", detector.name), detector.name, tuple(sorted(_hashable(parameters).items()))
+    )
+
+
+def _hashable(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+
+
+def _fits(function: Any, parameters: Mapping[str, Any], what: str) -> None:
+    known = [
+        name for name, option in inspect.signature(function).parameters.items() if option.default is not option.empty
+    ]
+    _known_keys(parameters, known, what)
+
+
+def _known_keys(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    for key in given:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
+            raise ValueError(f"{what} has no {key!r}: {hint}")
+
+
+def _not_twice(names: Sequence[str], what: str, why: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"two {what} are called {name!r}, which is {why}")
+        seen.add(name)

@@ -1,0 +1,230 @@
+"""Work in processes of its own, where it may fail, hang, or die of memory without harm to anything else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any
+
+_MEGABYTE = 2**20
+
+
+class WorkFailedError(Exception):
+    """Work that failed: the reason in a sentence, and where it happened.
+
+    Attributes
+    ----------
+    reason, where : str
+        ``where`` is the traceback; empty if the process ended without one.
+    """
+
+    def __init__(self, reason: str, where: str = "") -> None:
+        super().__init__(reason, where)
+        self.reason, self.where = reason, where
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a job may take: None for no limit.
+
+    Attributes
+    ----------
+    seconds : float or None
+    megabytes : int or None
+        Of address space, which is more than what is in use.
+    """
+
+    seconds: float | None = None
+    megabytes: int | None = None
+
+
+class Worker:
+    """A process that works on one call after the other; one that hangs or dies is replaced.
+
+    It is started by its own command, not by `multiprocessing`, which would run the caller's script again, and may not
+    start anything inside a cluster's worker.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+        self._expired = False
+
+    def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
+        """Return what the function returns, or raise `WorkFailedError`."""
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with self._clock():
+            try:
+                pickle.dump((function, argument), process.stdin)
+                process.stdin.flush()
+                done, reply = pickle.load(process.stdout)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                raise WorkFailedError(self._end()) from None
+        if not done:
+            raise WorkFailedError(*reply)
+        return reply
+
+    def kill(self) -> None:
+        """End the process, whatever it does; may come from another thread than the call that waits for it."""
+        if self._process is not None:
+            self._process.kill()
+
+    def stop(self) -> None:
+        """End the process, and forget it: the next call starts another."""
+        if self._process is not None:
+            self._process.kill()
+            with contextlib.suppress(BrokenPipeError):
+                self._process.communicate()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._expired = False
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _START, str(self._limits.megabytes or 0)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        return self._process
+
+    @contextlib.contextmanager
+    def _clock(self) -> Iterator[None]:
+        if self._limits.seconds is None:
+            yield
+            return
+        timer = threading.Timer(self._limits.seconds, self._expire)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _expire(self) -> None:
+        self._expired = True
+        self.kill()
+
+    def _end(self) -> str:
+        """Return why the process is gone, and forget it."""
+        assert self._process is not None
+        code = self._process.wait()
+        expired = self._expired
+        self.stop()
+        if expired:
+            return f"took longer than the limit of {self._limits.seconds:g} seconds"
+        return f"the process died ({f'signal {-code}' if code < 0 else f'exit code {code}'}): out of memory, or a crash"
+
+
+_START = "import sys; from dqeval.bench.pool import serve; serve(int(sys.argv[1]))"
+
+
+def serve(megabytes: int) -> None:
+    """Answer the calls that come on standard input until it ends, as it does when the caller was killed."""
+    calls, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Whatever prints, also from compiled code, must not come between the answers.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if megabytes:
+        _limit_memory(megabytes * _MEGABYTE)
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            function, argument = pickle.load(calls)
+            pickle.dump(_answer(function, argument, megabytes or None), answers)
+            answers.flush()
+
+
+def _answer(function: Callable[[Any], Any], argument: Any, megabytes: int | None) -> tuple[bool, Any]:
+    try:
+        return True, function(argument)
+    except MemoryError:
+        return False, (f"needs more than the memory limit of {megabytes} MB", traceback.format_exc())
+    except WorkFailedError as error:
+        return False, (error.reason, error.where)
+    except Exception as error:
+        return False, (f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _limit_memory(most: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+class LocalPool(Executor):
+    """An executor of processes on this machine that keeps to limits.
+
+    Unlike `concurrent.futures.ProcessPoolExecutor`, it ends what takes too long, and outlives a process that dies.
+
+    Parameters
+    ----------
+    workers : int
+    limits : Limits
+    """
+
+    def __init__(self, workers: int, limits: Limits) -> None:
+        self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[[Any], Any], Any] | None] = queue.SimpleQueue()
+        self._workers = [Worker(limits) for _ in range(workers)]
+        self._threads = [threading.Thread(target=self._feed, args=(worker,), daemon=True) for worker in self._workers]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have a function of one argument called in one of the processes."""
+        (argument,) = args
+        future: Future[Any] = Future()
+        self._calls.put((future, function, argument))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes: after what was submitted, or at once."""
+        if cancel_futures:
+            with contextlib.suppress(queue.Empty):
+                while (call := self._calls.get_nowait()) is not None:
+                    call[0].cancel()
+        for _ in self._threads:
+            self._calls.put(None)
+        if not wait or cancel_futures:
+            for worker in self._workers:
+                worker.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def _feed(self, worker: Worker) -> None:
+        while (call := self._calls.get()) is not None:
+            future, function, argument = call
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(worker.call(function, argument))
+            except BaseException as error:
+                future.set_exception(error)
+        worker.stop()
+
+
+class InProcess(Executor):
+    """An executor that works at once, here: nothing is started, and nothing can be limited."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call the function, and return what came of it."""
+        future: Future[Any] = Future()
+        (argument,) = args
+        done, reply = _answer(function, argument, None)
+        if done:
+            future.set_result(reply)
+        else:
+            future.set_exception(WorkFailedError(*reply))
+        return future

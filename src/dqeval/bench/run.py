@@ -1,0 +1,254 @@
+"""Running the jobs of a plan, on this machine or on many, and picking up where an earlier run stopped."""
+
+from __future__ import annotations
+
+import json
+import threading
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dqeval import validate
+from dqeval.bench.jobs import Job, Outcome, failed, jobs_of, work
+from dqeval.bench.plan import Plan, make_plan, read_plan
+from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
+from dqeval.bench.store import Store, versions
+
+AHEAD = 4  # jobs handed over for each worker, so that none waits for the driver
+KEPT = "plan.toml"  # in the folder of a run: the plan that it was last started with
+_MARK = "# Kept by dqeval bench run, shard "
+
+Progress = Callable[["State"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a run is: jobs done now, of these failed, done in an earlier run, and all there are."""
+
+    done: int
+    failed: int
+    earlier: int
+    total: int
+
+    @property
+    def left(self) -> int:
+        """How many jobs are left."""
+        return self.total - self.done - self.earlier
+
+
+def run(
+    plan: Plan | Mapping[str, Any] | str | Path,
+    folder: str | Path,
+    *,
+    workers: int = 0,
+    scheduler: str | None = None,
+    shard: tuple[int, int] = (1, 1),
+    progress: Progress | None = None,
+) -> State:
+    """Run a benchmark: every detector on every series, evaluated with every metric.
+
+    Parameters
+    ----------
+    plan : Plan, mapping, str or Path
+        A plan, what its file holds, or the file.
+    folder : str or Path
+        Where results and scores are kept. What was done there before is not done again.
+    workers : int, default 0
+        How many processes; 0 to work in this one, where jobs have no limits of time and memory.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers do the work; they must see the same folders.
+    shard : (int, int), default (1, 1)
+        ``(2, 3)`` does the second third of the jobs.
+    progress : callable, optional
+        Called with a `State` after each job.
+
+    Returns
+    -------
+    State
+    """
+    checked, folder = _read(plan), Path(folder)
+    if not 1 <= shard[0] <= shard[1]:
+        raise ValueError(f"shard must be a part and how many there are, such as (1, 3): got {shard}")
+    copy = _copy(plan, folder, shard)
+    tell = progress or (lambda state: None)
+    # The store comes last: where there is nobody to work, nothing is written.
+    with _executor(workers, scheduler, checked.limits) as (executor, ahead), Store(folder, create=True) as store:
+        if copy:
+            (folder / KEPT).write_text(copy, encoding="utf-8")
+        # Twice through the jobs, to count them and to do them: there may be too many to keep.
+        made = [store.has(job.id) for job in _jobs(checked, folder, *shard)]
+        state = State(0, 0, sum(made), len(made))
+        to_do = (job for job in _jobs(checked, folder, *shard) if not store.has(job.id))
+        tell(state)
+        made_with = versions()
+        for job, outcome in _outcomes(executor, to_do, ahead, scheduler is not None, checked.limits):
+            store.add(job, outcome, made_with)
+            state = State(state.done + 1, state.failed + outcome.failed, state.earlier, state.total)
+            tell(state)
+    return state
+
+
+def retry(
+    folder: str | Path, *, workers: int = 0, scheduler: str | None = None, progress: Progress | None = None
+) -> State:
+    """Do the jobs of a run again that failed, and what else is left of it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Of a run that was started from the file of a plan.
+    workers, scheduler, progress
+        As in `run`.
+
+    Returns
+    -------
+    State
+    """
+    folder = Path(folder)
+    shard, _ = _kept(folder)  # which says what is wrong with it by now, before failures are forgotten
+    with Store(folder) as store:
+        store.forget_failures()
+    return run(folder / KEPT, folder, workers=workers, scheduler=scheduler, shard=shard, progress=progress)
+
+
+def left(folder: str | Path) -> int:
+    """Return how many jobs a run would do if it went on now."""
+    folder = Path(folder)
+    with Store(folder) as store:
+        shard, plan = _kept(folder)
+        return sum(not store.has(job.id) for job in _jobs(plan, folder, *shard))
+
+
+def _kept(folder: Path) -> tuple[tuple[int, int], Plan]:
+    """Return the shard and the plan that a run was last started with."""
+    path = folder / KEPT
+    if not path.exists():
+        raise ValueError(f"{folder}: no plan is kept here: only runs that start from the file of a plan keep it")
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    part, parts = map(int, first.removeprefix(_MARK).split("/")) if first.startswith(_MARK) else (1, 1)
+    return (part, parts), _read(path)
+
+
+def _copy(plan: Plan | Mapping[str, Any] | str | Path, folder: Path, shard: tuple[int, int]) -> str:
+    """Return the text of a plan's file to keep, with whole paths; nothing if there is none, or it is there already."""
+    place = folder / KEPT
+    if isinstance(plan, (Plan, Mapping)) or (place.exists() and place.samefile(plan)):
+        return ""
+    if place.exists() and not place.read_text(encoding="utf-8").startswith(_MARK):
+        raise ValueError(f"{place} is somebody's own plan, and would be written over: choose another folder")
+    content = tomllib.loads(Path(plan).read_text(encoding="utf-8"))
+    lists = {kind: content.pop(kind, []) for kind in ("data", "detector", "scores")}
+    lines = [f"{_MARK}{shard[0]}/{shard[1]}", *_assignments(content)]
+    for kind, entry in ((kind, entry) for kind, entries in lists.items() for entry in entries):
+        path = {"path": str(_whole(plan).parent / entry["path"])} if "path" in entry else {}
+        lines += ["", f"[[{kind}]]", *_assignments({**entry, **path})]
+    return "\n".join([*lines, ""])
+
+
+def _assignments(content: Mapping[str, Any]) -> list[str]:
+    # Strings, numbers and lists are written alike in JSON and TOML.
+    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in content.items()]
+
+
+def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
+    return islice(jobs_of(plan, folder.resolve(), version("dqeval")), part - 1, None, parts)
+
+
+def merge(folders: Iterable[str | Path], into: str | Path) -> None:
+    """Put the results of several runs, such as the shards of one, into one folder."""
+    with Store(Path(into), create=True) as store:
+        for folder in folders:
+            store.take(Path(folder))
+
+
+def _read(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
+    if isinstance(plan, Plan):
+        return plan
+    # Whole paths: jobs are told apart by them, wherever they are started from, and a cluster's workers are elsewhere.
+    return make_plan(plan, folder=Path.cwd()) if isinstance(plan, Mapping) else read_plan(_whole(plan))
+
+
+def _whole(path: str | Path) -> Path:
+    return Path(path).parent.resolve() / Path(path).name
+
+
+def _outcomes(
+    executor: Executor, left: Iterator[Job], ahead: int, guard: bool, limits: Limits
+) -> Iterator[tuple[Job, Outcome]]:
+    """Yield each job with what came of it, as they end; only some are handed over at a time."""
+    running: dict[Future[Outcome], Job] = {}
+    while True:
+        for job in islice(left, ahead - len(running)):
+            running[executor.submit(_guarded, (job, limits)) if guard else executor.submit(work, job)] = job
+        if not running:
+            return
+        ended, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in ended:
+            job = running.pop(future)
+            yield job, _outcome(job, future)
+
+
+def _outcome(job: Job, future: Future[Outcome]) -> Outcome:
+    try:
+        return future.result()
+    except WorkFailedError as error:
+        return failed(job, error.reason, error.where)
+    except CancelledError:
+        raise ValueError("the scheduler is gone: start it again, and the run, which goes on where it was") from None
+    except Exception as error:
+        # A cluster lost the job, and gave up on it.
+        return failed(job, f"{type(error).__name__}: {error}", "")
+
+
+_own = threading.local()
+
+
+def _guarded(task: tuple[Job, Limits]) -> Outcome:
+    """Work in a process beside a cluster's worker, which so outlives jobs that hang or die."""
+    job, limits = task
+    if not hasattr(_own, "worker"):
+        _own.worker = Worker(limits)
+    try:
+        outcome: Outcome = _own.worker.call(work, job)
+    except WorkFailedError as error:
+        # Not raised: the cluster would do the job again, and again.
+        return failed(job, error.reason, error.where)
+    return outcome
+
+
+@contextmanager
+def _executor(workers: int, scheduler: str | None, limits: Limits) -> Iterator[tuple[Executor, int]]:
+    """Give something to work with, and how many jobs to hand it at a time."""
+    if scheduler is not None:
+        with _cluster(scheduler) as found:
+            yield found
+        return
+    count = validate.whole("workers", workers, least=0)
+    executor: Executor = LocalPool(count, limits) if count else InProcess()
+    try:
+        yield executor, AHEAD * count or 1
+    except BaseException:
+        executor.shutdown(cancel_futures=True)
+        raise
+    executor.shutdown()
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("a cluster needs Dask: pip install 'dqeval[cluster]'") from None
+    try:
+        client = Client(address, timeout="10s")
+    except OSError as error:
+        raise ValueError(f"there is no Dask scheduler at {address}: {error}") from None
+    with client:
+        threads = sum(client.nthreads().values())
+        yield client.get_executor(pure=False, retries=3), AHEAD * max(threads, 1)

@@ -1,0 +1,205 @@
+"""The results of a benchmark run: one SQLite file, which one process writes and any number read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dqeval.bench.jobs import DETECT, UNKNOWN, Job, Outcome
+
+FILE = "results.sqlite"
+_TABLES = """
+CREATE TABLE IF NOT EXISTS jobs (
+    id TEXT PRIMARY KEY, status TEXT NOT NULL, series TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS results (
+    series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL, metric TEXT NOT NULL,
+    value REAL, seconds REAL NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
+    parameters TEXT NOT NULL, versions TEXT NOT NULL,
+    PRIMARY KEY (series, detector, seed, metric)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS events (
+    series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL,
+    start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    dqe REAL NOT NULL, capture REAL NOT NULL, near_miss REAL NOT NULL, false_alarm REAL NOT NULL,
+    PRIMARY KEY (series, detector, seed, start)
+) WITHOUT ROWID;
+"""
+COLUMNS = (
+    "series",
+    "dataset",
+    "detector",
+    "seed",
+    "metric",
+    "value",
+    "seconds",
+    "status",
+    "reason",
+    "traceback",
+    "parameters",
+    "versions",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many jobs there are of each kind."""
+
+    done: int
+    failed: int
+
+
+class Store:
+    """The results of a run, in its folder. Only the process that runs the jobs writes."""
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        self.path = Path(folder) / FILE
+        if not create and not self.path.exists():
+            raise ValueError(f"{folder}: there is no run here; dqeval bench run PLAN -o {folder} starts one")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Each outcome is a transaction of its own: whoever is killed loses what was not finished, nothing else.
+        self._database = sqlite3.connect(self.path, timeout=60)
+        if create:
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def has(self, job: str) -> bool:
+        """Tell whether a job was done, or failed, before."""
+        return self._database.execute("SELECT 1 FROM jobs WHERE id = ?", (job,)).fetchone() is not None
+
+    def add(self, job: Job, outcome: Outcome, versions: str) -> None:
+        """Write down what came of a job, in place of what came of it before."""
+        name, label = job.series.source.name, job.detector.label
+        status = "failed" if outcome.failed else "done"
+        rows = [
+            (
+                *(row.series, row.dataset, row.detector, row.seed, row.metric, row.value, row.seconds, row.status),
+                *(row.reason, row.where, row.parameters, versions),
+            )
+            for row in outcome.rows
+        ]
+        events = [(name, job.series.dataset, detector, job.seed, *astuple(event)) for detector, event in outcome.events]
+        # With the row of a file that could not be read before.
+        detectors = {row.detector for row in outcome.rows} | {label or UNKNOWN}
+        with self._database as write:
+            for table in ("results", "events"):
+                write.executemany(
+                    f"DELETE FROM {table} WHERE series = ? AND detector = ? AND seed = ?",
+                    [(name, detector, job.seed) for detector in detectors],
+                )
+            write.executemany(f"INSERT INTO results VALUES ({', '.join('?' * 12)})", rows)
+            write.executemany(f"INSERT INTO events VALUES ({', '.join('?' * 10)})", events)
+            # A job that was changed, by other metrics or data, is done in its new form alone.
+            write.execute("DELETE FROM jobs WHERE series = ? AND detector = ? AND seed = ?", (name, label, job.seed))
+            write.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", (job.id, status, name, label, job.seed))
+
+    def forget_failures(self) -> int:
+        """Have the jobs that failed done again, and return how many they are."""
+        with self._database as write:
+            return write.execute("DELETE FROM jobs WHERE status = 'failed'").rowcount
+
+    def count(self) -> Count:
+        """Return how many jobs were done, and how many failed."""
+        found = dict(self._database.execute("SELECT status, COUNT(*) FROM jobs GROUP BY status").fetchall())
+        return Count(found.get("done", 0), found.get("failed", 0))
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Return the rows that failed."""
+        return list(
+            self._select("SELECT * FROM results WHERE status = 'failed' ORDER BY series, detector, seed, metric")
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Return every row of the results, in order."""
+        return self._select("SELECT * FROM results ORDER BY series, detector, seed, metric")
+
+    def values(self) -> Iterator[dict[str, Any]]:
+        """Return series, dataset, detector, metric and value of what is ok; over several seeds, the mean."""
+        return self._select(
+            "SELECT series, dataset, detector, metric, AVG(value) AS value FROM results "
+            "WHERE status = 'ok' AND metric <> ? GROUP BY series, detector, metric ORDER BY series, detector, metric",
+            DETECT,
+        )
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Return DQE and its parts of each event; over several seeds, the means."""
+        means = ", ".join(f"AVG({part}) AS {part}" for part in ("dqe", "capture", "near_miss", "false_alarm"))
+        return self._select(
+            f"SELECT series, dataset, detector, start, stop, {means} FROM events "
+            "GROUP BY series, detector, start ORDER BY series, start, detector"
+        )
+
+    def seconds(self) -> dict[str, float]:
+        """Return the mean time that each detector took a series."""
+        rows = self._database.execute(
+            "SELECT detector, AVG(seconds) FROM results WHERE metric = ? AND status = 'ok' GROUP BY detector", (DETECT,)
+        )
+        return dict(rows.fetchall())
+
+    def _select(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
+        rows = self._database.execute(query, values)
+        names = [column[0] for column in rows.description]
+        return (dict(zip(names, row, strict=True)) for row in rows)
+
+    def take(self, other: Path) -> None:
+        """Add the results of another run, such as a shard of this one."""
+        with closing(Store(other)):
+            pass  # which says if there is none
+        self._database.execute("ATTACH ? AS other", (str(Path(other) / FILE),))
+        with self._database as write:
+            for table in ("jobs", "results", "events"):
+                write.execute(f"INSERT OR REPLACE INTO {table} SELECT * FROM other.{table}")
+        self._database.execute("DETACH other")
+
+
+def versions() -> str:
+    """Return what the results are made with, as JSON."""
+    from importlib.metadata import version
+
+    return json.dumps({"dqeval": version("dqeval"), "numpy": np.__version__, "python": platform.python_version()})
+
+
+def export(folder: Path, path: Path) -> int:
+    """Write all results as CSV or Parquet, and return how many rows there are."""
+    with Store(folder) as store:
+        if path.suffix.lower() == ".parquet":
+            return _to_parquet(list(store.rows()), path)
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            count = 0
+            for row in store.rows():
+                writer.writerow(row)
+                count += 1
+            return count
+
+
+def _to_parquet(rows: Sequence[dict[str, Any]], path: Path) -> int:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError("Parquet files need pyarrow: pip install 'dqeval[files]'") from None
+    table = pyarrow.table({name: [row[name] for row in rows] for name in COLUMNS})
+    parquet.write_table(table, path)
+    return len(rows)

@@ -1,0 +1,311 @@
+"""The commands of benchmark runs: start and follow them, and look at what came of them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.options import Format, Output, Page
+
+if TYPE_CHECKING:
+    from dqeval.bench import State
+    from dqeval.tables import Page as Shown
+
+INTERVAL = 60.0  # seconds between two lines, where there is no terminal
+REFRESH = 0.2  # seconds between two pictures of the bar, where there is one
+ENDINGS = (".csv", ".parquet")
+
+bench = typer.Typer(help="Run benchmarks: series × detectors × metrics.", add_completion=False)
+
+
+class By(StrEnum):
+    """What counts once in a ranking."""
+
+    SERIES = "series"
+    EVENT = "event"
+
+
+Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="DIR")]
+Target = Annotated[
+    Path, typer.Option("-o", "--output", help="The folder, made if need be.", metavar="DIR", file_okay=False)
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        help="How many processes; 0 to work in this one, without limits a job.", min=0, show_default="one a CPU"
+    ),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://host:8786.")
+]
+Form = Annotated[Format, typer.Option("--format", help="How to write the results.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What failed in a run, to be shown: with tracebacks where programs read it."""
+
+    rows: Sequence[dict[str, Any]]
+
+    def page(self) -> Shown:
+        """Return a table, one row a failure."""
+        from dqeval.tables import Page, Table
+
+        if not self.rows:
+            return Page(["Nothing failed."])
+        header = ("series", "detector", "seed", "metric", "reason")
+        cells = [[" ".join(str(row[name]).split()) for name in header] for row in self.rows]
+        return Page([Table(header, cells, text_columns=len(header))])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a failure."""
+        names = ("series", "dataset", "detector", "seed", "metric", "reason", "traceback")
+        return [{name: row[name] for name in names} for row in self.rows]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"failures": self.records()}
+
+
+class Watch:
+    """How far a run is: told by the run after each job, asked for when it is time to show it."""
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+        self._began = 0.0
+
+    def tell(self, state: State) -> None:
+        """Take note of how far the run is now."""
+        if self.state is None:
+            self._began = time.monotonic()
+        self.state = state
+
+    def count(self) -> str:
+        """Return how many jobs are done, have failed, and are left."""
+        if self.state is None:
+            return "counting the jobs"
+        done = self.state.total - self.state.left
+        return f"{done:,} of {self.state.total:,} jobs done, {self.state.failed:,} failed, {self.state.left:,} left"
+
+    def line(self) -> str:
+        """Return the count, how fast it goes, and when it will end."""
+        if self.state is None or not (self.state.done and self.state.left):
+            return self.count()
+        rate = self.state.done / (time.monotonic() - self._began)
+        end = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + self.state.left / rate))
+        return f"{self.count()}; {60 * rate:,.1f} a minute, ends about {end}"
+
+
+@bench.command()
+def run(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN")],
+    folder: Target,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: Annotated[
+        str, typer.Option(help="Do a part of the jobs, such as 1/3, the first third.", metavar="PART/PARTS")
+    ] = "1/1",
+) -> None:
+    """Run detectors on series and evaluate them, or go on where that stopped: exit code 1 if jobs failed."""
+    from dqeval.bench import run
+
+    part = _shard(shard)
+    _work(folder, partial(run, plan, folder, shard=part), workers, scheduler)
+
+
+@bench.command()
+def retry(folder: Folder, workers: Workers = None, scheduler: Scheduler = None) -> None:
+    """Do the jobs again that failed, and what else is left: exit code 1 if jobs failed."""
+    from dqeval.bench.run import retry
+
+    _work(folder, partial(retry, folder), workers, scheduler)
+
+
+@bench.command()
+def status(folder: Folder) -> None:
+    """Say how many jobs are done, have failed, and are left."""
+    from dqeval.bench import Store
+    from dqeval.bench.run import left
+
+    with _results(folder):
+        with Store(folder) as store:
+            count = store.count()
+        try:
+            rest = f"{left(folder):,} left"
+        except (ValueError, OSError) as error:
+            # What is done is worth knowing where the data is not, such as in a copy of the folder.
+            rest = f"how many are left is not known ({error})"
+    output.say(f"{count.done:,} done, {count.failed:,} failed, {rest}")
+
+
+@bench.command()
+def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> None:
+    """Say what failed and why; JSON and CSV have the tracebacks too."""
+    from dqeval.bench import Store
+
+    with _results(folder), Store(folder) as store:
+        found = Failures(store.failures())
+    output.emit(found, form, path, found.numbers)
+
+
+@bench.command()
+def rank(
+    folder: Folder,
+    by: Annotated[By, typer.Option(help="What counts once: each series, or each event, by DQE.")] = By.SERIES,
+    dataset: Annotated[str | None, typer.Option(help="Only the series of this dataset.", metavar="NAME")] = None,
+    form: Form = Format.TABLE,
+    path: Output = None,
+) -> None:
+    """Rank the detectors: means with intervals, ranks, which differences are more than chance, do metrics agree."""
+    from dqeval.bench.rank import rank
+    from dqeval.receipts import jsonable
+
+    with _results(folder):
+        found = rank(folder, by=by.value, dataset=dataset)
+    output.emit(found, form, path, lambda: jsonable(found.numbers()))
+
+
+@bench.command()
+def export(
+    folder: Folder,
+    path: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="The file: csv or parquet by its ending.", metavar="FILE", dir_okay=False),
+    ],
+) -> None:
+    """Write all results to a table, a row for each series, detector, seed and metric."""
+    from dqeval.bench import export
+
+    if path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
+    with _results(folder), output.written(path) as place:
+        export(folder, place)
+
+
+@bench.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="The folders of runs.", metavar="DIR")], folder: Target
+) -> None:
+    """Put the results of several runs, such as the shards of one, into one folder."""
+    from dqeval.bench import Store, merge
+    from dqeval.tables import counted
+
+    for given in folders:
+        with _results(given):
+            Store(given).close()  # which says if there is none, before anything is written
+        if given.resolve() == folder.resolve():
+            raise ValueError(f"-o {folder} is one of the runs to merge; name another folder")
+    with _results(folder):
+        merge(folders, folder)
+    _tell(f"merged {counted(len(folders), 'run')} into {folder}")
+
+
+@bench.command()
+def report(folder: Folder, path: Page) -> None:
+    """Write a report on the run: one HTML file, and a page for each series beside it, that need no network."""
+    from dqeval.report.bench import bench_report
+
+    # Not to a place beside it, as the pages of the series lie in a folder that is named after the file.
+    with _results(folder), output.progress("bench report") as tell:
+        bench_report(folder, path, progress=tell)
+    _tell(f"wrote {path}")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    try:
+        part, parts = map(int, text.split("/"))
+    except ValueError:
+        raise ValueError(f"--shard {text}: write it as 1/3, the first third of the jobs") from None
+    return part, parts
+
+
+def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
+    """Have the work done, show how far it is, and exit with code 1 if the run has jobs that failed."""
+    from dqeval import validate
+    from dqeval.bench import Store
+    from dqeval.tables import counted
+
+    validate.at_most_one(workers=workers, scheduler=scheduler)
+    processes = (os.cpu_count() or 1) if workers is None else workers
+    watch = Watch()
+    with _results(folder):
+        try:
+            with _shown(watch):
+                start(workers=processes, scheduler=scheduler, progress=watch.tell)
+        except KeyboardInterrupt:
+            if watch.state is not None:
+                _tell(f"stopped: {watch.count()}; the same command goes on from there")
+            raise
+        _tell(watch.count())
+        with Store(folder) as store:
+            failed = store.count().failed
+    if failed:
+        _tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _shown(watch: Watch) -> Iterator[None]:
+    """Show how far the work is: as a bar on a terminal, and otherwise as a line a minute."""
+    if not sys.stderr.isatty():
+        with _every(INTERVAL, lambda: _tell(watch.line())):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(watch.line(), total=None)
+
+        def move() -> None:
+            if watch.state is not None:
+                done = watch.state.total - watch.state.left
+                bar.update(task, description=watch.line(), completed=done, total=watch.state.total)
+
+        with _every(REFRESH, move):
+            yield
+
+
+@contextmanager
+def _every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
+    """Call a function again and again meanwhile; by the clock, as a job may take hours."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(seconds):
+            show()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def _results(folder: Path) -> Iterator[None]:
+    """Have errors of the database say in a sentence which run they are about."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ValueError(f"{folder}: its file of results cannot be used: {error}") from None
+
+
+def _tell(sentence: str) -> None:
+    typer.echo(f"dqeval: {sentence}", err=True)

@@ -1,0 +1,66 @@
+"""Detectors that do what detectors must not, for the tests of benchmark runs."""
+
+import os
+import time
+
+import numpy as np
+
+from dqeval.registry import detector
+
+
+@detector(label="Quick", citation="none")
+def quick(values, *, power=1.0, seed=0):
+    """Score each point by how far it is from the mean."""
+    return np.abs(values - values.mean()) ** power + 1e-6 * seed
+
+
+@detector(label="Raises", citation="none")
+def raises(values):
+    """Raise an error."""
+    raise RuntimeError("no such luck")
+
+
+@detector(label="Hangs", citation="none")
+def hangs(values):
+    """Never come back."""
+    time.sleep(3600)
+
+
+@detector(label="NaN", citation="none")
+def gives_nan(values):
+    """Give a score that is no number."""
+    scores = np.zeros(len(values))
+    scores[3] = np.nan
+    return scores
+
+
+@detector(label="Short", citation="none")
+def too_short(values):
+    """Give too few scores."""
+    return np.zeros(len(values) - 1)
+
+
+@detector(label="Prints", citation="none")
+def prints(values):
+    """Print."""
+    print("hello")
+    return np.zeros(len(values))
+
+
+@detector(label="Hungry", citation="none")
+def hungry(values):
+    """Ask for more memory than there may be."""
+    return np.ones((len(values), 2_000_000_000)).sum(axis=1)
+
+
+@detector(label="Dies", citation="none")
+def dies(values):
+    """End the process, as the system does when memory runs out."""
+    os.kill(os.getpid(), 9)
+
+
+@detector(label="Slow", citation="none")
+def slow(values, *, seconds=0.02, seed=0):
+    """Take a while."""
+    time.sleep(seconds)
+    return np.abs(values) + seed

@@ -1,0 +1,475 @@
+"""Benchmark runs: the same table however they are run, and nothing lost whatever happens."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dqeval
+import odd_detectors  # noqa: F401  (registers detectors)
+from dqeval import bench
+from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
+from dqeval.bench.store import Store
+from dqeval.registry import DETECTORS
+
+TESTS = Path(__file__).parent
+SMALL = {
+    "modules": ["odd_detectors"],
+    "metrics": ["dqe", "auc_roc"],
+    "seeds": [0, 1],
+    "data": [{"generator": "synthetic", "count": 3, "n": 600, "period": 24, "events": 3}],
+    "detector": [{"name": "quick"}, {"name": "quick", "label": "squared", "power": 2.0}, {"name": "fft"}],
+}
+
+
+def table(folder):
+    """Return the results of a run, but for the time that they took."""
+    with Store(folder) as store:
+        rows = [{name: value for name, value in row.items() if name != "seconds"} for row in store.rows()]
+        return rows, list(store.events())
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "here"
+    state = bench.run(SMALL, folder)
+    assert (state.done, state.failed, state.earlier, state.total, state.left) == (15, 0, 0, 15, 0)
+    return folder
+
+
+def test_values_are_those_of_a_panel(done):
+    rows, events = table(done)
+    assert len(rows) == 15 * 3  # two metrics, and how the detector fared
+    found = {(row["series"], row["detector"], row["seed"], row["metric"]): row for row in rows}
+    series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=1)
+    scores = DETECTORS["quick"].function(series.values, power=2.0, seed=1)
+    panel = dqeval.panel(series.labels, scores, period=series.period, metrics=["dqe", "auc_roc"])
+    for metric in ("dqe", "auc_roc"):
+        assert found["synthetic_1", "squared", 1, metric]["value"] == panel[metric]
+    assert found["synthetic_1", "squared", 1, "detect"]["parameters"] == '{"power": 2.0}'
+    own = [e for e in events if (e["series"], e["detector"]) == ("synthetic_1", "fft")]
+    fft = dqeval.panel(series.labels, dqeval.detectors.fft(series.values), period=series.period, metrics=["dqe"])
+    assert [(e["start"], e["dqe"]) for e in own] == [(e.start, e.dqe) for e in fft.dqe.per_event]
+
+
+def test_a_second_run_has_nothing_to_do(done):
+    state = bench.run(SMALL, done)
+    assert (state.done, state.earlier) == (0, 15)
+
+
+def test_processes_and_shards_give_the_same_table(done, tmp_path):
+    bench.run(SMALL, tmp_path / "processes", workers=2)
+    assert table(tmp_path / "processes") == table(done)
+    for part in (1, 2, 3):
+        bench.run(SMALL, tmp_path / f"shard{part}", shard=(part, 3))
+    bench.merge([tmp_path / f"shard{part}" for part in (1, 2, 3)], tmp_path / "merged")
+    assert table(tmp_path / "merged") == table(done)
+    assert bench.run(SMALL, tmp_path / "merged").earlier == 15
+
+
+def test_a_cluster_gives_the_same_table(done, tmp_path):
+    pytest.importorskip("distributed")
+    with Cluster(tmp_path) as address:
+        state = bench.run(SMALL, tmp_path / "cluster", scheduler=address)
+    assert (state.done, state.failed) == (15, 0)
+    assert table(tmp_path / "cluster") == table(done)
+
+
+class Cluster:
+    """A Dask scheduler and two workers, each a process of its own."""
+
+    def __init__(self, folder):
+        self.file = folder / "scheduler.json"
+        self.processes = []
+
+    def __enter__(self):
+        Cluster.last = self
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+        start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+        quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        options = ["--no-dashboard", "--scheduler-file", str(self.file)]
+        self.processes.append(subprocess.Popen([*start, *options], **quiet))
+        work = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard", "--nthreads", "1"]
+        for _ in range(2):
+            self.processes.append(subprocess.Popen([*work, "--scheduler-file", str(self.file)], **quiet))
+        while not self.file.exists() or not self.file.read_text():
+            time.sleep(0.1)
+        from distributed import Client
+
+        with Client(scheduler_file=str(self.file)) as client:
+            client.wait_for_workers(2, timeout=60)
+            return client.scheduler.address
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def test_what_fails_on_a_cluster_is_a_row_and_is_not_done_again(tmp_path):
+    pytest.importorskip("distributed")
+    plan = {**SMALL, "detector": [{"name": "raises"}, {"name": "dies"}], "data": SMALL["data"][:1], "seeds": [0]}
+    with Cluster(tmp_path) as address:
+        state = bench.run(plan, tmp_path / "run", scheduler=address)
+    assert (state.done, state.failed) == (6, 6)
+    reasons = {row["reason"].partition(":")[0] for row in table(tmp_path / "run")[0]}
+    assert reasons == {"RuntimeError", "the process died (signal 9)"}
+
+
+def test_a_scheduler_that_goes_away(tmp_path):
+    pytest.importorskip("distributed")
+    plan = {**LONG, "detector": [{"name": "slow", "seconds": 0.3}]}
+    with Cluster(tmp_path) as address:
+        scheduler = Cluster.last.processes[0]
+        options = {"scheduler": address, "progress": lambda state: scheduler.kill() if state.done == 2 else None}
+        with pytest.raises(ValueError, match="the scheduler is gone"):
+            bench.run(plan, tmp_path / "run", **options)
+
+
+def test_no_scheduler_there(tmp_path):
+    pytest.importorskip("distributed")
+    with pytest.raises(ValueError, match=r"there is no Dask scheduler at tcp://127.0.0.1:9"):
+        bench.run(SMALL, tmp_path / "run", scheduler="tcp://127.0.0.1:9")
+
+
+def test_without_dask(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"a cluster needs Dask: pip install 'dqeval\[cluster\]'"):
+        bench.run(SMALL, tmp_path / "run", scheduler="tcp://127.0.0.1:9")
+
+
+def test_another_metric_evaluates_without_detecting(tmp_path, monkeypatch):
+    bench.run(SMALL, tmp_path)
+    monkeypatch.setattr("dqeval.bench.jobs._detected", lambda *_: pytest.fail("detected again"))
+    state = bench.run({**SMALL, "metrics": ["dqe", "auc_roc", "range_f1"]}, tmp_path)
+    assert (state.done, state.failed) == (15, 0)
+    assert {row["metric"] for row in table(tmp_path)[0]} == {"detect", "dqe", "auc_roc", "range_f1"}
+
+
+def test_changed_data_is_done_again(tmp_path):
+    path = tmp_path / "data" / "a.csv"
+    write_series(path, seed=0)
+    plan = {"data": [{"path": "data"}], "detector": [{"name": "sr"}], "metrics": ["auc_roc"]}
+    plan = bench.make_plan(plan, folder=tmp_path)
+    assert bench.run(plan, tmp_path / "run").done == 1
+    first = table(tmp_path / "run")
+    write_series(path, seed=5)
+    assert bench.run(plan, tmp_path / "run").done == 1
+    assert table(tmp_path / "run") != first
+
+
+def write_series(path, *, seed, scores=None):
+    path.parent.mkdir(exist_ok=True)
+    series = dqeval.datasets.synthetic(n=500, period=24, events=2, seed=seed)
+    columns = {"value": series.values, "label": series.labels, **(scores or {})}
+    rows = np.column_stack(list(columns.values()))
+    np.savetxt(path, rows, delimiter=",", header=",".join(columns), comments="")
+
+
+def test_scores_that_are_there(tmp_path):
+    random_scores = np.random.RandomState(0).rand(500)
+    bad = random_scores.copy()
+    bad[7] = np.nan
+    write_series(
+        tmp_path / "mine" / "a.csv", seed=0, scores={"one": random_scores, "two": random_scores**2, "bad": bad}
+    )
+    write_series(tmp_path / "mine" / "b.csv", seed=1)
+    plan = bench.make_plan({"scores": [{"path": "mine"}], "metrics": ["dqe"], "near": 12}, folder=tmp_path)
+    state = bench.run(plan, tmp_path / "run")
+    assert (state.done, state.failed) == (2, 2)
+    rows = {(row["series"], row["detector"], row["metric"]): row for row in table(tmp_path / "run")[0]}
+    labels = dqeval.datasets.synthetic(n=500, period=24, events=2, seed=0).labels
+    assert rows["a", "two", "dqe"]["value"] == dqeval.dqe_score(labels, random_scores**2, near=12)
+    assert "y_score must be finite" in rows["a", "bad", "evaluate"]["reason"]
+    assert rows["b", "*", "detect"]["reason"] == "b has no column of scores"
+    write_series(tmp_path / "mine" / "b.csv", seed=1, scores={"one": random_scores})
+    bench.run(plan, tmp_path / "run")
+    assert ("b", "*") not in {(row["series"], row["detector"]) for row in table(tmp_path / "run")[0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("raises", "RuntimeError: no such luck"),
+        ("hangs", "took longer than the limit of 3 seconds"),
+        ("gives_nan", "the detector gave 1 scores that are not finite, the first at point 3"),
+        ("too_short", "the detector gave scores of shape (599,) for 600 points"),
+        ("prints", "the detector printed, which it must not: 'hello\\n'"),
+        ("hungry", "needs more than the memory limit of 4000 MB"),
+        ("dies", "the process died (signal 9): out of memory, or a crash"),
+        ("cnn", "ValueError: "),
+    ],
+)
+def test_what_fails_is_one_row_and_stops_nothing(tmp_path, name, reason):
+    plan = {**SMALL, "detector": [{"name": name}, {"name": "quick"}], "timeout": 3, "memory": 4000, "seeds": [0]}
+    plan["data"] = [{"generator": "synthetic", "n": 600, "period": 24, "events": 2}]
+    if name == "cnn":
+        plan["detector"] = [{"name": "cnn", "device": "nowhere"}, {"name": "quick"}]
+        plan["timeout"] = 60
+        plan["memory"] = 20_000
+    state = bench.run(plan, tmp_path, workers=1)
+    assert (state.done, state.failed) == (2, 1)
+    with Store(tmp_path) as store:
+        (row,) = store.failures()
+        assert (row["detector"], row["metric"], row["value"]) == (name, "detect", None)
+        assert row["reason"].startswith(reason)
+        assert ("Traceback" in row["traceback"]) == (name in ("raises", "hungry", "cnn"))
+        assert store.count().failed == 1
+        assert {r["status"] for r in store.rows() if r["detector"] == "quick"} == {"ok"}
+        assert store.forget_failures() == 1
+    assert bench.run(plan, tmp_path, workers=1).done == 1
+
+
+def test_what_is_undefined_is_no_zero(tmp_path):
+    path = tmp_path / "data" / "none.csv"
+    write_series(path, seed=0)
+    path.write_text("\n".join(",".join([line.split(",")[0], "0"]) for line in path.read_text().splitlines()[1:]))
+    path.write_text("value,label\n" + path.read_text())
+    plan = {"data": [{"path": "data"}], "detector": [{"name": "fft"}], "metrics": ["dqe"]}
+    assert bench.run(bench.make_plan(plan, folder=tmp_path), tmp_path / "run").failed == 0
+    rows = {row["metric"]: row for row in table(tmp_path / "run")[0]}
+    assert (rows["dqe"]["value"], rows["dqe"]["status"]) == (None, "undefined")
+    with pytest.raises(ValueError, match="there are no results to rank"):
+        bench.rank(tmp_path / "run")
+
+
+BAD_PLANS = {
+    "unknown detector": ({"detector": [{"name": "fff"}]}, "there is no detector called 'fff': did you mean 'fft'?"),
+    "unknown metric": ({"metrics": ["vuspr"]}, "there is no metric called 'vuspr': did you mean 'vus_pr'?"),
+    "unknown key": ({"metric": []}, "the plan has no 'metric': did you mean 'metrics'?"),
+    "unknown parameter": (
+        {"detector": [{"name": "sub_lof", "neighbors": 3}]},
+        "the detector sub_lof has no 'neighbors': did you mean 'neighbours'?",
+    ),
+    "no name": ({"detector": [{"neighbours": 3}]}, "[[detector]] needs a name"),
+    "same label": ({"detector": [{"name": "fft"}, {"name": "fft"}]}, "two detectors are called 'fft'"),
+    "same series": ({"data": [{"generator": "synthetic"}] * 2}, "two series are called 'synthetic_0'"),
+    "no path": ({"data": [{}]}, "[[data]] needs a path or a generator"),
+    "no scores path": ({"scores": [{}]}, "[[scores]] needs a path"),
+    "empty folder": ({"data": [{"path": "empty"}]}, "there is no series here"),
+    "no such folder": ({"data": [{"path": "nowhere"}]}, "nowhere"),
+    "odd file": ({"data": [{"path": "odd.csv"}]}, "odd.csv: no numeric column is called label or is_anomaly"),
+    "unreadable file": ({"data": [{"path": "odd.npz"}]}, "odd.npz"),
+    "unknown generator": ({"data": [{"generator": "magic"}]}, "there is no generator called 'magic'"),
+    "generator's parameter": ({"data": [{"generator": "synthetic", "m": 1}]}, "the generator synthetic has no 'm'"),
+    "nothing": ({"data": []}, "there is nothing to do"),
+    "no detector": ({"detector": []}, "there is data but no detector"),
+    "seed": ({"seeds": [-1]}, "a seed must be a whole number"),
+    "limit": ({"timeout": 0}, "timeout must be a whole number of at least 1"),
+    "no list": ({"seeds": 0}, "seeds must be a list, which 0 is not: write seeds = […]"),
+    "a word": ({"metrics": "dqe"}, "metrics must be a list, which 'dqe' is not"),
+    "one table": ({"data": {"path": "x"}}, "data must be a list, which {'path': 'x'} is not: write [[data]]"),
+    "no table": ({"data": ["x"]}, "each [[data]] must be a table of keys and values: got ['x']"),
+    "a number": ({"data": [{"path": 3}]}, "[[data]] needs a path or a generator"),
+    "first seed": ({"data": [{"generator": "synthetic", "seed": "a"}]}, "seed must be a whole number"),
+    "near and period": ({"near": 1, "period": 2}, "give at most one of near, period"),
+    "module": ({"modules": ["no_such_module"]}, "the module no_such_module of the plan cannot be imported"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD_PLANS.values(), ids=BAD_PLANS)
+def test_bad_plans(tmp_path, changes, message):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "odd.csv").write_text("this,is\nno,table")
+    (tmp_path / "odd.npz").write_text("this is no npz")
+    with pytest.raises((ValueError, OSError)) as error:
+        bench.make_plan({**SMALL, **changes}, folder=tmp_path)
+    assert message in str(error.value)
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    write_series(tmp_path / "data" / "a.csv", seed=0)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(ValueError, match=r"a\.csv: this file may not be read"):
+        bench.make_plan({**SMALL, "data": [{"path": "data"}]}, folder=tmp_path)
+
+
+def test_plan_files(tmp_path):
+    write_series(tmp_path / "data" / "001_WSD_x_tr_100_1st_200.csv", seed=0)
+    text = 'period = 24\n[[data]]\npath = "data"\nformat = "table"\n[[detector]]\nname = "fft"\n'
+    (tmp_path / "plan.toml").write_text(text)
+    plan = bench.read_plan(tmp_path / "plan.toml")
+    assert plan.period == 24
+    assert [series.dataset for series in plan.series] == ["WSD"]
+    (tmp_path / "plan.toml").write_text(text.replace('format = "table"', 'name = "mine"'))
+    (tmp_path / "plan.toml").write_text("this is no TOML")
+    with pytest.raises(ValueError, match=r"plan\.toml: this is not a plan in TOML"):
+        bench.read_plan(tmp_path / "plan.toml")
+    (tmp_path / "plan.toml").write_text("metrics = [1]\n")
+    with pytest.raises(ValueError, match=r"plan\.toml: "):
+        bench.read_plan(tmp_path / "plan.toml")
+
+
+def test_bad_arguments(tmp_path):
+    with pytest.raises(ValueError, match="shard must be a part and how many there are"):
+        bench.run(SMALL, tmp_path, shard=(4, 3))
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 0"):
+        bench.run(SMALL, tmp_path, workers=-1)
+    with pytest.raises(ValueError, match="there is no run here"):
+        bench.Store(tmp_path / "nowhere")
+
+
+def test_export(done, tmp_path):
+    assert bench.export(done, tmp_path / "all.csv") == 45
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == 46
+    pytest.importorskip("pyarrow")
+    assert bench.export(done, tmp_path / "all.parquet") == 45
+    from pyarrow import parquet
+
+    assert parquet.read_table(tmp_path / "all.parquet").num_rows == 45
+
+
+def test_export_without_pyarrow(done, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r"Parquet files need pyarrow"):
+        bench.export(done, tmp_path / "all.parquet")
+
+
+def test_seconds_of_detectors(done):
+    with Store(done) as store:
+        assert set(store.seconds()) == {"fft", "quick", "squared"}
+
+
+# Whatever happens ---------------------------------------------------------------------------------------------------
+
+LONG = {
+    **SMALL,
+    "metrics": ["auc_roc"],
+    "seeds": list(range(7)),
+    "data": [{"generator": "synthetic", "count": 30, "n": 300, "period": 12, "events": 2}],
+    "detector": [{"name": "slow", "seconds": 0.01}],
+}
+DRIVER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_bench import LONG
+from dqeval import bench
+if __name__ == "__main__":
+    bench.run(LONG, sys.argv[2], workers=2)
+"""
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long") / "run"
+    state = bench.run({**LONG, "detector": [{"name": "slow", "seconds": 0.01}]}, folder, workers=2)
+    assert (state.done, state.failed) == (210, 0)
+    return table(folder)
+
+
+def test_a_driver_that_is_killed_loses_nothing(tmp_path, undisturbed):
+    (tmp_path / "driver.py").write_text(DRIVER)
+    command = [sys.executable, str(tmp_path / "driver.py"), str(TESTS), str(tmp_path / "run")]
+    moments = random.Random(0)
+    for _ in range(4):
+        driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for_jobs(tmp_path / "run", more=moments.randint(5, 30), driver=driver)
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+    with Store(tmp_path / "run") as store:
+        before = store.count().done
+    assert 0 < before < 210
+    state = bench.run(LONG, tmp_path / "run", workers=2)
+    assert (state.done, state.earlier, state.failed) == (210 - before, before, 0)
+    assert table(tmp_path / "run") == undisturbed
+    with sqlite3.connect(tmp_path / "run" / "results.sqlite") as database:
+        assert database.execute("SELECT COUNT(*), COUNT(DISTINCT id) FROM jobs").fetchone() == (210, 210)
+
+
+def wait_for_jobs(folder, *, more, driver):
+    """Wait until a run has done so many jobs more than when this is called."""
+
+    def count():
+        try:
+            with Store(folder) as store:
+                return store.count().done
+        except (ValueError, sqlite3.OperationalError):
+            return 0
+
+    start = count()
+    until = time.monotonic() + 60
+    while count() < start + more and driver.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
+    pool = []
+    real = bench.run.__globals__["LocalPool"]
+
+    class Watched(real):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            pool.append(self)
+
+    killed = []
+
+    def kill_now_and_then(state):
+        if state.done in (20, 60, 120):
+            process = pool[0]._workers[state.done % 2]._process
+            killed.append(process.pid)
+            os.kill(process.pid, signal.SIGKILL)
+
+    bench.run.__globals__["LocalPool"] = Watched
+    try:
+        state = bench.run(LONG, tmp_path, workers=2, progress=kill_now_and_then)
+    finally:
+        bench.run.__globals__["LocalPool"] = real
+    assert len(killed) == 3
+    assert state.done == 210
+    assert 1 <= state.failed <= 3
+    with Store(tmp_path) as store:
+        assert {row["reason"].partition(":")[0] for row in store.failures()} == {"the process died (signal 9)"}
+        store.forget_failures()
+    assert bench.run(LONG, tmp_path, workers=2).failed == 0
+    assert table(tmp_path) == undisturbed
+
+
+def test_an_interrupted_run_stops_its_processes(tmp_path):
+    def interrupt(state):
+        if state.done == 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.run(LONG, tmp_path, workers=2, progress=interrupt)
+    with Store(tmp_path) as store:
+        assert store.count().done == 10
+
+
+# The pool -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pool_is_an_executor():
+    with LocalPool(2, Limits()) as pool:
+        assert list(pool.map(abs, range(-5, 5))) == [5, 4, 3, 2, 1, 0, 1, 2, 3, 4]
+        with pytest.raises(WorkFailedError, match="TypeError"):
+            pool.submit(abs, "x").result()
+
+
+def test_what_is_cancelled_is_not_done():
+    pool = LocalPool(1, Limits())
+    futures = [pool.submit(time.sleep, 0.2) for _ in range(5)]
+    futures[-1].cancel()
+    time.sleep(0.5)
+    pool.shutdown(cancel_futures=True)
+    assert futures[-1].cancelled()
+    assert any(future.cancelled() for future in futures[1:-1])
+
+
+def test_a_worker_that_was_never_used_can_be_stopped():
+    worker = Worker(Limits())
+    worker.kill()
+    worker.stop()
+
+
+def test_in_process():
+    assert InProcess().submit(abs, -3).result() == 3
+    with pytest.raises(WorkFailedError) as error:
+        InProcess().submit(abs, "x").result()
+    assert "Traceback" in error.value.where

@@ -1,0 +1,427 @@
+"""Benchmark runs on the command line: every command, what goes wrong, and what is shown meanwhile."""
+
+import csv
+import importlib
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+
+from commands import caller, run
+from dqeval.bench import State, Store
+from dqeval.bench import run as start
+from dqeval.cli import app, benching
+from dqeval.datasets import synthetic
+
+TESTS = Path(__file__).parent
+PLAN = """
+metrics = ["dqe", "auc_roc"]
+
+[[data]]
+generator = "synthetic"
+count = 3
+n = 400
+period = 16
+events = 3
+
+[[detector]]
+name = "fft"
+
+[[detector]]
+name = "sr"
+"""
+FILES = """
+metrics = ["auc_roc"]
+near = 8
+
+[[scores]]
+path = "series"
+"""
+ALL_DONE = "dqeval: 6 of 6 jobs done, 0 failed, 0 left\n"
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    """Run the command line, in a folder with a small plan, on one worker or none."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "files.toml").write_text(FILES)
+    return caller(monkeypatch, capsys)
+
+
+@pytest.fixture
+def done(call):
+    """Have the small plan done, in the folder ``run``."""
+    assert call("bench", "run", "plan.toml", "-o", "run", "--workers", 0).err == ALL_DONE
+    return call
+
+
+def write_series(path, *, seed=0, **scores):
+    """Write a generated series, with scores or without."""
+    series = synthetic(n=400, period=16, events=3, seed=seed)
+    columns = {"value": series.values, "label": series.labels.astype(int), **scores}
+    path.parent.mkdir(exist_ok=True)
+    rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_as_people_run_it(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+
+    def bench(*arguments):
+        found = run("bench", *arguments, cwd=tmp_path)
+        assert found.returncode == 0, found.stderr
+        return found
+
+    assert bench("run", "plan.toml", "-o", "run", "--workers", "2").stderr == ALL_DONE
+    assert bench("run", "plan.toml", "-o", "run").stderr == ALL_DONE
+    assert bench("status", "run").stdout == "6 done, 0 failed, 0 left\n"
+    assert bench("failures", "run").stdout == "Nothing failed.\n"
+    assert bench("retry", "run", "--workers", "0").stderr == ALL_DONE
+    assert bench("rank", "run").stdout.startswith("Means over 3 series.\n")
+    assert bench("export", "run", "-o", "all.csv").stderr == "dqeval: wrote all.csv\n"
+    assert bench("merge", "run", "-o", "merged").stderr == "dqeval: merged 1 run into merged\n"
+    assert bench("report", "run", "-o", "bench.html").stderr == "dqeval: wrote bench.html\n"
+    assert "<html" in (tmp_path / "bench.html").read_text(encoding="utf-8")
+
+
+def test_processes_by_default(call, monkeypatch):
+    seen = []
+    monkeypatch.setattr("dqeval.bench.run", lambda *_, **options: seen.append(options["workers"]))
+    monkeypatch.setattr(benching.Watch, "count", lambda watch: "nothing done")
+    for count, expected in ((3, 3), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        call("bench", "run", "plan.toml", "-o", "run")
+        assert seen.pop() == expected
+
+
+def test_what_failed(call, tmp_path):
+    write_series(tmp_path / "series" / "a.csv", mine=range(400))
+    write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])
+    found = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
+    failed = "dqeval: 1 job failed: dqeval bench failures run says why\n"
+    assert (found.code, found.err) == (1, f"dqeval: 2 of 2 jobs done, 1 failed, 0 left\n{failed}")
+    assert call("bench", "status", "run").out == "1 done, 1 failed, 0 left\n"
+    again = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
+    assert (again.code, again.err) == (1, f"dqeval: 2 of 2 jobs done, 0 failed, 0 left\n{failed}")
+    header, _, row = call("bench", "failures", "run").out.splitlines()
+    assert header.split() == ["series", "detector", "seed", "metric", "reason"]
+    assert row.split()[:4] == ["b", "mine", "0", "evaluate"]
+    assert "  ValueError: y_score must be finite: 1 of 400 values" in row
+    assert "Traceback" not in row
+    (record,) = json.loads(call("bench", "failures", "run", "--format", "json").out)["failures"]
+    assert (record["series"], record["dataset"], record["detector"]) == ("b", "series", "mine")
+    assert "Traceback" in record["traceback"]
+    assert call("bench", "failures", "run", "--format", "csv", "-o", "failed.csv").code == 0
+    with (tmp_path / "failed.csv").open() as file:
+        assert next(csv.DictReader(file))["traceback"] == record["traceback"]
+
+
+def test_failed_jobs_alone_are_done_again(call, tmp_path, monkeypatch):
+    write_series(tmp_path / "series" / "a.csv", mine=range(400))
+    write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])
+    call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
+    monkeypatch.chdir("run")  # the plan that is kept does not depend on where one is
+    found = call("bench", "retry", tmp_path / "run", "--workers", 0)
+    assert (found.code, found.err.splitlines()[0]) == (1, "dqeval: 2 of 2 jobs done, 1 failed, 0 left")
+    write_series(tmp_path / "series" / "b.csv", mine=range(400))
+    assert call("bench", "status", ".").out == "1 done, 1 failed, 1 left\n"
+    assert call("bench", "retry", ".", "--workers", 0).code == 0
+    assert call("bench", "status", ".").out == "2 done, 0 failed, 0 left\n"
+    assert call("bench", "failures", ".").out == "Nothing failed.\n"
+
+
+def test_a_plan_that_does_not_hold_any_more_forgets_nothing(call, tmp_path):
+    write_series(tmp_path / "series" / "b.csv")
+    call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
+    (tmp_path / "series" / "b.csv").unlink()
+    found = call("bench", "retry", "run")
+    assert found.code == 2
+    assert "there is no series here" in found.err
+    assert "0 done, 1 failed, how many are left is not known (" in call("bench", "status", "run").out
+
+
+def test_which_plan_is_kept(done, tmp_path):
+    kept = (tmp_path / "run" / "plan.toml").read_text()
+    assert kept.startswith("# Kept by dqeval bench run, shard 1/1\nmetrics = ")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "plan.toml").write_text(PLAN)
+    assert done("bench", "run", "own/plan.toml", "-o", "own", "--workers", 0).code == 0
+    assert (tmp_path / "own" / "plan.toml").read_text() == PLAN
+    assert done("bench", "status", "own").out == "6 done, 0 failed, 0 left\n"
+    write_series(tmp_path / "series" / "a.csv", mine=range(400))
+    refused = done("bench", "run", "files.toml", "-o", ".", "--workers", 0)
+    told = "dqeval: plan.toml is somebody's own plan, and would be written over: choose another folder\n"
+    assert (refused.code, refused.err, (tmp_path / "plan.toml").read_text()) == (2, told, PLAN)
+    assert not (tmp_path / "results.sqlite").exists()
+    start({"detector": [{"name": "fft"}], "data": [{"generator": "synthetic", "n": 2000}]}, tmp_path / "python")
+    assert done("bench", "status", "python").out == (
+        "1 done, 0 failed, how many are left is not known (python: no plan is kept here: only runs that start from the "
+        "file of a plan keep it)\n"
+    )
+
+
+def test_jobs_are_the_same_wherever_one_is(call, tmp_path, monkeypatch):
+    plan = '[[data]]\npath = "series"\n[[data]]\ngenerator = "synthetic"\nn = 400\nperiod = 16\nevents = 3\n'
+    (tmp_path / "mixed.toml").write_text(f'metrics = ["auc_roc"]\n{plan}[[detector]]\nname = "fft"\n')
+    write_series(tmp_path / "series" / "ä b.csv", seed=3)
+    assert call("bench", "run", "mixed.toml", "-o", "run", "--workers", 0).code == 0
+    monkeypatch.chdir("series")
+    monkeypatch.setattr(Store, "add", lambda *_: pytest.fail("done again"))
+    for arguments in (["run", "../mixed.toml", "-o", "../run"], ["retry", "../run"]):
+        found = call("bench", *arguments, "--workers", 0)
+        assert (found.code, found.err) == (0, "dqeval: 2 of 2 jobs done, 0 failed, 0 left\n")
+
+
+def test_shards_and_merging(done, tmp_path):
+    for part in (1, 2):
+        assert done("bench", "run", "plan.toml", "-o", f"part{part}", "--shard", f"{part}/2", "--workers", 0).code == 0
+        assert done("bench", "status", f"part{part}").out == "3 done, 0 failed, 0 left\n"
+        assert done("bench", "retry", f"part{part}", "--workers", 0).err.startswith("dqeval: 3 of 3 jobs done")
+    assert done("bench", "merge", "part1", "part2", "-o", "merged").err == "dqeval: merged 2 runs into merged\n"
+    assert done("bench", "rank", "merged").out == done("bench", "rank", "run").out
+    assert done("bench", "run", "plan.toml", "-o", "merged", "--workers", 0).err == ALL_DONE
+
+
+def test_rankings(done, tmp_path):
+    table = done("bench", "rank", "run").out
+    assert "DQE, 95 % interval" in table
+    assert done("bench", "rank", "run", "--dataset", "synthetic").out == table
+    assert done("bench", "rank", "run", "--by", "event").out.startswith("Means over 9 events.\n")
+    numbers = json.loads(done("bench", "rank", "run", "--format", "json").out)
+    assert (numbers["n"], numbers["friedman"], numbers["metrics"]) == (3, None, ["dqe", "auc_roc"])
+    assert "\\begin{tabular}" in done("bench", "rank", "run", "--format", "latex").out
+    assert done("bench", "rank", "run", "--format", "csv", "-o", "rank.csv").err == "dqeval: wrote rank.csv\n"
+    with (tmp_path / "rank.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 4
+
+
+def test_export(done, tmp_path):
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    for name in ("all.csv", "all.parquet"):
+        assert done("bench", "export", "run", "-o", name).err == f"dqeval: wrote {name}\n"
+    with (tmp_path / "all.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 18
+    assert {row["metric"] for row in rows} == {"detect", "dqe", "auc_roc"}
+    assert parquet.read_table(tmp_path / "all.parquet").column_names == list(rows[0])
+
+
+def test_report(done, monkeypatch):
+    told = []
+    module = importlib.import_module("dqeval.report.bench")
+    monkeypatch.setattr(module, "bench_report", lambda *given, progress: told.extend(given))
+    assert done("bench", "report", "run", "-o", "bench.html").err == "dqeval: wrote bench.html\n"
+    assert told == [Path("run"), Path("bench.html")]
+
+
+BAD_PLANS = {
+    "unknown detector": (PLAN.replace('"sr"', '"fftt"'), "there is no detector called 'fftt': did you mean 'fft'?"),
+    "unknown metric": (PLAN.replace('"dqe"', '"dqee"'), "there is no metric called 'dqee': did you mean 'dqe'?"),
+    "unknown key": (f"timeouts = 3\n{PLAN}", "the plan has no 'timeouts': did you mean 'timeout'?"),
+    "unknown parameter": (f"{PLAN}windw = 3\n", "the detector sr has no 'windw'"),
+    "two of a name": (PLAN.replace('"sr"', '"fft"'), "two detectors are called 'fft'"),
+    "two series of a name": ('[[scores]]\npath = "twice"\n', "two series are called 'a'"),
+    "empty folder": ('[[scores]]\npath = "empty"\n', "empty: there is no series here"),
+    "no such folder": ('[[scores]]\npath = "nowhere"\n', "nowhere: No such file or directory"),
+    "odd file": ('[[scores]]\npath = "note.md"\n', "note.md: this fits no known format"),
+    "nothing": ("", "there is nothing to do"),
+    "no TOML": ("metrics: dqe", "this is not a plan in TOML"),
+    "no text": (b"\xff\xfe", "this is not a plan in TOML"),
+    "no file": (None, "bad.toml: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("plan", "message"), BAD_PLANS.values(), ids=BAD_PLANS)
+def test_bad_plans_stop_before_anything_is_written(call, tmp_path, plan, message):
+    (tmp_path / "empty").mkdir()
+    write_series(tmp_path / "twice" / "a.csv")
+    (tmp_path / "twice" / "b").mkdir()
+    write_series(tmp_path / "twice" / "b" / "a.csv")
+    (tmp_path / "note.md").write_text("a note")
+    if plan is not None:
+        (tmp_path / "bad.toml").write_bytes(plan if isinstance(plan, bytes) else plan.encode())
+    before = sorted(tmp_path.rglob("*"))
+    found = call("bench", "run", "bad.toml", "-o", "run")
+    assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
+    assert message in found.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_file_that_may_not_be_read(call, tmp_path, monkeypatch):
+    write_series(tmp_path / "series" / "a.csv")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).suffix != ".csv")
+    found = call("bench", "run", "files.toml", "-o", "run")
+    assert (found.code, found.err.count("\n")) == (2, 1)
+    assert "a.csv: this file may not be read" in found.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "plan.toml"], "Missing option '-o'"),
+        (["run", "plan.toml", "-o", "plan.toml"], "is a file"),
+        (["run", "plan.toml", "-o", "new", "--workers", "-1"], "Invalid value for '--workers'"),
+        (["run", "plan.toml", "-o", "new", "--shard", "third"], "--shard third: write it as 1/3"),
+        (["run", "plan.toml", "-o", "new", "--shard", "1/2/3"], "--shard 1/2/3: write it as 1/3"),
+        (["run", "plan.toml", "-o", "new", "--shard", "4/3"], "shard must be a part and how many there are"),
+        (["run", "plan.toml", "-o", "new", "--workers", "1", "--scheduler", "x"], "at most one of workers, scheduler"),
+        (["status", "new"], "new: there is no run here; dqeval bench run PLAN -o new starts one"),
+        (["failures", "new"], "new: there is no run here"),
+        (["retry", "new"], "new: no plan is kept here"),
+        (["rank", "new"], "new: there is no run here"),
+        (["rank", "run", "--dataset", "x"], "run: there are no results of the dataset x to rank"),
+        (["rank", "run", "--by", "point"], "Invalid value for '--by'"),
+        (["export", "new", "-o", "new.csv"], "new: there is no run here"),
+        (["export", "run", "-o", "new.txt"], "-o new.txt: the file should end with .csv or .parquet"),
+        (["export", "run", "-o", "new/new.csv"], "new.csv: No such file or directory"),
+        (["merge", "run", "old", "-o", "new"], "old: there is no run here"),
+        (["merge", "run", "-o", "run"], "-o run is one of the runs to merge; name another folder"),
+        (["report", "run", "-o", "new.pdf"], "should end with .html"),
+        (["status", "bad"], "bad: its file of results cannot be used: file is not a database"),
+    ],
+)
+def test_what_cannot_be_done(done, tmp_path, arguments, message):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "results.sqlite").write_text("this is no database" * 100)
+    found = done("bench", *arguments)
+    assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
+    assert message in found.err
+    assert not list(tmp_path.glob("new*"))
+
+
+def test_a_plain_line_now_and_then(call, monkeypatch):
+    monkeypatch.setattr(benching, "INTERVAL", 0.05)
+
+    def slow(*_, progress, **__):
+        time.sleep(0.12)
+        for state in (State(0, 0, 2, 10), State(1, 1, 2, 10)):
+            progress(state)
+            time.sleep(0.12)
+
+    monkeypatch.setattr("dqeval.bench.run", slow)
+    Store(Path("run"), create=True).close()
+    lines = call("bench", "run", "plan.toml", "-o", "run").err.splitlines()
+    assert lines[0] == "dqeval: counting the jobs"
+    assert "dqeval: 2 of 10 jobs done, 0 failed, 8 left" in lines
+    pace = r"dqeval: 3 of 10 jobs done, 1 failed, 7 left; [\d,.]+ a minute, ends about \d{4}-\d\d-\d\d \d\d:\d\d"
+    assert any(re.fullmatch(pace, line) for line in lines)
+    assert lines[-1] == "dqeval: 3 of 10 jobs done, 1 failed, 7 left"
+
+
+def test_no_line_within_a_minute(done):
+    assert benching.INTERVAL == 60
+    assert done("bench", "retry", "run", "--workers", 0).err.count("\n") == 1
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_on_a_terminal(call, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setattr(benching, "REFRESH", 0.01)
+
+    def slow(*_, progress, **__):
+        time.sleep(0.2)
+        progress(State(1, 0, 2, 10))
+        time.sleep(0.3)
+
+    monkeypatch.setattr("dqeval.bench.run", slow)
+    Store(Path("run"), create=True).close()
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    call("bench", "run", "plan.toml", "-o", "run")
+    assert "counting the jobs" in terminal.getvalue()
+    assert re.search(r"3 of 10 jobs done, 0 failed, 7 left; [\d,.]+ a minute", terminal.getvalue())
+    assert terminal.getvalue().endswith("dqeval: 3 of 10 jobs done, 0 failed, 7 left\n")
+
+
+@pytest.mark.parametrize("state", [None, State(2, 0, 1, 5)])
+def test_interrupted(call, monkeypatch, state):
+    def interrupted(*_, progress, **__):
+        if state is not None:
+            progress(state)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dqeval.bench.run", interrupted)
+    found = call("bench", "run", "plan.toml", "-o", "run")
+    stopped = "dqeval: stopped: 3 of 5 jobs done, 0 failed, 2 left; the same command goes on from there\n"
+    assert (found.code, found.out) == (130, "")
+    assert found.err == f"{stopped if state else ''}dqeval: interrupted\n"
+
+
+LONG = """
+modules = ["odd_detectors"]
+metrics = ["auc_roc"]
+[[data]]
+generator = "synthetic"
+count = 60
+n = 400
+period = 16
+events = 3
+[[detector]]
+name = "slow"
+seconds = 0.05
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other signals")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_ctrl_c_and_going_on(tmp_path, workers):
+    (tmp_path / "plan.toml").write_text(LONG)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+    arguments = ["bench", "run", "plan.toml", "-o", "run", "--workers", str(workers)]
+    command = [sys.executable, "-m", "dqeval", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = subprocess.Popen(command, cwd=tmp_path, env=environment, start_new_session=True, **streams)
+    wait_for_jobs(tmp_path / "run", 10)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to all processes
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    told = r"dqeval: stopped: (\d+) of 60 jobs done, 0 failed, (\d+) left; the same command goes on from there"
+    stopped, last = err.splitlines()
+    done, left = map(int, re.fullmatch(told, stopped).groups())
+    assert (last, done + left) == ("dqeval: interrupted", 60)
+    assert 10 <= done < 60
+    assert (
+        run("bench", "status", "run", cwd=tmp_path, env=environment).stdout == f"{done} done, 0 failed, {left} left\n"
+    )
+    again = run(*arguments, cwd=tmp_path, env=environment)
+    assert (again.returncode, again.stderr) == (0, "dqeval: 60 of 60 jobs done, 0 failed, 0 left\n")
+
+
+def wait_for_jobs(folder, count):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        time.sleep(0.02)
+        if (folder / "plan.toml").exists():  # the tables are there
+            with Store(folder) as store:
+                if store.count().done >= count:
+                    return
+    pytest.fail(f"fewer than {count} jobs were done in a minute")
+
+
+def test_the_page_shows_commands_that_exist():
+    page = (TESTS.parent / "docs" / "bench.md").read_text(encoding="utf-8")
+    commands = typer.main.get_command(app).commands["bench"].commands
+    shown = re.findall(r"\bdqeval bench ([a-z][^`#·\n]*)", page)
+    assert {line.split()[0] for line in shown} == set(commands)
+    for line in shown:
+        name, *rest = shlex.split(line)
+        options = {option for parameter in commands[name].params for option in parameter.opts}
+        assert {part for part in rest if part.startswith("-")} <= options, line
