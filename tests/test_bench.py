@@ -15,6 +15,7 @@ import pytest
 import dqeval
 import odd_detectors  # noqa: F401  (registers detectors)
 from dqeval import bench
+from dqeval.bench import pool as pool_module
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.registry import DETECTORS
@@ -180,7 +181,7 @@ def test_scores_that_are_there(tmp_path):
     write_series(
         tmp_path / "mine" / "a.csv", seed=0, scores={"one": random_scores, "two": random_scores**2, "bad": bad}
     )
-    write_series(tmp_path / "mine" / "b.csv", seed=1)
+    write_series(tmp_path / "mine" / "b.csv", seed=1, scores={"one": bad})
     plan = bench.make_plan({"scores": [{"path": "mine"}], "metrics": ["dqe"], "near": 12}, folder=tmp_path)
     state = bench.run(plan, tmp_path / "run")
     assert (state.done, state.failed) == (2, 2)
@@ -188,10 +189,65 @@ def test_scores_that_are_there(tmp_path):
     labels = dqeval.datasets.synthetic(n=500, period=24, events=2, seed=0).labels
     assert rows["a", "two", "dqe"]["value"] == dqeval.dqe_score(labels, random_scores**2, near=12)
     assert "y_score must be finite" in rows["a", "bad", "evaluate"]["reason"]
-    assert rows["b", "*", "detect"]["reason"] == "b has no column of scores"
-    write_series(tmp_path / "mine" / "b.csv", seed=1, scores={"one": random_scores})
+    write_series(tmp_path / "mine" / "b.csv", seed=1, scores={"other": random_scores})
+    (tmp_path / "mine" / "a.csv").write_text("value,label,one\n1,0,x\n")
+    assert bench.run(plan, tmp_path / "run").failed == 1
+    assert {(r["series"], r["detector"], r["metric"]) for r in table(tmp_path / "run")[0]} == {
+        ("a", "*", "detect"),
+        ("b", "other", "dqe"),
+    }
+    (tmp_path / "mine" / "a.csv").write_text("value,label\n1,0\n2,1\n")
     bench.run(plan, tmp_path / "run")
-    assert ("b", "*") not in {(row["series"], row["detector"]) for row in table(tmp_path / "run")[0]}
+    assert table(tmp_path / "run")[0][0]["reason"] == "a has no column of scores"
+
+
+def test_own_scores_beside_detectors(tmp_path):
+    write_series(tmp_path / "data" / "a.csv", seed=0)
+    write_series(tmp_path / "mine" / "a.csv", seed=0, scores={"own": np.random.RandomState(0).rand(500)})
+    content = {"data": [{"path": "data"}], "scores": [{"path": "mine"}], "detector": [{"name": "fft"}]}
+    bench.run(bench.make_plan({**content, "metrics": ["dqe"]}, folder=tmp_path), tmp_path / "run")
+    assert set(bench.rank(tmp_path / "run").detectors) == {"fft", "own"}
+
+
+def test_a_file_that_changes_during_the_work_is_done_again(tmp_path):
+    path = tmp_path / "data" / "a.csv"
+    write_series(path, seed=0)
+    plan = {**SMALL, "data": [{"path": "data"}], "detector": [{"name": "quick"}], "seeds": [0]}
+    plan = bench.make_plan(plan, folder=tmp_path)
+    real = DETECTORS["quick"].function
+
+    def meddling(values, **options):
+        write_series(path, seed=9)
+        return real(values, **options)
+
+    object.__setattr__(DETECTORS["quick"], "function", meddling)
+    try:
+        bench.run(plan, tmp_path / "run")
+    finally:
+        object.__setattr__(DETECTORS["quick"], "function", real)
+    assert bench.run(plan, tmp_path / "run").done == 1
+
+
+def test_scores_that_were_cut_short_are_made_again(tmp_path):
+    bench.run(SMALL, tmp_path)
+    expected = table(tmp_path)
+    for path in (tmp_path / "scores").rglob("*.npy"):
+        path.write_bytes(b"")
+    bench.run({**SMALL, "metrics": ["dqe"]}, tmp_path)
+    bench.run(SMALL, tmp_path)
+    assert table(tmp_path) == expected
+
+
+def test_merging_again_takes_what_is_new(tmp_path):
+    bad = {**SMALL, "detector": [{"name": "raises"}], "data": [{"generator": "synthetic", "n": 600, "period": 24}]}
+    bench.run(bad, tmp_path / "a")
+    bench.merge([tmp_path / "a"], tmp_path / "all")
+    good = {**bad, "detector": [{"name": "quick", "label": "raises"}]}
+    bench.run(good, tmp_path / "a")
+    bench.merge([tmp_path / "a"], tmp_path / "all")
+    assert table(tmp_path / "all") == table(tmp_path / "a")
+    with Store(tmp_path / "all") as store:
+        assert store.count().failed == 0
 
 
 @pytest.mark.parametrize(
@@ -202,7 +258,7 @@ def test_scores_that_are_there(tmp_path):
         ("gives_nan", "the detector gave 1 scores that are not finite, the first at point 3"),
         ("too_short", "the detector gave scores of shape (599,) for 600 points"),
         ("prints", "the detector printed, which it must not: 'hello\\n'"),
-        ("hungry", "needs more than the memory limit of 4000 MB"),
+        ("hungry", "needs more memory than the limit of 4000 MB"),
         ("dies", "the process died (signal 9): out of memory, or a crash"),
         ("cnn", "ValueError: "),
     ],
@@ -269,6 +325,13 @@ BAD_PLANS = {
     "no table": ({"data": ["x"]}, "each [[data]] must be a table of keys and values: got ['x']"),
     "a number": ({"data": [{"path": 3}]}, "[[data]] needs a path or a generator"),
     "first seed": ({"data": [{"generator": "synthetic", "seed": "a"}]}, "seed must be a whole number"),
+    "none": ({"metrics": []}, "metrics must hold at least one thing, and none twice: got []"),
+    "twice": ({"seeds": [0, 0]}, "seeds must hold at least one thing, and none twice: got [0, 0]"),
+    "a seed of its own": (
+        {"detector": [{"name": "quick", "seed": 3}]},
+        "seeds are the plan's, not",
+    ),
+    "no scores": ({"scores": [{"path": "none.csv"}]}, "none.csv: no column of scores"),
     "near and period": ({"near": 1, "period": 2}, "give at most one of near, period"),
     "module": ({"modules": ["no_such_module"]}, "the module no_such_module of the plan cannot be imported"),
 }
@@ -279,6 +342,7 @@ def test_bad_plans(tmp_path, changes, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "odd.csv").write_text("this,is\nno,table")
     (tmp_path / "odd.npz").write_text("this is no npz")
+    (tmp_path / "none.csv").write_text("value,label\n1,0\n")
     with pytest.raises((ValueError, OSError)) as error:
         bench.make_plan({**SMALL, **changes}, folder=tmp_path)
     assert message in str(error.value)
@@ -445,6 +509,10 @@ def test_an_interrupted_run_stops_its_processes(tmp_path):
 # The pool -------------------------------------------------------------------------------------------------------------
 
 
+def out_of_memory(_):
+    raise MemoryError
+
+
 def test_a_pool_is_an_executor():
     with LocalPool(2, Limits()) as pool:
         assert list(pool.map(abs, range(-5, 5))) == [5, 4, 3, 2, 1, 0, 1, 2, 3, 4]
@@ -468,7 +536,19 @@ def test_a_worker_that_was_never_used_can_be_stopped():
     worker.stop()
 
 
+def test_a_worker_ends_with_the_process_that_started_it(monkeypatch):
+    ended = []
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    pool_module._end_with(2)
+    assert ended == [1]
+
+
 def test_in_process():
+    with pytest.raises(WorkFailedError, match="SystemExit: 3"):
+        InProcess().submit(sys.exit, 3).result()
+    with pytest.raises(WorkFailedError, match="needs more memory than there is"):
+        InProcess().submit(out_of_memory, 0).result()
     assert InProcess().submit(abs, -3).result() == 3
     with pytest.raises(WorkFailedError) as error:
         InProcess().submit(abs, "x").result()

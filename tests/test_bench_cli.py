@@ -233,7 +233,7 @@ BAD_PLANS = {
     "unknown key": (f"timeouts = 3\n{PLAN}", "the plan has no 'timeouts': did you mean 'timeout'?"),
     "unknown parameter": (f"{PLAN}windw = 3\n", "the detector sr has no 'windw'"),
     "two of a name": (PLAN.replace('"sr"', '"fft"'), "two detectors are called 'fft'"),
-    "two series of a name": ('[[scores]]\npath = "twice"\n', "two series are called 'a'"),
+    "two series of a name": ('[[data]]\npath = "twice"\n[[detector]]\nname = "fft"\n', "two series are called 'a'"),
     "empty folder": ('[[scores]]\npath = "empty"\n', "empty: there is no series here"),
     "no such folder": ('[[scores]]\npath = "nowhere"\n', "nowhere: No such file or directory"),
     "odd file": ('[[scores]]\npath = "note.md"\n', "note.md: this fits no known format"),

@@ -98,7 +98,7 @@ def test_two_detectors_and_equals():
     assert np.isnan(three.significance.friedman)
     alone = rank_rows(rows(CUBE[:, :1]))
     assert alone.significance.groups == (("d0",),)
-    assert "All pairs differ" in alone.sentence()
+    assert alone.sentence() == "d0 is the only detector."
     assert "Kendall" not in str(alone)
 
 
@@ -108,6 +108,18 @@ def test_groups_are_stretches_no_two_of_which_differ():
     assert found == (("a", "b"), ("b", "c"), ("c", "d"))
     assert groups("abc", lambda x, y: False) == (("a", "b", "c"),)
     assert groups("abc", lambda x, y: True) == (("a",), ("b",), ("c",))
+
+
+def test_metrics_that_are_not_known_here():
+    found = rank_rows(rows(CUBE, metrics=("my_own", "dqe")))
+    assert list(found.standings) == ["dqe", "my_own"]
+    assert found.table().header[2] == "my_own"
+
+
+def test_all_pairs_differ():
+    cube = CUBE[:, :2].copy()
+    cube[:, 0] += 5
+    assert "All pairs differ by DQE" in rank_rows(rows(cube)).sentence()
 
 
 def test_records_and_numbers(ranking):

@@ -191,8 +191,8 @@ def kept_scores(job: Job, series: Series) -> FloatArray | None:
 def _read(path: Path) -> FloatArray | None:
     try:
         return np.asarray(np.load(path))
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, EOFError, ValueError):
+        return None  # not there, or cut short when a disk was full
 
 
 def _address(job: Job, series: Series) -> str:

@@ -129,7 +129,9 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     import_all(content.get("modules", ()))
     series = [*_every(content, "data", folder or Path()), *_every(content, "scores", folder or Path())]
     detectors = [_detector(entry) for entry in content.get("detector", ())]
-    _not_twice([each.source.name for each in series], "series", "the name in the results")
+    # Scores of one's own may be those of a series that detectors work on too.
+    for scored in (False, True):
+        _not_twice([each.source.name for each in series if each.scored is scored], "series", "the name in the results")
     _not_twice([each.label for each in detectors], "detectors", "the label in the results: give each one a label")
     if not series:
         raise ValueError("there is nothing to do: the plan needs [[data]] and [[detector]], or [[scores]]")
@@ -153,6 +155,8 @@ def _check_list(content: Mapping[str, Any], key: str) -> None:
     if not isinstance(given, Sequence) or isinstance(given, str):
         how = f"write [[{key}]]" if tables else f"write {key} = […]"
         raise ValueError(f"{key} must be a list, which {given!r} is not: {how}")
+    if not tables and key in content and (not given or len(set(map(str, given))) < len(given)):
+        raise ValueError(f"{key} must hold at least one thing, and none twice: got {given!r}")
     if tables and not all(isinstance(entry, Mapping) for entry in given):
         raise ValueError(f"each [[{key}]] must be a table of keys and values: got {given!r}")
 
@@ -184,17 +188,17 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
         path = folder / entry["path"]
         for source in sources(path, entry.get("format", "auto")):
-            _check(source)
+            _check(source, need_scores=kind == "scores")
             yield PlannedSeries(entry.get("name") or _dataset(source), source, scored=kind == "scores")
 
 
-def _check(source: Source) -> None:
+def _check(source: Source, *, need_scores: bool) -> None:
     """Check what can be told of a file without reading all of it."""
     if not os.access(source.path, os.R_OK):
         raise ValueError(f"{source.path}: this file may not be read")
     if source.format == "table" and (names := column_names(source.path)):
         try:
-            find_roles(names, need_scores=False)
+            find_roles(names, need_scores=need_scores)
         except ValueError as error:
             raise ValueError(f"{source.path}: {error}") from None
 
@@ -222,6 +226,8 @@ def _detector(entry: Mapping[str, Any]) -> PlannedDetector:
         raise ValueError("[[detector]] needs a name: dqeval detectors lists them")
     detector = DETECTORS[entry["name"]]
     parameters = {key: value for key, value in entry.items() if key not in ("name", "label")}
+    if "seed" in parameters:
+        raise ValueError(f"seeds are the plan's, not the detector {detector.name}'s: give seeds = [{entry['seed']}]")
     _fits(detector.function, parameters, f"the detector {detector.name}")
     return PlannedDetector(
         entry.get("label", detector.name), detector.name, tuple(sorted(_hashable(parameters).items()))

@@ -9,6 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -136,6 +137,7 @@ def serve(megabytes: int) -> None:
     calls, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever prints, also from compiled code, must not come between the answers.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if megabytes:
         _limit_memory(megabytes * _MEGABYTE)
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
@@ -145,14 +147,22 @@ def serve(megabytes: int) -> None:
             answers.flush()
 
 
+def _end_with(parent: int) -> None:
+    """End this process, whatever it does, when the one that started it is gone."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def _answer(function: Callable[[Any], Any], argument: Any, megabytes: int | None) -> tuple[bool, Any]:
     try:
         return True, function(argument)
     except MemoryError:
-        return False, (f"needs more than the memory limit of {megabytes} MB", traceback.format_exc())
+        limit = "there is" if megabytes is None else f"the limit of {megabytes} MB"
+        return False, (f"needs more memory than {limit}", traceback.format_exc())
     except WorkFailedError as error:
         return False, (error.reason, error.where)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return False, (f"{type(error).__name__}: {error}", traceback.format_exc())
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dqeval.bench.store import Store
 from dqeval.registry import METRICS
-from dqeval.tables import Page, Table, counted
+from dqeval.tables import Page, Table, best_of, counted
 from dqeval.types import FloatArray
 
 PARTS = ("dqe", "capture", "near_miss", "false_alarm")
@@ -107,19 +107,21 @@ class Ranking:
     def table(self) -> Table:
         """Return means with their ranks, and the interval and average rank of the first metric."""
         first = next(iter(self.standings.values()))
-        label = _label(first.metric)
-        header = ("detector", *map(_label, self.standings), f"{label}, 95 % interval", f"{label}, average rank")
+        label = label_of(first.metric)
+        header = ("detector", *map(label_of, self.standings), f"{label}, 95 % interval", f"{label}, average rank")
         rows = []
         marked = set()
         for i, detector in enumerate(self.detectors):
             cells = [f"{s.mean[i]:.3f} ({s.rank[i]:g})" for s in self.standings.values()]
-            marked |= {(i, j) for j, s in enumerate(self.standings.values(), start=1) if s.rank[i] == 1}
+            marked |= {(i, j) for j, s in enumerate(self.standings.values(), start=1) if i in best_of(s.mean.tolist())}
             rows.append((detector, *cells, f"{first.low[i]:.3f}–{first.high[i]:.3f}", f"{first.average_rank[i]:.2f}"))
         return Table(header, rows, note="in brackets: the rank of the mean", marked=marked)
 
     def sentence(self) -> str:
         """Say which differences are more than chance."""
-        label = _label(next(iter(self.standings)))
+        if len(self.detectors) == 1:
+            return f"{self.detectors[0]} is the only detector."
+        label = label_of(next(iter(self.standings)))
         alike = [group for group in self.significance.groups if len(group) > 1]
         told = "; ".join(", ".join(group) for group in alike)
         pairs = (
@@ -133,7 +135,7 @@ class Ranking:
 
     def agreement_table(self) -> Table:
         """Return Kendall's tau for each pair of metrics."""
-        labels = [_label(metric) for metric in self.standings]
+        labels = [label_of(metric) for metric in self.standings]
         rows = [(label, *(f"{x:.2f}" for x in row)) for label, row in zip(labels, self.agreement.tolist(), strict=True)]
         return Table(("", *labels), rows)
 
@@ -254,7 +256,8 @@ def cube_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Any], list[str], li
     units = sorted({key[0] for key in found})
     detectors = sorted({key[1] for key in found})
     known = [*PARTS, *METRICS.names]
-    metrics = sorted({key[2] for key in found}, key=known.index)
+    # Metrics of one's own, which only the run knew, come last.
+    metrics = sorted({key[2] for key in found}, key=lambda name: known.index(name) if name in known else len(known))
     cube = np.full((len(units), len(detectors), len(metrics)), np.nan)
     places = [{name: i for i, name in enumerate(names)} for names in (units, detectors, metrics)]
     for (unit, detector, metric), value in found.items():
@@ -346,8 +349,11 @@ def agreement_of(cube: FloatArray) -> FloatArray:
     return np.asarray(np.divide(total, counted_units, out=np.full_like(total, np.nan), where=counted_units > 0))
 
 
-def _label(metric: str) -> str:
-    return metric.replace("_", " ") if metric in PARTS[1:] else METRICS[metric].label
+def label_of(metric: str) -> str:
+    """Return what a metric, or a part of DQE, is called in tables; its name if it is not known here."""
+    if metric in PARTS[1:]:
+        return metric.replace("_", " ")
+    return METRICS[metric].label if metric in METRICS.names else metric
 
 
 def _percent(share: float) -> str:

@@ -87,8 +87,8 @@ def run(
         to_do = (job for job in _jobs(checked, folder, *shard) if not store.has(job.id))
         tell(state)
         made_with = versions()
-        for job, outcome in _outcomes(executor, to_do, ahead, scheduler is not None, checked.limits):
-            store.add(job, outcome, made_with)
+        for job, id, outcome in _outcomes(executor, to_do, ahead, scheduler is not None, checked.limits):
+            store.add(job, id, outcome, made_with)
             state = State(state.done + 1, state.failed + outcome.failed, state.earlier, state.total)
             tell(state)
     return state
@@ -180,18 +180,20 @@ def _whole(path: str | Path) -> Path:
 
 def _outcomes(
     executor: Executor, left: Iterator[Job], ahead: int, guard: bool, limits: Limits
-) -> Iterator[tuple[Job, Outcome]]:
-    """Yield each job with what came of it, as they end; only some are handed over at a time."""
-    running: dict[Future[Outcome], Job] = {}
+) -> Iterator[tuple[Job, str, Outcome]]:
+    """Yield each job and its id with what came of it, as they end; only some are handed over at a time."""
+    running: dict[Future[Outcome], tuple[Job, str]] = {}
     while True:
         for job in islice(left, ahead - len(running)):
-            running[executor.submit(_guarded, (job, limits)) if guard else executor.submit(work, job)] = job
+            id = job.id  # before the work: its file may be changed meanwhile
+            future = executor.submit(_guarded, (job, limits)) if guard else executor.submit(work, job)
+            running[future] = job, id
         if not running:
             return
         ended, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in ended:
-            job = running.pop(future)
-            yield job, _outcome(job, future)
+            job, id = running.pop(future)
+            yield job, id, _outcome(job, future)
 
 
 def _outcome(job: Job, future: Future[Outcome]) -> Outcome:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.bench.jobs import DETECT, UNKNOWN, Job, Outcome
+from dqeval.bench.jobs import DETECT, Job, Outcome
 
 FILE = "results.sqlite"
 _TABLES = """
@@ -24,13 +24,14 @@ CREATE TABLE IF NOT EXISTS jobs (
 CREATE TABLE IF NOT EXISTS results (
     series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL, metric TEXT NOT NULL,
     value REAL, seconds REAL NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
-    parameters TEXT NOT NULL, versions TEXT NOT NULL,
+    parameters TEXT NOT NULL, versions TEXT NOT NULL, planned TEXT NOT NULL,
     PRIMARY KEY (series, detector, seed, metric)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
     series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL,
     start INTEGER NOT NULL, stop INTEGER NOT NULL,
     dqe REAL NOT NULL, capture REAL NOT NULL, near_miss REAL NOT NULL, false_alarm REAL NOT NULL,
+    planned TEXT NOT NULL,
     PRIMARY KEY (series, detector, seed, start)
 ) WITHOUT ROWID;
 """
@@ -87,31 +88,33 @@ class Store:
         """Tell whether a job was done, or failed, before."""
         return self._database.execute("SELECT 1 FROM jobs WHERE id = ?", (job,)).fetchone() is not None
 
-    def add(self, job: Job, outcome: Outcome, versions: str) -> None:
-        """Write down what came of a job, in place of what came of it before."""
+    def add(self, job: Job, id: str, outcome: Outcome, versions: str) -> None:
+        """Write down what came of a job, in place of what came of it before.
+
+        Rows tell which detector of the plan they are of ("planned"; empty for a file of scores), so that what a file
+        no longer holds goes too. The id is that of the job when it began: its file may have been changed since.
+        """
         name, label = job.series.source.name, job.detector.label
-        status = "failed" if outcome.failed else "done"
         rows = [
             (
                 *(row.series, row.dataset, row.detector, row.seed, row.metric, row.value, row.seconds, row.status),
-                *(row.reason, row.where, row.parameters, versions),
+                *(row.reason, row.where, row.parameters, versions, label),
             )
             for row in outcome.rows
         ]
-        events = [(name, job.series.dataset, detector, job.seed, *astuple(event)) for detector, event in outcome.events]
-        # With the row of a file that could not be read before.
-        detectors = {row.detector for row in outcome.rows} | {label or UNKNOWN}
+        events = [
+            (name, job.series.dataset, detector, job.seed, *astuple(event), label) for detector, event in outcome.events
+        ]
+        before = (name, label, job.seed)
         with self._database as write:
             for table in ("results", "events"):
-                write.executemany(
-                    f"DELETE FROM {table} WHERE series = ? AND detector = ? AND seed = ?",
-                    [(name, detector, job.seed) for detector in detectors],
-                )
-            write.executemany(f"INSERT INTO results VALUES ({', '.join('?' * 12)})", rows)
-            write.executemany(f"INSERT INTO events VALUES ({', '.join('?' * 10)})", events)
+                write.execute(f"DELETE FROM {table} WHERE series = ? AND planned = ? AND seed = ?", before)
+            write.executemany(f"INSERT INTO results VALUES ({', '.join('?' * 13)})", rows)
+            write.executemany(f"INSERT INTO events VALUES ({', '.join('?' * 11)})", events)
             # A job that was changed, by other metrics or data, is done in its new form alone.
-            write.execute("DELETE FROM jobs WHERE series = ? AND detector = ? AND seed = ?", (name, label, job.seed))
-            write.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", (job.id, status, name, label, job.seed))
+            write.execute("DELETE FROM jobs WHERE series = ? AND detector = ? AND seed = ?", before)
+            status = "failed" if outcome.failed else "done"
+            write.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", (id, status, *before))
 
     def forget_failures(self) -> int:
         """Have the jobs that failed done again, and return how many they are."""
@@ -131,7 +134,7 @@ class Store:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Return every row of the results, in order."""
-        return self._select("SELECT * FROM results ORDER BY series, detector, seed, metric")
+        return self._select(f"SELECT {', '.join(COLUMNS)} FROM results ORDER BY series, detector, seed, metric")
 
     def values(self) -> Iterator[dict[str, Any]]:
         """Return series, dataset, detector, metric and value of what is ok; over several seeds, the mean."""
@@ -167,8 +170,10 @@ class Store:
             pass  # which says if there is none
         self._database.execute("ATTACH ? AS other", (str(Path(other) / FILE),))
         with self._database as write:
-            for table in ("jobs", "results", "events"):
-                write.execute(f"INSERT OR REPLACE INTO {table} SELECT * FROM other.{table}")
+            for table, detector in (("results", "planned"), ("events", "planned"), ("jobs", "detector")):
+                those = "SELECT series, detector, seed FROM other.jobs"
+                write.execute(f"DELETE FROM {table} WHERE (series, {detector}, seed) IN ({those})")
+                write.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
         self._database.execute("DETACH other")
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.bench.jobs import DETECT
+from dqeval.bench.jobs import DETECT, EVALUATE
 from dqeval.bench.plan import Plan, read_plan
-from dqeval.bench.rank import LEVEL, Ranking, Standing, rank
+from dqeval.bench.rank import LEVEL, Ranking, Standing, label_of, rank
 from dqeval.bench.run import KEPT
 from dqeval.bench.store import Store
 from dqeval.drawing import COLOURS, INK, require_matplotlib
@@ -434,4 +434,4 @@ def _failures(lacking: Lacking) -> str:
 
 
 def _what(metric: str) -> str:
-    return "the detector" if metric == DETECT else METRICS[metric].label
+    return {DETECT: "the detector", EVALUATE: "the evaluation"}.get(metric) or label_of(metric)
