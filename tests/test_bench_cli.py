@@ -142,7 +142,7 @@ def test_failed_jobs_alone_are_done_again(call, tmp_path, monkeypatch):
 
 
 def test_a_plan_that_does_not_hold_any_more_forgets_nothing(call, tmp_path):
-    write_series(tmp_path / "series" / "b.csv")
+    write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])
     call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
     (tmp_path / "series" / "b.csv").unlink()
     found = call("bench", "retry", "run")

@@ -270,7 +270,7 @@ def test_data_that_is_gone(tmp_path):
     plan = score_files(tmp_path, ["mine", "theirs"])
     made(tmp_path, plan)
     (tmp_path / "scores" / "s1.csv").unlink()
-    (tmp_path / "scores" / "s2.csv").write_text("value,label\nno,thing\n", encoding="utf-8")
+    (tmp_path / "scores" / "s2.csv").write_text("value,label,mine\nno,thing,here\n", encoding="utf-8")
     bench_report(tmp_path / "out", tmp_path / "some.html")
     text = (tmp_path / "some.html").read_text(encoding="utf-8")
     assert "<summary>2 series without a page</summary>" in text
