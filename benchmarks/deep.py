@@ -7,49 +7,38 @@ the launch of many small steps, which one process cannot do for two series at a 
 
 import os
 import platform
-import resource
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
-from pathlib import Path
 
 import numpy as np
 import torch
 
 import dqeval
+from benchmarks.cases import generated, peak_megabytes, real
 from dqeval.detectors import DETECTORS
 
 N, TRAIN_STOP, SIDE_BY_SIDE = 40_000, 10_000, 10
-CASE = "452_UCR_id_150_Facility_tr_10000_1st_35774"
+PERIOD = 108
 # The public reference on the case, on one thread of a slow machine: measured once, elsewhere, not by this script.
 REFERENCE = {"cnn": 16, "timesnet": 234}
 NAMES = tuple(REFERENCE)
 
 
-def generated(seed: int) -> np.ndarray:
-    """Return a periodic series with noise."""
-    t = np.arange(N)
-    noise = np.random.default_rng(seed).normal(scale=0.1, size=N)
-    return np.sin(2 * np.pi * t / 108) + np.sin(2 * np.pi * t / 36 + seed) / 2 + noise
-
-
 def series() -> Iterator[tuple[str, list[np.ndarray]]]:
     """Yield ten generated series, and ten copies of the real one, which differ in their seeds, where it is found."""
-    yield "generated", [generated(seed) for seed in range(SIDE_BY_SIDE)]
-    root = Path(__file__).parent.parent
-    folders = [Path(os.environ.get("DQEVAL_DATA", "")), root / "shared" / "data", root.parent / "shared" / "data"]
-    for path in [folder / "ucr.npz" for folder in folders if (folder / "ucr.npz").exists()][:1]:
-        yield "UCR case", [np.load(path)[f"{CASE}/data"].astype(float)] * SIDE_BY_SIDE
+    yield "generated", [generated(N, PERIOD, seed) for seed in range(SIDE_BY_SIDE)]
+    if (values := real("ucr")) is not None:
+        yield "UCR case", [values] * SIDE_BY_SIDE
 
 
 def warm_up(device: str, all_are: Barrier) -> None:
     """Start a process: one thread, everything imported, the device awake; and wait for the others."""
     torch.set_num_threads(1)
     for name in NAMES:
-        DETECTORS[name].function(generated(0)[:600], train_stop=400, device=device)
+        DETECTORS[name].function(generated(600, PERIOD), train_stop=400, device=device)
     all_are.wait()
 
 
@@ -58,8 +47,7 @@ def detect(name: str, values: np.ndarray, device: str, seed: int) -> float:
     DETECTORS[name].function(values, train_stop=TRAIN_STOP, seed=seed, device=device, variant="published")
     if device == "cuda":
         return torch.cuda.max_memory_reserved() / 1e6
-    # Kilobytes, but bytes on a Mac.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    return peak_megabytes()
 
 
 def measured(name: str, many: list[np.ndarray], device: str) -> tuple[float, float]:

@@ -1,54 +1,35 @@
 """Seconds and memory of the detectors, also beside plain algorithms: ``python -m benchmarks.detectors``.
 
 Needs scikit-learn: ``pip install -e .[benchmark]``. Seconds are the processor's, the least of a few runs, so that what
-else the machine does matters little; set ``OMP_NUM_THREADS=1``, since all threads count. The case series of the paper
-are used where they are (``DQEVAL_DATA``), else generated ones of the same lengths.
+else the machine does matters little; set ``OMP_NUM_THREADS=1``, since all threads count. Memory is the most that a new
+process holds, with Python, NumPy and PyTorch. The case series of the paper are used where they are (``DQEVAL_DATA``),
+else generated ones of the same lengths.
 """
 
-import os
 import platform
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
+from multiprocessing import get_context
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.neighbors import LocalOutlierFactor
 
 import dqeval
-from benchmarks.measure import peak_bytes
+from benchmarks.cases import CASES, case, generated, peak_megabytes
 from dqeval import detectors
 from dqeval.registry import Detector
 
 LENGTHS = (1_000, 10_000, 100_000)
 MOST_POINTS = {"trains": 10_000, "interpreted": 10_000}
 PERIOD = 100
+LONG, LONG_WINDOW = 300_000, 250
+FEWEST_TRAINED, MOST_TRAINED = 300, 10_000
 
-DATA = Path(os.environ.get("DQEVAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
-# With the public reference's seconds, measured once on a slow machine, not by this script.
-CASES = {
-    "wsd": ("094_WSD_id_66_WebService_tr_3309_1st_3914", 13_237, 125),
-    "ucr": ("452_UCR_id_150_Facility_tr_10000_1st_35774", 40_000, 216),
-}
+# The public reference's seconds on the cases, measured once on a slow machine, not by this script.
 REFERENCE = {"fft": (0.19, 0.32), "sub_lof": (2.3, 24), "kmeans_ad": (5.6, 27), "cnn": (8.5, 16), "timesnet": (40, 234)}
-
-
-def generated(n: int, period: int) -> np.ndarray:
-    """Return a rhythm with noise and a short anomaly."""
-    values = np.sin(2 * np.pi * np.arange(n) / period) + np.random.default_rng(0).normal(scale=0.3, size=n)
-    values[n // 2 : n // 2 + 10] += 3
-    return values
-
-
-def case(archive: str) -> tuple[str, np.ndarray, int]:
-    """Return the name, the values and the window of a case series, or of a generated one of the same length."""
-    name, n, window = CASES[archive]
-    path = DATA / f"{archive}.npz"
-    if not path.exists():
-        return f"generated, {n:,} points", generated(n, window), window
-    with np.load(path) as arrays:
-        return f"{name[:7]}, {n:,} points", arrays[f"{name}/data"].astype(float), window
 
 
 def quickest(call: Callable[[], object], *, at_least: float = 1.0, fewest: int = 3) -> float:
@@ -62,8 +43,8 @@ def quickest(call: Callable[[], object], *, at_least: float = 1.0, fewest: int =
 
 
 def call_of(detector: Detector, values: np.ndarray) -> Callable[[], np.ndarray]:
-    """Return the call of a detector; one that trains takes a quarter of the series for it."""
-    options = {"train_stop": len(values) // 4} if detector.trains else {}
+    """Return the call of a detector; one that trains takes a quarter of the series for it, or 300 to 10,000 points."""
+    options = {"train_stop": min(max(len(values) // 4, FEWEST_TRAINED), MOST_TRAINED)} if detector.trains else {}
     return partial(detector.function, values, **options)
 
 
@@ -117,19 +98,36 @@ def plain_fft(values: np.ndarray, window: int) -> np.ndarray:
 PLAIN = {"kmeans_ad": plain_kmeans_ad, "sub_lof": plain_sub_lof, "fft": plain_fft}
 
 
+def long_run(name: str) -> tuple[float, float]:
+    """Return the processor seconds for a long series, and the most memory of this process in MB, all counted."""
+    detector = detectors.DETECTORS[name]
+    window = {"window": LONG_WINDOW} if "window" in detector.parameters else {}
+    call = partial(call_of(detector, generated(LONG, LONG_WINDOW)), **window)
+    began = time.process_time()
+    call()
+    return time.process_time() - began, peak_megabytes()
+
+
+def in_a_process_of_its_own(name: str) -> tuple[float, float]:
+    """Return `long_run` of a new process, whose memory nothing else has used."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(long_run, name).result()
+
+
 def against_length(chosen: list[Detector]) -> None:
-    """Print seconds and memory for generated series."""
-    print("| detector | " + " | ".join(f"{n:,} points | memory" for n in LENGTHS) + " |")
-    print("|---|" + "---:|---:|" * len(LENGTHS))
+    """Print seconds for generated series, and the memory for the longest."""
+    long = f"{LONG:,}, window {LONG_WINDOW} | its memory"
+    print("| detector | " + " | ".join(f"{n:,} points" for n in LENGTHS) + f" | {long} |")
+    print("|---|" + "---:|" * (len(LENGTHS) + 2))
     for detector in chosen:
-        cells = []
-        for n in LENGTHS:
-            slow = (detector.trains, "trains"), (not dqeval.kernels.compiled, "interpreted")
-            if any(n > MOST_POINTS[why] for applies, why in slow if applies):
-                cells.append(" | ")
-                continue
-            call = call_of(detector, generated(n, PERIOD))
-            cells.append(f"{quickest(call):.3g} s | {peak_bytes(call) / 1e6:.0f} MB")
+        slow = (detector.trains, "trains"), (not dqeval.kernels.compiled, "interpreted")
+        most = min((MOST_POINTS[why] for applies, why in slow if applies), default=LENGTHS[-1])
+        cells = [f"{quickest(call_of(detector, generated(n, PERIOD))):.3g} s" if n <= most else "" for n in LENGTHS]
+        if dqeval.kernels.compiled or detector.name != "sub_lof":
+            seconds, megabytes = in_a_process_of_its_own(detector.name)
+            cells += [f"{seconds:.3g} s", f"{megabytes:.0f} MB"]
+        else:
+            cells += ["", ""]
         print(f"| {detector.label} | {' | '.join(cells)} |", flush=True)
 
 

@@ -166,6 +166,19 @@ def test_columns_in_memory_that_cannot_be():
         dqeval.datasets.series_of({"label": [0, 1]})
 
 
+def test_columns_of_other_names_without_scores(tmp_path):
+    (tmp_path / "a.csv").write_text("cpu,bad\n1,0\n2,1\n")
+    for scores in (None, []):
+        series = dqeval.datasets.read_columns(tmp_path / "a.csv", label="bad", value="cpu", scores=scores)
+        assert (series.values.tolist(), series.labels.tolist(), series.scores) == ([1, 2], [0, 1], {})
+    series = dqeval.datasets.series_of({"load": [1, 2], "label": [0, 1], "other": [3, 4]}, scores=[])
+    assert (series.values, series.scores) == (None, {})
+    with pytest.raises(ValueError, match=r"a\.csv: no numeric column is called label or is_anomaly"):
+        dqeval.datasets.read_columns(tmp_path / "a.csv", value="cpu")
+    with pytest.raises(ValueError, match="no column of scores"):
+        dqeval.datasets.series_of({"label": [0, 1], "value": [1, 2]})
+
+
 def test_standard_input_stays_open(monkeypatch):
     source = io.BytesIO(b"\xef\xbb\xbflabel,mine\r\n0,1\r\n1,2\r\n")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(source))

@@ -160,6 +160,73 @@ def test_a_file_that_was_there_is_replaced(call, tmp_path):
     assert "old" not in (tmp_path / "scored" / "a.csv").read_text()
 
 
+def test_scores_of_another_run_are_kept(call, tmp_path):
+    write_series(tmp_path / "a.csv")
+    assert call("detect", "a.csv", "--detector", "distance", "-o", "scored").err == "dqeval: wrote scored/a.csv\n"
+    before = load(tmp_path / "scored" / "a.csv").scores["distance"]
+    done = call("detect", "a.csv", "--detector", "together", "-o", "scored")
+    assert (done.code, done.err) == (0, "dqeval: added to scored/a.csv\n")
+    assert list(load(tmp_path / "scored" / "a.csv").scores) == ["distance", "together"]
+    done = call("detect", "scored", "--detector", "slow,distance", "-o", "scored")
+    assert (done.code, done.err) == (0, "dqeval: added to scored/a.csv\n")
+    found = load(tmp_path / "scored" / "a.csv")
+    assert list(found.scores) == ["distance", "together", "slow"]
+    assert found.scores["distance"].tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("change", ["values", "labels", "columns"])
+def test_scores_of_another_series_are_not_kept(call, tmp_path, change):
+    series = write_series(tmp_path / "a.csv")
+    (tmp_path / "scored").mkdir()
+    changed = {
+        "values": {"value": series.values + 1},
+        "labels": {"label": 1 - series.labels},
+        "columns": {"value": ["x"] * 400},
+    }[change]
+    write_series(tmp_path / "scored" / "a.csv", old=np.arange(400), **changed)
+    done = call("detect", "a.csv", "--detector", "distance", "-o", "scored")
+    assert (done.code, done.err) == (0, "dqeval: replaced scored/a.csv\n")
+    assert list(load(tmp_path / "scored" / "a.csv").scores) == ["distance"]
+
+
+def test_in_place_nothing_is_lost(call, tmp_path):
+    write_series(tmp_path / "a.csv", note=["x"] * 400)
+    before = (tmp_path / "a.csv").read_bytes()
+    done = call("detect", "a.csv", "--detector", "distance", "-o", ".")
+    assert (done.code, done.err) == (
+        1,
+        "dqeval: a.csv would be written over, and lose its columns note: choose another folder\n",
+    )
+    assert (tmp_path / "a.csv").read_bytes() == before
+
+
+def test_columns_of_other_names(call, tmp_path):
+    series = synthetic(n=400, period=PERIOD, events=3)
+    rows = [f"{x},{label:d}" for x, label in zip(series.values, series.labels, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["cpu,bad", *rows]))
+    columns = ("--value", "cpu", "--label", "bad")
+    done = call("detect", "a.csv", "--detector", "distance", "-o", "scored", *columns)
+    assert (done.code, done.err) == (0, "dqeval: wrote scored/a.csv\n")
+    found = load(tmp_path / "scored" / "a.csv")
+    assert found.scores["distance"].tolist() == distance(series.values).tolist()
+    done = call("detect", "a.csv", "--detector", "distance", "-o", "scored", "--value", "cpus", "--label", "bad")
+    assert (done.code, done.err) == (1, "dqeval: a.csv: no numeric column is called cpus; there are cpu, bad\n")
+
+
+def test_one_detector_that_fails_does_not_stop_the_others(call, tmp_path):
+    write_series(tmp_path / "a.csv")
+    done = call("detect", "a.csv", "--detector", "broken,distance,learned,together", "-o", "scored")
+    assert (done.code, done.err.splitlines()) == (
+        1,
+        [
+            "dqeval: wrote scored/a.csv",
+            "dqeval: a: broken: RuntimeError: out of memory",
+            "dqeval: a: learned: it needs training, and the file does not say where that ends: give --train-stop",
+        ],
+    )
+    assert list(load(tmp_path / "scored" / "a.csv").scores) == ["distance", "together"]
+
+
 def test_the_end_of_training(call, tmp_path):
     path = write_trained(tmp_path)
     values = load(path).values
@@ -210,7 +277,7 @@ def test_one_series_that_fails_does_not_stop_the_others(call, tmp_path):
     told = done.err.splitlines()
     assert [line.split()[1] for line in told] == ["wrote", "wrote", "in/b.csv:", "c:", "in/d.csv:"]
     assert "column label must hold numbers: row 2 below the header is 'x'" in told[2]
-    assert told[4] == "dqeval: in/d.csv: there are no values to run a detector on: name a column value"
+    assert told[4].endswith("d.csv: there are no values to run a detector on: call a column value, or give --value")
     assert len(list((tmp_path / "scored").iterdir())) == 2
     assert (tmp_path / "scored" / last.name).exists()
 
@@ -289,7 +356,8 @@ def test_a_disk_that_is_full(call, tmp_path, monkeypatch):
         (["a.csv", "--detector", "distanse"], "there is no detector called 'distanse': did you mean 'distance'?"),
         (["a.csv", "--detector", " ,"], "name at least one detector: dqeval detectors lists them"),
         (["a.csv", "-o", "note.md"], "note.md is a file; name a folder"),
-        (["a.csv", "-o", "."], "a.csv would be written over what is read: choose another folder"),
+        (["k_tr_1_1st_1.csv", "-o", "."], "k_tr_1_1st_1.csv would be written over what is read: choose another folder"),
+        (["pack.npz", "a.csv", "-o", "."], "a.csv would be written over what is read: choose another folder"),
         (["a.csv", "sub"], "a.csv and sub/a.csv would both be written to scored/a.csv: run them one by one, into two"),
         (["a.csv", "--jobs", "0"], "Invalid value for '--jobs'"),
         ([], "Missing argument"),
@@ -301,6 +369,8 @@ def test_what_cannot_be_done(call, tmp_path, arguments, message):
     (tmp_path / "note.md").write_text("a note")
     write_series(tmp_path / "a.csv")
     write_series(tmp_path / "sub" / "a.csv")
+    (tmp_path / "k_tr_1_1st_1.csv").write_text("Data,Label\n1,0\n2,1\n")
+    np.savez(tmp_path / "pack.npz", **{"a/data": np.arange(9.0), "a/label": np.arange(9) == 7})
     given = {"--detector": "distance", "-o": "scored"}
     rest = [part for name, value in given.items() if name not in arguments for part in (name, value)]
     done = call("detect", *arguments, *rest)
@@ -324,7 +394,7 @@ def test_a_progress_bar_and_a_summary_on_a_terminal(call, tmp_path, monkeypatch)
     monkeypatch.setattr(output, "PATIENCE", 0)
     call("detect", "a.csv", "b.csv", "--detector", "slow", "-o", "scored")
     assert "detect" in terminal.getvalue()
-    assert terminal.getvalue().endswith("dqeval: wrote 2 files to scored, 1 of them replaced\n")
+    assert terminal.getvalue().endswith("dqeval: wrote 2 files to scored, 1 of them added to\n")
 
 
 def test_detectors(call):
@@ -364,6 +434,15 @@ def test_datasets_list(call, tmp_path):
     }
     assert call("datasets", "list", tmp_path, "--format", "csv", "-o", tmp_path / "out.txt").code == 0
     assert (tmp_path / "out.txt").read_text().splitlines()[2] == "z,table,400,3,0.0525,,10"
+
+
+def test_datasets_list_tells_series_of_one_name_apart(call, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write_series(tmp_path / folder / "c.csv")
+    write_series(tmp_path / "d.csv")
+    listed = call("datasets", "list", ".").out.splitlines()
+    assert [line.split()[0] for line in listed[2:]] == ["a/c.csv", "b/c.csv", "d"]
 
 
 def test_datasets_list_goes_on_after_a_bad_file(call, tmp_path):

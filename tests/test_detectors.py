@@ -35,16 +35,16 @@ def run(detector, values, **options):
 
 
 def planted(kind):
-    """Return a series with an anomaly, and where it starts and stops."""
+    """Return a series with an anomaly of 40 points, and where it starts and stops."""
     random = np.random.default_rng(7)
-    t = np.arange(900)
+    t, i = np.arange(900), np.arange(40)
     noise = random.normal(scale=0.05, size=len(t))
     if kind == "burst":
-        values, event = np.sin(2 * np.pi * t / 50), np.tile([3.0, -3.0], 5)
+        values, event = np.sin(2 * np.pi * t / 50), 2.5 * np.sin(2 * np.pi * i / 5)
     elif kind == "bump":
-        values, event = (t % 40) / 40, 5 * np.hanning(12)
+        values, event = (t % 40) / 40, np.where(i % 4 < 2, 2.0, 0.0)
     else:
-        values, event = np.sin(2 * np.pi * t / 60) + np.sin(2 * np.pi * t / 30) / 2, np.tile([0.0, 2.5, 0.0, -2.5], 4)
+        values, event = np.sin(2 * np.pi * t / 60) + np.sin(2 * np.pi * t / 30) / 2, 2.5 * np.sin(np.pi * i / 2)
     values[600 : 600 + len(event)] += event
     # Numbers that 32 bits hold, so that all kinds of input are the same series.
     return (values + noise).astype(np.float32).astype(float), 600, 600 + len(event)
@@ -121,8 +121,11 @@ class TestContract:
     @pytest.mark.parametrize("kind", ["burst", "bump", "pattern"])
     def test_it_finds_what_was_planted(self, detector, kind):
         values, start, stop = planted(kind)
-        half = dqeval.find_period(values, rank=2) // 2
-        assert start - half <= run(detector, values).argmax() < stop + half
+        scores = run(detector, values)
+        highest = np.flatnonzero(scores == scores.max())
+        inside = (start <= highest) & (highest < stop)
+        # FFT gives all points of a group the same score, also some that lie around what was planted.
+        assert inside.mean() > 0.5 if detector.name == "fft" else inside.all()
 
     @every_detector
     @pytest.mark.parametrize(
@@ -221,6 +224,20 @@ class TestNeighbours:
         exact = neighbours.by_products(space, np.arange(len(space)), 10)
         np.testing.assert_allclose(neighbours.by_diagonals(space, 10).distances, exact.distances, rtol=1e-12)
 
+    def test_products_never_meet_what_is_not_finite(self, monkeypatch):
+        """Where they are written to neither: BLAS may multiply that by 0, which is invalid if it is infinite."""
+        whole, seen = np.matmul, []
+
+        def watched(one, other, out):
+            seen.append(all(np.isfinite(array).all() for array in (one, other, out)))
+            return whole(one, other, out=out)
+
+        monkeypatch.setattr(np, "matmul", watched)
+        space = neighbours.Space(np.random.default_rng(0).normal(size=50), 6, np.ones(6))
+        found = neighbours.by_products(space, np.arange(45), 44)
+        assert seen == [True]
+        assert found.indices.max() == 44
+
     @pytest.mark.parametrize("compiled", [True, False])
     def test_compiled_or_not_the_scores_are_the_same(self, compiled, monkeypatch):
         values = planted("bump")[0][500:700]
@@ -284,7 +301,7 @@ class TestEdges:
         assert set(detectors.sub_lof(constant)) == {1.0}
         assert set(detectors.fft(constant)) == set(detectors.sr(constant)) == {0.0}
 
-    @given(coarse, st.integers(2, 8))
+    @given(coarse, st.integers(2, 7))
     @settings(max_examples=50)
     def test_flat_stretches(self, values, window):
         for call in [
@@ -302,6 +319,16 @@ class TestEdges:
 
     def test_a_window_beside_many_equal_ones_has_an_enormous_factor(self):
         assert detectors.sub_lof([0.0] * 60 + [1.0, 3.0, 2.0], window=3, neighbours=10).max() > 1e8
+
+    @pytest.mark.parametrize("spike", [1e16, -1e60])
+    def test_windows_beside_an_enormous_spike_keep_their_shapes(self, spike):
+        values = planted("burst")[0]
+        spiked = windows.near_one(np.append(values, np.full(50, spike)))
+        before, after = (neighbours.Space(series, 50, None) for series in (values, spiked))
+        np.testing.assert_allclose(after.points(slice(851)), before.points(slice(None)), rtol=1e-6, atol=1e-9)
+        found, plain = (neighbours_of(search, after, 5) for search in (neighbours.by_diagonals, neighbours.by_products))
+        np.testing.assert_allclose(found.distances, plain.distances, rtol=1e-9, atol=1e-9)
+        assert 600 <= detectors.kmeans_ad(spiked, window=50)[:850].argmax() < 640
 
     def test_too_short_for_the_windows(self):
         message = r"values must have at least 126 points: got 50; 2 windows of 125 points are needed to compare"
@@ -377,7 +404,7 @@ class TestRealSeries:
         window = int(golden_detectors[f"{name}/period_rank2"])
         scores = detectors.kmeans_ad(values)
         assert np.corrcoef(scores, golden_detectors[f"{name}/KMeansAD_U/raw"])[0, 1] > 0.995
-        distances = _distances_to_centres(windows.standardised(values), window, 10, 10, np.random.default_rng(0))
+        distances = _distances_to_centres(windows.near_one(values), window, 10, 10, np.random.default_rng(0))
         np.testing.assert_allclose(scores, windows.mean_over_windows(distances, window), rtol=1e-12)
         assert (distances**2).sum() == pytest.approx(float(golden_detectors[f"{name}/KMeansAD_U/inertia"]), rel=0.01)
 

@@ -204,6 +204,15 @@ def test_a_nab_file_without_anomalies(tmp_path):
     assert not load(write_nab(tmp_path, {"real/nab.csv": []})).labels.any()
 
 
+def test_nab_times_with_a_zone(tmp_path):
+    path = write_nab(tmp_path)
+    zoned = [f"2026-01-01T01:{t:02}:00+01:00" for t in range(POINTS)]
+    write_csv(path, timestamp=zoned, value=WAVE)
+    series = load(path)
+    assert series.labels.tolist() == LABELS.astype(bool).tolist()
+    assert series.timestamps.tolist() == zoned
+
+
 def test_several_series_in_a_pack(tmp_path):
     path = write_pack(tmp_path, ("b", TSB_AD, "a", "c"))
     assert [series.name for series in read(path)] == [TSB_AD, "a", "b", "c"]
@@ -297,6 +306,12 @@ def test_bad_files(tmp_path, name, content, format, message):
     [
         ({}, "combined_windows.json has no entry real/nab.csv"),
         ([], "must be a JSON object with pairs of start and end"),
+        ({"real/nab.csv": [["2026-01-01 00:27:00", "2026-01-01 00:25:00"]]}, "an anomaly from 2026-01-01 00:27:00 to "),
+        (
+            {"real/nab.csv": [["2025-01-01 00:25:00", "2025-01-01 00:27:00"]]},
+            "cannot be in points from 2026-01-01 00:0",
+        ),
+        ({"real/nab.csv": [["soon", "later"]]}, "nab.csv: Invalid isoformat string: 'soon'"),
     ],
 )
 def test_bad_windows(tmp_path, windows, message):
@@ -313,7 +328,7 @@ def test_bad_arrays(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"test\.npy"):
         load(path)
     (path / "train.npy").write_bytes(b"")
-    with pytest.raises(ValueError, match="kpi: No data left in file"):
+    with pytest.raises(ValueError, match="kpi: EOF: reading magic string"):
         load(path)
     for values, labels, message in [
         ([1, 2], [0, 1, 0], "there must be a label for each point: got 3 for 2 points"),
@@ -325,6 +340,61 @@ def test_bad_arrays(tmp_path):
         np.savez(tmp_path / "a.npz", **{"a/data": values, "a/label": labels})
         with pytest.raises(ValueError, match=rf"a\.npz: .*{message}"):
             load(tmp_path / "a.npz")
+
+
+def test_single_numbers_and_other_archives_in_place_of_arrays(tmp_path):
+    path = write_easytsad(tmp_path)
+    for name in ("train", "train_label", "test_timestamp"):
+        before = (path / f"{name}.npy").read_bytes()
+        np.save(path / f"{name}.npy", 1.0)
+        with pytest.raises(
+            ValueError, match=rf"kpi: {name}\.npy must hold a column or several: it holds a single value"
+        ):
+            load(path)
+        (path / f"{name}.npy").write_bytes(before)
+    np.save(path / "test_timestamp.npy", np.arange(3))
+    with pytest.raises(
+        ValueError, match=r"kpi: there must be a timestamp for each of 40 points: their shape is \(13,\)"
+    ):
+        load(path)
+    np.savez(tmp_path / "z.npz", 1)
+    shutil.copy(tmp_path / "z.npz", path / "train.npy")
+    with pytest.raises(ValueError, match="kpi: the magic string is not correct"):
+        load(path)
+
+
+def test_text_that_is_no_series_is_passed_over_in_a_folder(tmp_path):
+    write_ucr(tmp_path)
+    (tmp_path / "README.txt").write_text("hello")
+    for format in ("auto", "ucr"):
+        assert [series.name for series in read(tmp_path, format)] == ["004_UCR_Anomaly_own_10_25_27"]
+
+
+def test_links_that_lead_back(tmp_path):
+    (tmp_path / "in").mkdir()
+    write_easytsad(tmp_path / "in")
+    write_tsb_ad(tmp_path / "in")
+    (tmp_path / "in" / "z").symlink_to(tmp_path / "in", target_is_directory=True)
+    (tmp_path / "in" / "zz").symlink_to(tmp_path / "in" / "kpi", target_is_directory=True)
+    assert [series.name for series in read(tmp_path)] == [TSB_AD, "kpi"]
+
+
+def test_two_series_of_a_name(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write_csv(tmp_path / folder / "c.csv", value=WAVE, label=LABELS)
+    with pytest.raises(ValueError, match=r"2 series are called 'c' \(.*a/c\.csv, .*b/c\.csv\): give the path of one"):
+        load(tmp_path, name="c")
+
+
+def test_ucr_with_a_byte_order_mark_and_with_commas(tmp_path):
+    path = write_ucr(tmp_path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load(path).values == pytest.approx(WAVE, abs=1e-6)
+    path.write_text(",".join(map(str, WAVE)))
+    with pytest.raises(ValueError, match="there must be numbers, separated by blanks or lines: could not") as error:
+        load(path)
+    assert len(str(error.value)) < 250 + len(str(path))
 
 
 def test_unknown_formats_and_missing_files(tmp_path):

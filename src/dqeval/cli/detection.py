@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Format, Output
+from dqeval.cli.options import Format, Label, Output, Value
 
 if TYPE_CHECKING:
     from dqeval.datasets.formats import Source
@@ -42,15 +42,21 @@ class Job:
     detectors: tuple[Detector, ...]
     train_stop: int | None
     options: Mapping[str, Any]
+    columns: Mapping[str, str]
+
+    @property
+    def in_place(self) -> bool:
+        """Whether scores are added to the file that is read."""
+        return self.target.resolve() == self.source.path.resolve()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: a file, which may have replaced another one, or a failure in a sentence."""
+    """What came of a job: what was done to the target, if anything, and each failure in a sentence."""
 
     target: Path
-    replaced: bool = False
-    failure: str = ""
+    done: str = ""
+    failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,8 @@ def detect(
             "-o", "--output", help="The folder to write to, made if need be.", callback=_folder, metavar="DIR"
         ),
     ],
+    label: Label = None,
+    value: Value = None,
     train_stop: Annotated[
         int | None, typer.Option(help="Train on the points before this one, not on those the file says.", min=1)
     ] = None,
@@ -111,10 +119,14 @@ def detect(
     seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="How many series to work on side by side, one thread each.", min=1)] = 1,
 ) -> None:
-    """Run detectors on series, and write each with its scores as a CSV file: exit code 1 if some could not be done."""
+    """Run detectors on series, and add their scores to CSV files in a folder: exit code 1 if some could not be done."""
     chosen = _chosen(detector)
     options = {"seed": seed, "device": device}
-    planned = [Job(source, target, chosen, train_stop, options) for source, target in _targets(files, folder).items()]
+    columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
+    # Only tables have columns with names of their own.
+    found = _sources(files, "table" if columns else "auto")
+    targets = _targets(found, folder).items()
+    planned = [Job(source, target, chosen, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
     on_terminal = sys.stderr.isatty()
@@ -122,12 +134,12 @@ def detect(
         for outcome in _outcomes(planned, jobs):
             outcomes.append(outcome)
             tell(len(outcomes), len(planned))
-            if not (on_terminal or outcome.failure):
-                _tell(f"{'replaced' if outcome.replaced else 'wrote'} {outcome.target}")
+            if outcome.done and not on_terminal:
+                _tell(f"{outcome.done} {outcome.target}")
     if on_terminal:
         _tell(_summary(outcomes, folder))
-    failures = {outcome.target: outcome.failure for outcome in outcomes if outcome.failure}
-    _finish([failures[job.target] for job in planned if job.target in failures])
+    failures = {outcome.target: outcome.failures for outcome in outcomes}
+    _finish([failure for job in planned for failure in failures[job.target]])
 
 
 def detectors() -> None:
@@ -151,14 +163,15 @@ def list_series(
     path: Output = None,
 ) -> None:
     """List series: how long they are, how many events they have, where training ends: exit code 1 if one is bad."""
+    from dqeval.datasets.formats import titles
     from dqeval.receipts import jsonable
 
     sources = _sources(files)
     rows, failures = [], []
     with output.progress("datasets list") as tell:
-        for done, source in enumerate(sources, start=1):
+        for done, (title, source) in enumerate(zip(titles(sources), sources, strict=True), start=1):
             try:
-                rows.append(_row(source))
+                rows.append(_row(title, source))
             except (ValueError, OSError) as error:
                 failures.append(_sentence(error))
             tell(done, len(sources))
@@ -177,16 +190,15 @@ def _chosen(names: str) -> tuple[Detector, ...]:
     return found
 
 
-def _sources(files: Sequence[Path]) -> list[Source]:
+def _sources(files: Sequence[Path], form: str = "auto") -> list[Source]:
     from dqeval.datasets.formats import sources
 
-    return list(chain.from_iterable(map(sources, files)))
+    return list(chain.from_iterable(sources(file, form) for file in files))
 
 
-def _targets(files: Sequence[Path], folder: Path) -> dict[Source, Path]:
-    """Return the file to write for each series: none may be written twice, nor over what is read."""
-    found = _sources(files)
-    inputs = {source.path.resolve() for source in found}
+def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
+    """Return the file to write for each series: none may be written twice, nor over what is read, but for a table."""
+    inputs = {source.path.resolve(): source for source in found}
     targets: dict[Path, Source] = {}
     for source in found:
         target = folder / f"{NOT_IN_FILE_NAMES.sub('_', source.name)}.csv"
@@ -195,7 +207,7 @@ def _targets(files: Sequence[Path], folder: Path) -> dict[Source, Path]:
                 f"{targets[target].path} and {source.path} would both be written to {target}: run them one by one, "
                 "into two folders"
             )
-        if target.resolve() in inputs:
+        if inputs.get(target.resolve(), source) != source or (target.resolve() in inputs and source.format != "table"):
             raise ValueError(f"{target} would be written over what is read: choose another folder")
         targets[target] = source
     return {source: target for target, source in targets.items()}
@@ -241,17 +253,61 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def _done(job: Job) -> Outcome:
+    """Run the detectors on a series, and write the scores of those that do not fail."""
+    failures: list[str] = []
     try:
-        series = job.source.read()
+        series = job.source.read(**job.columns)
         if series.values is None:
-            raise ValueError(f"{job.source.path}: there are no values to run a detector on: name a column value")
-        scores = {detector.name: _scores(detector, series, series.values, job) for detector in job.detectors}
-        replaced = job.target.exists()
-        with output.whole(job.target) as place:
-            _write(place, series, series.values, scores)
+            raise ValueError(
+                f"{job.source.path}: there are no values to run a detector on: call a column value, or give --value"
+            )
+        if job.in_place:
+            _check_nothing_is_lost(job.target, _columns(series, series.values, {}))
+        scores = {}
+        for detector in job.detectors:
+            try:
+                scores[detector.name] = _scores(detector, series, series.values, job)
+            except ValueError as error:
+                failures.append(_sentence(error))
+        done = _put(job.target, series, series.values, scores) if scores else ""
     except (ValueError, OSError) as error:
-        return Outcome(job.target, failure=_sentence(error))
-    return Outcome(job.target, replaced)
+        return Outcome(job.target, failures=(*failures, _sentence(error)))
+    return Outcome(job.target, done, tuple(failures))
+
+
+def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
+    """Check that all columns of a file that is to be written over are among the new ones."""
+    from dqeval.datasets.files import column_names, listed
+
+    lost = [name for name in column_names(path) if name not in columns]
+    if lost:
+        raise ValueError(f"{path} would be written over, and lose its columns {listed(lost)}: choose another folder")
+
+
+def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> str:
+    """Write a series with its scores, beside those of a file that is there for the same series; say what was done."""
+    existed = path.exists()
+    earlier = _earlier_scores(path, series, values) if existed else None
+    with output.whole(path) as place:
+        _write(place, _columns(series, values, {**(earlier or {}), **scores}))
+    if not existed:
+        return "wrote"
+    return "replaced" if earlier is None else "added to"
+
+
+def _earlier_scores(path: Path, series: Series, values: FloatArray) -> dict[str, FloatArray] | None:
+    """Return the scores in a file; None if it is of another series, or of none."""
+    import numpy as np
+
+    from dqeval.datasets import load
+
+    try:
+        there = load(path, "table")
+    except ValueError:
+        return None
+    if there.values is None or not np.array_equal(there.values, values, equal_nan=True):
+        return None
+    return dict(there.scores) if np.array_equal(there.labels, series.labels) else None
 
 
 def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) -> FloatArray:
@@ -270,24 +326,28 @@ def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) ->
     return scores
 
 
-def _write(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> None:
-    """Write a series as CSV, in the form that other commands read: scores that were there before are kept."""
+def _columns(series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> dict[str, Any]:
+    """Return a series as columns with the names that other commands know: scores that it had before are kept."""
     columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
     columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
-    columns |= {"label": series.labels.astype(int), **series.scores, **scores}
+    return columns | {"label": series.labels.astype(int), **series.scores, **scores}
+
+
+def _write(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
-def _row(source: Source) -> Row:
+def _row(title: str, source: Source) -> Row:
     from dqeval.events import find_events
 
     series = source.read()
     labels = series.labels.astype(bool)
     return Row(
-        source.name,
+        title,
         source.format,
         len(labels),
         len(find_events(labels)),
@@ -313,9 +373,9 @@ def _sentence(error: Exception) -> str:
 def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
     from dqeval.tables import counted
 
-    files = [outcome for outcome in outcomes if not outcome.failure]
-    replaced = sum(outcome.replaced for outcome in files)
-    return f"wrote {counted(len(files), 'file')} to {folder}" + (f", {replaced:,} of them replaced" if replaced else "")
+    done = [outcome.done for outcome in outcomes if outcome.done]
+    said = [f"{done.count(what):,} of them {what}" for what in ("replaced", "added to") if what in done]
+    return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *said])
 
 
 def _tell(sentence: str) -> None:

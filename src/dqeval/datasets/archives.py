@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 from dqeval.datasets.columns import NUMBERED_VALUE, find_roles, with_roles
 from dqeval.datasets.files import Columns, column_names, read_with_times
 from dqeval.datasets.formats import series_format, stem
-from dqeval.types import BoolArray, Series
+from dqeval.types import BoolArray, FloatArray, Series
 
 CSV = (".csv", ".csv.gz")
 TABLES = (*CSV, ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".npz", ".parquet", ".feather")
 TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
 UCR_NAME = re.compile(r"_(\d+)_(\d+)_(\d+)$")
 NAB_WINDOWS = Path("labels", "combined_windows.json")
+_LONGEST = 80  # of what an error quotes
 
 
 def _header(path: Path) -> list[str]:
@@ -45,22 +47,32 @@ def easytsad(path: Path, name: str) -> Series:
         {},
         values,
         train_stop=len(parts[0][0]),
-        timestamps=np.concatenate([np.load(file) for file in times]) if all(f.exists() for f in times) else None,
+        timestamps=np.concatenate([_array(file) for file in times]) if all(f.exists() for f in times) else None,
     )
 
 
 def _easytsad_part(path: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    values, labels = np.load(path / f"{part}.npy"), np.load(path / f"{part}_label.npy")
+    values, labels = _array(path / f"{part}.npy"), _array(path / f"{part}_label.npy")
     if len(values) != len(labels):
         raise ValueError(f"{part}_label.npy must be as long as {part}.npy: got {len(labels):,} and {len(values):,}")
     return values, labels
+
+
+def _array(path: Path) -> NDArray[Any]:
+    """Return the array of an npy file, which must hold points."""
+    with path.open("rb") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if not array.ndim:
+        raise ValueError(f"{path.name} must hold a column or several: it holds a single value")
+    return array
 
 
 @series_format(
     label="UCR archive",
     example="004_UCR_Anomaly_BIDMC1_2500_5400_5600.txt",
     endings=(".txt",),
-    recognises=lambda path: bool(UCR_NAME.search(stem(path))),
+    recognises=lambda path: True,
+    named=UCR_NAME,
 )
 def ucr(path: Path, name: str) -> Series:
     """Numbers separated by blanks or lines; the name ends with the end of the training part and the anomaly's range."""
@@ -68,7 +80,7 @@ def ucr(path: Path, name: str) -> Series:
     if coded is None:
         raise ValueError("the name must end with the end of training, and the anomaly's first and last point")
     train_stop, first, last = map(int, coded.groups())
-    values = np.array(path.read_text(encoding="utf-8").split(), dtype=np.float64)
+    values = _numbers(path.read_text(encoding="utf-8-sig").split())
     if not train_stop <= first <= last < len(values):
         raise ValueError(
             f"the name says that training ends at {train_stop} and the anomaly is from {first} to {last}: "
@@ -77,6 +89,16 @@ def ucr(path: Path, name: str) -> Series:
     labels = np.zeros(len(values), dtype=np.bool_)
     labels[first : last + 1] = True  # the archive counts the last point in
     return Series(name, labels, {}, values, train_stop=train_stop)
+
+
+def _numbers(words: list[str]) -> FloatArray:
+    try:
+        return np.array(words, dtype=np.float64)
+    except ValueError as error:
+        # The word may be the whole file, where something else separates the numbers.
+        said = str(error)
+        short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+        raise ValueError(f"there must be numbers, separated by blanks or lines: {short}") from None
 
 
 @series_format(
@@ -120,11 +142,23 @@ def nab(path: Path, name: str) -> Series:
     columns, times = read_with_times(path)
     if times is None or list(columns) != ["value"]:
         raise ValueError(f"the columns must be timestamp and value: got {', '.join(columns)}")
-    moments = times.astype("datetime64[us]")
+    moments = np.array([_moment(time) for time in times])
     labels = np.zeros(len(moments), dtype=np.bool_)
     for start, stop in _nab_windows(path.resolve()):
-        labels |= (np.datetime64(start) <= moments) & (moments <= np.datetime64(stop))
+        inside = (_moment(start) <= moments) & (moments <= _moment(stop))
+        if not inside.any():
+            raise ValueError(
+                f"{NAB_WINDOWS} has an anomaly from {start} to {stop}: that cannot be in points from {times[0]} to "
+                f"{times[-1]}"
+            )
+        labels |= inside
     return Series(name, labels, {}, columns["value"], timestamps=times)
+
+
+def _moment(text: str) -> np.datetime64:
+    """Return a time; one with a zone in universal time."""
+    time = datetime.fromisoformat(text)
+    return np.datetime64(time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time, "us")
 
 
 def _nab_windows(path: Path) -> list[tuple[str, str]]:
@@ -179,10 +213,11 @@ def pack(path: Path, name: str) -> Series:
     endings=TABLES,
     recognises=lambda path: True,
 )
-def table(path: Path, name: str) -> Series:
+def table(path: Path, name: str, *, label: str | None = None, value: str | None = None) -> Series:
     """Named columns: label, value (or value_0, value_1, …), timestamp, and any other one a detector's scores."""
     columns, times = read_with_times(path)
-    series = with_roles(columns, find_roles(columns, need_scores=False), name=name, times=times)
+    roles = find_roles(columns, label=label, value=value, need_scores=False)
+    series = with_roles(columns, roles, name=name, times=times)
     several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
     values = np.column_stack(several) if several and series.values is None else series.values
     return replace(series, values=values, train_stop=_train_stop(name, series.labels))

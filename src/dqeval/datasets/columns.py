@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.datasets.files import Columns, Times, name_of, numeric_columns, read_with_times, time_columns
+from dqeval.datasets.files import Columns, Times, listed, name_of, numeric_columns, read_with_times, time_columns
 from dqeval.types import Series
 
 VALUE_NAMES = ("value", "data")
@@ -46,7 +46,8 @@ def read_columns(
         there may be no values. Capitals do not matter.
     scores : sequence of str, optional
         The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
-        without a name, and several columns of values (value_0, value_1, …).
+        without a name, and several columns of values (value_0, value_1, …). There must be one, unless the values are
+        named, or no scores are asked for (``[]``).
 
     Returns
     -------
@@ -55,7 +56,7 @@ def read_columns(
     path = Path(path)
     try:
         columns, times = read_with_times(path)
-        roles = find_roles(columns, label=label, value=value, scores=scores)
+        roles = _asked_for(columns, label=label, value=value, scores=scores)
         return with_roles(columns, roles, name=path.name.partition(".")[0] or path.name, times=times)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
@@ -98,7 +99,7 @@ def series_of(
     """
     arrays = {str(column): np.asarray(columns[column]) for column in columns}
     numeric = numeric_columns(arrays)
-    roles = find_roles(numeric, label=label, value=value, scores=scores)
+    roles = _asked_for(numeric, label=label, value=value, scores=scores)
     return with_roles(numeric, roles, name=name, times=next(iter(time_columns(arrays)), None))
 
 
@@ -116,6 +117,12 @@ def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None
     )
 
 
+def _asked_for(names: Iterable[str], *, label: str | None, value: str | None, scores: Sequence[str] | None) -> Roles:
+    """Return which column is which: who names the values, or asks for no scores, needs none."""
+    needed = value is None and scores is None
+    return find_roles(names, label=label, value=value, scores=scores, need_scores=needed)
+
+
 def find_roles(
     names: Iterable[str],
     *,
@@ -129,7 +136,7 @@ def find_roles(
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
-        raise ValueError(f"no numeric column is called label or is_anomaly; there are {_listed(names)}")
+        raise ValueError(f"no numeric column is called label or is_anomaly; there are {listed(names)}")
     others = [name for name in names if name not in (label, value) and not NUMBERED_VALUE.fullmatch(name)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
     if label in detectors:
@@ -145,15 +152,11 @@ def _chosen(names: list[str], given: str | None, usual: tuple[str, ...]) -> str 
         return _existing(names, given)
     found = [name for name in names if name.lower() in usual]
     if len(found) > 1:
-        raise ValueError(f"there must be one column for {usual[0]}: found {_listed(found)}; say which one")
+        raise ValueError(f"there must be one column for {usual[0]}: found {listed(found)}; say which one")
     return found[0] if found else None
 
 
 def _existing(names: list[str], name: str) -> str:
     if name not in names:
-        raise ValueError(f"no numeric column is called {name}; there are {_listed(names)}")
+        raise ValueError(f"no numeric column is called {name}; there are {listed(names)}")
     return name
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "none"

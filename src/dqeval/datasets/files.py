@@ -11,7 +11,7 @@ import sys
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -135,7 +135,7 @@ def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
             names = list(row)
             yield names
         if set(row) != set(names):
-            raise ValueError(f"row {number} has the keys {_listed(row)}, and the first row has {_listed(names)}")
+            raise ValueError(f"row {number} has the keys {listed(row)}, and the first row has {listed(names)}")
         yield [row[name] for name in names]
 
 
@@ -149,7 +149,7 @@ def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Colu
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
     used = [i for i, name in enumerate(names) if i < len(batch[0]) and _is_used(name, batch[0][i])]
     if len({names[i] for i in used}) < len(used):
-        raise ValueError(f"two columns have the same name: {_listed(names)}")
+        raise ValueError(f"two columns have the same name: {listed(names)}")
     columns = {names[i]: array("d") for i in used}
     time = next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
     done = 0
@@ -251,5 +251,6 @@ def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
     return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
 
 
-def _listed(names: Sequence[str] | dict[str, Any]) -> str:
-    return ", ".join(names)
+def listed(names: Iterable[str]) -> str:
+    """Return names as they stand in messages."""
+    return ", ".join(names) or "none"

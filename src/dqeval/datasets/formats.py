@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from dqeval.datasets.files import UNREADABLE
+from dqeval.datasets.files import UNREADABLE, listed
 from dqeval.period import find_period
 from dqeval.registry import Registry
 from dqeval.types import BoolArray, FloatArray, Series
 
-Reader = Callable[[Path, str], Series]
+_MOST = 3  # names in an error
+
+Reader = Callable[..., Series]
 
 
 def load(path: str | Path, format: str = "auto", *, name: str | None = None) -> Series:
@@ -43,6 +47,9 @@ def load(path: str | Path, format: str = "auto", *, name: str | None = None) -> 
     found = [source for source in every if name in (None, source.name)]
     if not found:
         raise ValueError(f"{path}: no series is called {name!r}; there are {_some(every)}")
+    if len(found) > 1 and name is not None:
+        paths = listed(str(source.path) for source in found[:_MOST])
+        raise ValueError(f"{path}: {len(found):,} series are called {name!r} ({paths}): give the path of one")
     if len(found) > 1:
         raise ValueError(f"{path}: there are {len(found):,} series ({_some(found)}): give a name, or use read for all")
     return found[0].read()
@@ -54,8 +61,8 @@ def read(path: str | Path, format: str = "auto") -> Iterator[Series]:
     Parameters
     ----------
     path : str or Path
-        In a folder, and in the folders in it, files with endings that no format has are passed over, and so is what is
-        hidden. Any other file must be a series.
+        In a folder, and in the folders in it, files with endings that no format has are passed over, and so are text
+        files that are not named as the UCR archive's, and what is hidden. Any other file must be a series.
     format : str, default "auto"
         One of `FORMATS`; "auto" recognises it for each file by itself.
 
@@ -92,6 +99,8 @@ class Format:
         Path to the names of the series in it.
     summary : str
         What the format is, in a sentence.
+    named : pattern, optional
+        What must be found in the name of a file, without its ending.
     """
 
     name: str
@@ -102,14 +111,17 @@ class Format:
     reads: Reader
     names: Callable[[Path], list[str]]
     summary: str
+    named: re.Pattern[str] | None = None
 
     def fits(self, path: Path) -> bool:
         """Tell whether what is there has this format."""
         return self.may_fit(path) and self.recognises(path)
 
     def may_fit(self, path: Path) -> bool:
-        """Tell whether what is there has the right ending, or is a folder where a series is one."""
-        return not self.endings if path.is_dir() else ending(path) in self.endings
+        """Tell whether what is there has the right name, or is a folder where a series is one."""
+        if path.is_dir():
+            return not self.endings
+        return ending(path) in self.endings and (self.named is None or bool(self.named.search(stem(path))))
 
 
 FORMATS: Registry[Format] = Registry("format")
@@ -122,12 +134,13 @@ def series_format(
     endings: tuple[str, ...],
     recognises: Callable[[Path], bool],
     names: Callable[[Path], list[str]] = lambda path: [stem(path)],
+    named: re.Pattern[str] | None = None,
 ) -> Callable[[Reader], Reader]:
     """Return a decorator that registers a function as the reader of a format; what is first recognised first wins."""
 
     def add(reads: Reader) -> Reader:
         summary = (reads.__doc__ or "").partition("\n")[0]
-        FORMATS.add(Format(reads.__name__, label, example, endings, recognises, reads, names, summary))
+        FORMATS.add(Format(reads.__name__, label, example, endings, recognises, reads, names, summary, named))
         return reads
 
     return add
@@ -150,10 +163,10 @@ class Source:
     format: str
     name: str
 
-    def read(self) -> Series:
-        """Read the series; an error says which file it is about."""
+    def read(self, **columns: str) -> Series:
+        """Read the series, from columns that may be named if it is a table; an error says which file it is about."""
         try:
-            return _checked(FORMATS[self.format].reads(self.path, self.name))
+            return _checked(FORMATS[self.format].reads(self.path, self.name, **columns))
         except UNREADABLE as error:
             raise ValueError(f"{self.path}: {error}") from None
 
@@ -161,6 +174,12 @@ class Source:
 def sources(path: str | Path, format: str = "auto") -> Iterator[Source]:
     """Return where the series of a file or a folder can be read from: see `read`."""
     return _sources(Path(path), list(FORMATS) if format == "auto" else [FORMATS[format]])
+
+
+def titles(found: Sequence[Source]) -> list[str]:
+    """Return the names of series; where two are the same, the paths."""
+    counts = Counter(source.name for source in found)
+    return [source.name if counts[source.name] == 1 else str(source.path) for source in found]
 
 
 def ending(path: Path) -> str:
@@ -177,7 +196,7 @@ def stem(path: Path) -> str:
 def _sources(path: Path, formats: Sequence[Format]) -> Iterator[Source]:
     path.stat()  # raises if there is nothing
     empty = True
-    for file, format in _files(path, formats):
+    for file, format in _files(path, formats, set()):
         for name in format.names(file):
             yield Source(file, format.name, name)
             empty = False
@@ -185,14 +204,18 @@ def _sources(path: Path, formats: Sequence[Format]) -> Iterator[Source]:
         raise ValueError(f"{path}: there is no series here; expected {_expected(formats)}")
 
 
-def _files(path: Path, formats: Sequence[Format]) -> Iterator[tuple[Path, Format]]:
-    """Yield what holds series at or below a path, each with its format."""
+def _files(path: Path, formats: Sequence[Format], visited: set[Path]) -> Iterator[tuple[Path, Format]]:
+    """Yield what holds series at or below a path, each with its format; no folder is visited twice, by links."""
     found = next((format for format in formats if format.fits(path)), None)
+    if path.is_dir():
+        if path.resolve() in visited:
+            return
+        visited.add(path.resolve())
     if found is None and path.is_dir():
         for inner in sorted(path.iterdir()):
             seen = not inner.name.startswith(".")
             if seen and (inner.is_dir() or any(format.may_fit(inner) for format in formats)):
-                yield from _files(inner, formats)
+                yield from _files(inner, formats, visited)
     elif found is not None:
         yield path, found
     elif len(formats) == 1:
@@ -205,8 +228,8 @@ def _expected(formats: Sequence[Format]) -> str:
     return ", ".join(f"{format.label} ({format.example})" for format in formats)
 
 
-def _some(found: Sequence[Source], most: int = 3) -> str:
-    return ", ".join([source.name for source in found[:most]] + ["…"] * (len(found) > most))
+def _some(found: Sequence[Source]) -> str:
+    return ", ".join([source.name for source in found[:_MOST]] + ["…"] * (len(found) > _MOST))
 
 
 def _checked(series: Series) -> Series:
@@ -216,6 +239,9 @@ def _checked(series: Series) -> Series:
         values = _as_columns(np.asarray(values))
         if len(values) != len(labels):
             raise ValueError(f"there must be a label for each point: got {len(labels):,} for {len(values):,} points")
+    if series.timestamps is not None and np.shape(series.timestamps) != labels.shape:
+        shape = np.shape(series.timestamps)
+        raise ValueError(f"there must be a timestamp for each of {len(labels):,} points: their shape is {shape}")
     if series.train_stop is not None and not 0 < series.train_stop < len(labels):
         raise ValueError(f"the training part must end inside: at {series.train_stop:,} of {len(labels):,} points")
     return replace(series, labels=labels, values=values, period=_period(values))

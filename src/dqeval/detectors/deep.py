@@ -72,19 +72,19 @@ class Draws:
     def __init__(self, seed: int) -> None:
         import torch
 
-        self._generator = torch.Generator().manual_seed(seed % 2**64)
+        self._generator = torch.Generator(device="cpu").manual_seed(seed % 2**64)
 
     def uniform(self, *shape: int, bound: float) -> Tensor:
         """Return numbers from -bound to bound."""
         import torch
 
-        return torch.empty(shape, dtype=torch.float32).uniform_(-bound, bound, generator=self._generator)
+        return torch.empty(shape, dtype=torch.float32, device="cpu").uniform_(-bound, bound, generator=self._generator)
 
     def normal(self, *shape: int, deviation: float) -> Tensor:
         """Return normally distributed numbers."""
         import torch
 
-        return torch.empty(shape, dtype=torch.float32).normal_(0, deviation, generator=self._generator)
+        return torch.empty(shape, dtype=torch.float32, device="cpu").normal_(0, deviation, generator=self._generator)
 
     def weights(self, *shape: int) -> Tensor:
         """Return the weights of a layer, outputs first, as PyTorch starts them."""
@@ -101,20 +101,21 @@ class Draws:
         import torch
 
         self.skip()
-        return torch.randperm(count, generator=torch.Generator().manual_seed(self.skip()))
+        generator = torch.Generator(device="cpu").manual_seed(self.skip())
+        return torch.randperm(count, generator=generator, device="cpu")
 
     def skip(self) -> int:
         """Return a 64-bit number, as every pass over a set takes one."""
         import torch
 
-        return int(torch.empty((), dtype=torch.int64).random_(generator=self._generator))
+        return int(torch.empty((), dtype=torch.int64, device="cpu").random_(generator=self._generator))
 
     def kept(self, like: Tensor, share: float) -> Tensor:
         """Return what to multiply with for dropout: 0, or one by the share that is kept."""
         import torch
 
         # PyTorch's own draws for dropout are these where it has no faster ones for the processor at hand.
-        keep = torch.rand(like.shape, dtype=torch.float64, generator=self._generator) < share
+        keep = torch.rand(like.shape, dtype=torch.float64, device="cpu", generator=self._generator) < share
         return keep.to(device=like.device, dtype=like.dtype).div_(share)
 
 
@@ -173,11 +174,14 @@ def window_scores(
     place = _device(device, network.name)
     if series.min() == series.max():
         return np.zeros(len(series) - network.span + 1)
-    with _settings():
+    with _settings(place):
         fitted, held_out, whole = (_spans(part, network.span, place) for part in _sets(series, stop, variant))
         parameters = _trained(network, fitted, held_out, Draws(start))
-        errors = [chunk[:, -1].cpu() for chunk in _errors(network, parameters, whole)]
-    return validate.representable(np.concatenate(errors).astype(np.float64) ** 2)
+        # One array from the start: small ones between large temporary ones would keep their memory from being reused.
+        errors = np.empty(len(whole))
+        for start, chunk in zip(range(0, len(whole), _CHUNK), _errors(network, parameters, whole), strict=True):
+            errors[start : start + _CHUNK] = chunk[:, -1].cpu()
+    return validate.representable(errors**2)
 
 
 def at_their_ends(scores: FloatArray, length: int) -> FloatArray:
@@ -195,20 +199,29 @@ def _device(name: str, detector: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.empty(0, device=name).device
+        found = torch.empty(0, device=name).device
+        if found.type == "meta":
+            raise NotImplementedError("nothing is computed there")
+        return found
     except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0].partition(". ")[0]
         raise ValueError(f'device must be "auto", "cpu" or one that PyTorch finds: got {name!r} ({reason})') from None
 
 
 @contextlib.contextmanager
-def _settings() -> Iterator[None]:
+def _settings(device: torch.device) -> Iterator[None]:
     """Compute with 32-bit floats, repeatably, and with gradients, whatever the caller has set."""
     import torch
 
     exact = torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False)
-    with torch.inference_mode(False), torch.enable_grad(), exact:
-        yield
+    precise = torch.autocast(device.type, enabled=False)
+    precision = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.inference_mode(False), torch.enable_grad(), exact, precise:
+            yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
 
 
 def _sets(series: FloatArray, train_stop: int, variant: Variant) -> tuple[FloatArray, FloatArray, FloatArray]:

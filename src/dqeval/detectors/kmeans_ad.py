@@ -66,7 +66,7 @@ def kmeans_ad(
     tries = validate.whole("restarts", restarts, least=1)
     random = np.random.default_rng(validate.whole("seed", seed, least=0))
     length = windows.chosen(series, window, least=2, count=count, why="for as many clusters")
-    distances = _distances_to_centres(windows.standardised(series), length, count, tries, random)
+    distances = _distances_to_centres(windows.near_one(series), length, count, tries, random)
     return windows.mean_over_windows(distances, length)
 
 

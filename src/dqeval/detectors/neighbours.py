@@ -138,7 +138,9 @@ def _squared_distances(space: Space, rows: IntArray) -> FloatArray:
     Infinite distances follow up to a multiple of 16.
     """
     points = space.points(rows)
-    squares = np.full((len(rows), -(-len(space) // _GROUP) * _GROUP), np.inf)
+    # Zeros, not infinity, where products are to come: some BLAS libraries multiply what was there by 0 before.
+    squares = np.zeros((len(rows), -(-len(space) // _GROUP) * _GROUP))
+    squares[:, len(space) :] = np.inf
     step = max(1, _ELEMENTS // 16 // space.window)
     for start in range(0, len(space), step):
         others = space.points(slice(start, start + step))

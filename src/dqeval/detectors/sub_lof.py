@@ -63,8 +63,11 @@ def sub_lof(
     validate.one_of("normalise", normalise, ("columns", "windows"))
     least = 1 if normalise == "columns" else 2
     length = windows.chosen(series, window, least=least, count=2, why="to compare one with another")
-    standard = windows.standardised(series)
-    space = Space(standard, length, _column_weights(standard, length) if normalise == "columns" else None)
+    if normalise == "windows":
+        space = Space(windows.near_one(series), length, None)
+    else:
+        standard = windows.standardised(series)
+        space = Space(standard, length, _column_weights(standard, length))
     return windows.centred(_factors(nearest(space, min(count, len(space) - 1))), length)
 
 

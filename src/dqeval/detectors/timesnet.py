@@ -99,7 +99,7 @@ def _parameters(draws: deep.Draws) -> list[Tensor]:
     draws.weights(_CHANNELS, 1, 3)
     embedding = draws.normal(_CHANNELS, 1, 3, deviation=math.sqrt(2) / math.sqrt(3))
     draws.weights(_CHANNELS, 5)
-    scale, offset = torch.ones(_CHANNELS, dtype=torch.float32), torch.zeros(_CHANNELS, dtype=torch.float32)
+    scale, offset = (make(_CHANNELS, dtype=torch.float32, device="cpu") for make in (torch.ones, torch.zeros))
     return [*layers, embedding, scale, offset, *draws.weights_and_biases(1, _CHANNELS)]
 
 
@@ -113,7 +113,7 @@ def _layer(draws: deep.Draws, inputs: int, outputs: int) -> list[Tensor]:
         draws.normal(outputs, inputs, size, size, deviation=math.sqrt(2) / math.sqrt(outputs * size**2))
         for size in _KERNELS
     ]
-    return kernels + [torch.zeros(outputs, dtype=torch.float32) for _ in _KERNELS]
+    return kernels + [torch.zeros(outputs, dtype=torch.float32, device="cpu") for _ in _KERNELS]
 
 
 def _errors(parameters: list[Tensor], spans: Tensor, draws: deep.Draws | None) -> Tensor:
@@ -149,8 +149,9 @@ def _places() -> Tensor:
     """Return sines and cosines of the time in a window, shape (time, channels)."""
     import torch
 
-    time = torch.arange(_WINDOW, dtype=torch.float32)[:, None]
-    slowness = torch.exp(torch.arange(0, _CHANNELS, 2, dtype=torch.float32) * (-math.log(10_000) / _CHANNELS))
+    time = torch.arange(_WINDOW, dtype=torch.float32, device="cpu")[:, None]
+    even = torch.arange(0, _CHANNELS, 2, dtype=torch.float32, device="cpu")
+    slowness = torch.exp(even * (-math.log(10_000) / _CHANNELS))
     return torch.stack([(time * slowness).sin(), (time * slowness).cos()], 2).flatten(1)
 
 

@@ -26,11 +26,19 @@ def standardised(values: FloatArray) -> FloatArray:
     low, high = values.min(), values.max()
     if low == high:
         return np.zeros_like(values)
-    # Values of any size are brought near 1 before they are squared.
-    near_one: FloatArray = values / max(-low, high)
-    near_one -= near_one.mean()
-    near_one /= near_one.std()
-    return near_one
+    standard = near_one(values)
+    standard -= standard.mean()
+    standard /= standard.std()
+    return standard
+
+
+def near_one(values: FloatArray) -> FloatArray:
+    """Return the series in units of its largest absolute value, so that squares of any values can be represented.
+
+    Nothing is taken off: small differences stay exact beside a value that is larger by very much.
+    """
+    size = np.abs(values).max()
+    return np.asarray(values / size) if size else np.zeros_like(values)
 
 
 def sliding(values: FloatArray, window: int) -> FloatArray:
