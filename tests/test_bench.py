@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,13 @@ def test_processes_and_shards_give_the_same_table(done, tmp_path):
     bench.merge([tmp_path / f"shard{part}" for part in (1, 2, 3)], tmp_path / "merged")
     assert table(tmp_path / "merged") == table(done)
     assert bench.run(SMALL, tmp_path / "merged").earlier == 15
+
+
+def test_any_executor_gives_the_same_table(done, tmp_path):
+    with ThreadPoolExecutor(2) as threads:
+        bench.run(SMALL, tmp_path / "threads", executor=threads)
+        assert threads.submit(abs, -1).result() == 1
+    assert table(tmp_path / "threads") == table(done)
 
 
 def test_a_cluster_gives_the_same_table(done, tmp_path):

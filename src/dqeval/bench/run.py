@@ -7,7 +7,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
@@ -21,6 +21,7 @@ from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedEr
 from dqeval.bench.store import Store, versions
 
 AHEAD = 4  # jobs handed over for each worker, so that none waits for the driver
+OTHERS = 100  # jobs handed to an executor whose workers are not known
 KEPT = "plan.toml"  # in the folder of a run: the plan that it was last started with
 _MARK = "# Kept by dqeval bench run, shard "
 
@@ -48,6 +49,7 @@ def run(
     *,
     workers: int = 0,
     scheduler: str | None = None,
+    executor: Executor | None = None,
     shard: tuple[int, int] = (1, 1),
     progress: Progress | None = None,
 ) -> State:
@@ -63,6 +65,9 @@ def run(
         How many processes; 0 to work in this one, where jobs have no limits of time and memory.
     scheduler : str, optional
         The address of a Dask scheduler whose workers do the work; they must see the same folders.
+    executor : concurrent.futures.Executor, optional
+        Any other that shall do the work, in place of ``workers`` and ``scheduler``; it is not shut down. Jobs have no
+        limits there but its own.
     shard : (int, int), default (1, 1)
         ``(2, 3)`` does the second third of the jobs.
     progress : callable, optional
@@ -78,7 +83,8 @@ def run(
     copy = _copy(plan, folder, shard)
     tell = progress or (lambda state: None)
     # The store comes last: where there is nobody to work, nothing is written.
-    with _executor(workers, scheduler, checked.limits) as (executor, ahead), Store(folder, create=True) as store:
+    chosen = _executor(workers, scheduler, checked.limits) if executor is None else nullcontext((executor, OTHERS))
+    with chosen as (doing, ahead), Store(folder, create=True) as store:
         if copy:
             (folder / KEPT).write_text(copy, encoding="utf-8")
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
@@ -87,7 +93,7 @@ def run(
         to_do = (job for job in _jobs(checked, folder, *shard) if not store.has(job.id))
         tell(state)
         made_with = versions()
-        for job, id, outcome in _outcomes(executor, to_do, ahead, scheduler is not None, checked.limits):
+        for job, id, outcome in _outcomes(doing, to_do, ahead, scheduler is not None, checked.limits):
             store.add(job, id, outcome, made_with)
             state = State(state.done + 1, state.failed + outcome.failed, state.earlier, state.total)
             tell(state)
