@@ -1,11 +1,15 @@
 """Hypothesis settings, and the data that only some machines have."""
 
+import importlib
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from dqeval.registry import DETECTORS
 
 settings.register_profile("default", deadline=None, max_examples=200, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=20_000, print_blob=True)
@@ -41,3 +45,13 @@ def golden_detectors():
         pytest.skip(f"no golden detector scores: there is no {path}")
     with np.load(path) as arrays:
         yield arrays
+
+
+@pytest.fixture(scope="module")
+def odd_detectors():
+    """Register detectors that do what detectors must not, for the tests of one module alone."""
+    before = dict(DETECTORS._entries)
+    importlib.import_module("odd_detectors")
+    yield
+    DETECTORS._entries = before
+    del sys.modules["odd_detectors"]  # so that it registers them again

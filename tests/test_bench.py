@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import dqeval
-import odd_detectors  # noqa: F401  (registers detectors)
 from dqeval import bench
 from dqeval.bench import pool as pool_module
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
@@ -29,6 +28,11 @@ SMALL = {
     "data": [{"generator": "synthetic", "count": 3, "n": 600, "period": 24, "events": 3}],
     "detector": [{"name": "quick"}, {"name": "quick", "label": "squared", "power": 2.0}, {"name": "fft"}],
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _odd_detectors(odd_detectors):
+    """Have the detectors that plans here name."""
 
 
 def table(folder):
