@@ -15,6 +15,9 @@ settings.register_profile("default", deadline=None, max_examples=200, print_blob
 settings.register_profile("thorough", deadline=None, max_examples=20_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# Looked through for examples, it would be imported, and its detectors registered, before any test runs.
+collect_ignore = ["odd_detectors.py"]
+
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("DQEVAL_DATA", ROOT.parent / "shared" / "data"))
 
