@@ -1,13 +1,17 @@
 """Benchmark runs: the same table however they are run, and nothing lost whatever happens."""
 
+import io
 import os
+import pickle
 import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +20,14 @@ import pytest
 import dqeval
 from dqeval import bench
 from dqeval.bench import pool as pool_module
+from dqeval.bench.jobs import Job, work
+from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.registry import DETECTORS
 
 TESTS = Path(__file__).parent
+run_module = sys.modules["dqeval.bench.run"]
 SMALL = {
     "modules": ["odd_detectors"],
     "metrics": ["dqe", "auc_roc"],
@@ -323,6 +330,7 @@ BAD_PLANS = {
     "no scores path": ({"scores": [{}]}, "[[scores]] needs a path"),
     "empty folder": ({"data": [{"path": "empty"}]}, "there is no series here"),
     "no such folder": ({"data": [{"path": "nowhere"}]}, "nowhere"),
+    "nothing in it": ({"data": [{"path": "blank.csv"}], "detector": []}, "there is data but no detector"),
     "odd file": ({"data": [{"path": "odd.csv"}]}, "odd.csv: no numeric column is called label or is_anomaly"),
     "unreadable file": ({"data": [{"path": "odd.npz"}]}, "odd.npz"),
     "unknown generator": ({"data": [{"generator": "magic"}]}, "there is no generator called 'magic'"),
@@ -355,6 +363,7 @@ def test_bad_plans(tmp_path, changes, message):
     (tmp_path / "odd.csv").write_text("this,is\nno,table")
     (tmp_path / "odd.npz").write_text("this is no npz")
     (tmp_path / "none.csv").write_text("value,label\n1,0\n")
+    (tmp_path / "blank.csv").write_text("")
     with pytest.raises((ValueError, OSError)) as error:
         bench.make_plan({**SMALL, **changes}, folder=tmp_path)
     assert message in str(error.value)
@@ -565,3 +574,99 @@ def test_in_process():
     with pytest.raises(WorkFailedError) as error:
         InProcess().submit(abs, "x").result()
     assert "Traceback" in error.value.where
+
+
+# The same in this process, where no worker that is ended takes what was measured with it -----------------------------
+
+
+def one_job(folder, detector, source=None):
+    series = PlannedSeries("made", source or Generated("a", "synthetic", (("n", 400), ("period", 16), ("events", 2))))
+    planned = PlannedDetector(detector, detector, ())
+    return Job(series, planned, 0, ("auc_roc",), None, None, str(folder), "0", ("odd_detectors",))
+
+
+@dataclass(frozen=True)
+class Given:
+    series: dqeval.Series
+    name: str = "given"
+
+    def read(self):
+        return self.series
+
+
+@pytest.mark.parametrize(
+    ("detector", "reason"),
+    [
+        ("gives_nan", "the detector gave 1 scores that are not finite"),
+        ("too_short", "the detector gave scores of shape"),
+        ("prints", "the detector printed"),
+        ("cnn", "the detector needs training, and the series does not say"),
+    ],
+)
+def test_what_a_detector_must_not_do(tmp_path, detector, reason):
+    labels = np.arange(400) % 100 < 5
+    job = one_job(tmp_path, detector, Given(dqeval.Series("given", labels, {}, np.sin(np.arange(400.0)))))
+    with pytest.raises(WorkFailedError, match=re.escape(reason)):
+        work(job)
+
+
+def test_no_values_to_work_on(tmp_path):
+    job = one_job(tmp_path, "quick", Given(dqeval.Series("given", np.array([0, 1]), {})))
+    with pytest.raises(WorkFailedError, match="the series has no values"):
+        work(job)
+
+
+def test_training_goes_up_to_where_the_series_says(tmp_path):
+    told = {}
+    real = DETECTORS["cnn"].function
+    object.__setattr__(DETECTORS["cnn"], "function", lambda values, **o: told.update(o) or np.abs(values))
+    try:
+        outcome = work(one_job(tmp_path, "cnn"))
+    finally:
+        object.__setattr__(DETECTORS["cnn"], "function", real)
+    assert told["train_stop"] == dqeval.datasets.synthetic(n=400, period=16, events=2).train_stop
+    assert not outcome.failed
+
+
+def test_what_a_clusters_worker_does(tmp_path):
+    done = run_module._guarded((one_job(tmp_path, "quick"), Limits()))
+    assert not done.failed
+    assert run_module._guarded((one_job(tmp_path, "raises"), Limits())).rows[0].reason == "RuntimeError: no such luck"
+    run_module._own.worker.stop()
+
+
+def test_a_job_that_a_cluster_gave_up(tmp_path):
+    future = Future()
+    future.set_exception(RuntimeError("lost"))
+    assert run_module._outcome(one_job(tmp_path, "quick"), future).rows[0].reason == "RuntimeError: lost"
+
+
+def test_limits_of_memory(monkeypatch):
+    limits = []
+    monkeypatch.setattr("resource.setrlimit", lambda kind, pair: limits.append(pair))
+    pool_module._limit_memory(5)
+    assert limits == [(5, 5)]
+    monkeypatch.setitem(sys.modules, "resource", None)
+    pool_module._limit_memory(5)
+    assert len(limits) == 1
+
+
+def test_serving_with_a_limit(monkeypatch):
+    limits = []
+    monkeypatch.setattr(pool_module, "_limit_memory", limits.append)
+    monkeypatch.setattr(os, "dup2", lambda *_: None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pickle.dumps((abs, -2)))))
+    monkeypatch.setattr(pool_module, "_end_with", lambda parent: None)
+    with open(os.devnull, "w") as nowhere:
+        monkeypatch.setattr(sys, "stdout", nowhere)
+        pool_module.serve(3)
+    assert limits == [3 * 2**20]
+
+
+def test_what_is_cancelled_before_it_starts_is_passed_over():
+    pool = LocalPool(1, Limits())
+    first, second = pool.submit(time.sleep, 0.3), pool.submit(time.sleep, 0)
+    assert second.cancel()
+    pool.shutdown()
+    assert first.done()
+    assert second.cancelled()

@@ -70,11 +70,6 @@ class Job:
             told += [state.st_size, state.st_mtime_ns]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
-    @property
-    def title(self) -> str:
-        """The series and the detector, for people."""
-        return f"{self.series.source.name}, {self.detector.label or 'scores'}"
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

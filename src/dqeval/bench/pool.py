@@ -134,13 +134,14 @@ _START = "import sys; from dqeval.bench.pool import serve; serve(int(sys.argv[1]
 
 def serve(megabytes: int) -> None:
     """Answer the calls that come on standard input until it ends, as it does when the caller was killed."""
-    calls, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Whatever prints, also from compiled code, must not come between the answers.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    if megabytes:
-        _limit_memory(megabytes * _MEGABYTE)
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+    calls = sys.stdin.buffer
+    own = os.dup(sys.stdout.fileno())
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), os.fdopen(own, "wb") as answers:
+        # Whatever prints, also from compiled code, must not come between the answers.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        if megabytes:
+            _limit_memory(megabytes * _MEGABYTE)
         while True:
             function, argument = pickle.load(calls)
             pickle.dump(_answer(function, argument, megabytes or None), answers)
