@@ -670,3 +670,15 @@ def test_what_is_cancelled_before_it_starts_is_passed_over():
     pool.shutdown()
     assert first.done()
     assert second.cancelled()
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+def test_a_worker_uses_one_thread_unless_told_otherwise(monkeypatch, given, expected):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    worker = Worker(Limits())
+    try:
+        assert worker.call(os.getenv, "OMP_NUM_THREADS") == expected
+    finally:
+        worker.stop()

@@ -110,7 +110,9 @@ class TestContract:
         np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
     @every_detector
-    @pytest.mark.parametrize("form", [list, np.float32, pd.Series, lambda x: x[:, None]], ids=str)
+    @pytest.mark.parametrize(
+        "form", [list, np.float32, pd.Series, lambda x: x[:, None]], ids=["list", "float32", "Series", "column"]
+    )
     def test_any_kind_of_input(self, detector, form):
         if detector.extra == "deep" and form is not list:
             pytest.skip("one door for input: one kind is enough where it takes long")

@@ -75,7 +75,7 @@ class Plan:
     seeds : tuple of int
         Each detector that takes a seed runs once with each.
     near, period : float or None
-        As in `evaluate`; if neither is given, the period of each series is estimated.
+        As in `dqeval.evaluate`; if neither is given, the period of each series is estimated.
     limits : Limits
     modules : tuple of str
         What is imported before anything else, in every process: there, people register detectors of their own.

@@ -17,6 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 _MEGABYTE = 2**20
+_THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def one_thread_each() -> dict[str, str]:
+    """Return the environment in which processes use one thread, or as many as OMP_NUM_THREADS says.
+
+    How sums are split among threads shows in their last digits, and a neural network makes these larger. So results
+    would depend on the machine and on how many processes share it; and threads of several processes hinder each other.
+    """
+    threads = os.environ.get("OMP_NUM_THREADS", "1")
+    return {name: os.environ.get(name, threads) for name in _THREAD_COUNTS}
 
 
 class WorkFailedError(Exception):
@@ -97,7 +108,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                env={**os.environ, **one_thread_each(), "PYTHONPATH": os.pathsep.join(sys.path)},
             )
         return self._process
 

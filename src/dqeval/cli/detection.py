@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # Names of series in a pack may hold anything, also what would lead out of the folder.
 NOT_IN_FILE_NAMES = re.compile(r"[^\w.+ -]")
-THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 Places = Annotated[list[Path], typer.Argument(help="Files of any format, or folders of them.", metavar="FILE")]
 
@@ -236,20 +235,17 @@ def _outcomes(jobs: Sequence[Job], processes: int) -> Iterator[Outcome]:
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Let processes that start now use one thread, or as many as OMP_NUM_THREADS says.
+    """Let processes that start now use one thread, or as many as OMP_NUM_THREADS says."""
+    from dqeval.bench.pool import one_thread_each
 
-    How sums are split among threads shows in their last digits, and a neural network makes these larger. So results
-    would depend on the machine and on how many processes share it; and threads of several processes hinder each other.
-    """
-    before = dict(os.environ)
-    threads = before.get("OMP_NUM_THREADS", "1")
-    os.environ.update({name: before.get(name, threads) for name in THREAD_COUNTS})
+    before, counts = dict(os.environ), one_thread_each()
+    os.environ.update(counts)
     try:
         yield
     finally:
-        for name in THREAD_COUNTS:
+        for name in counts:
             os.environ.pop(name)
-        os.environ.update({name: before[name] for name in THREAD_COUNTS if name in before})
+        os.environ.update({name: before[name] for name in counts if name in before})
 
 
 def _done(job: Job) -> Outcome:

@@ -35,7 +35,7 @@ def kmeans_ad(
     values : array-like of numbers, shape (n,) or (n, 1)
         At least ``window + clusters - 1``.
     window : int, optional
-        The length of the windows; by default the period of rank 2 (`find_period`).
+        The length of the windows; by default the period of rank 2 (`dqeval.find_period`).
     clusters : int, default 10
     restarts : int, default 10
         How many times to start from other random centres; the clustering with the least inertia counts.

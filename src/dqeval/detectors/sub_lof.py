@@ -28,7 +28,7 @@ def sub_lof(
     values : array-like of numbers, shape (n,) or (n, 1)
         At least one more than ``window``.
     window : int, optional
-        The length of the windows; by default the period of rank 2 (`find_period`).
+        The length of the windows; by default the period of rank 2 (`dqeval.find_period`).
     neighbours : int, default 30
         How many nearest windows make a neighbourhood; all others, if there are fewer.
     normalise : "columns" or "windows", default "columns"
