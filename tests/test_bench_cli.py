@@ -19,7 +19,7 @@ import typer
 from commands import caller, run
 from dqeval.bench import State, Store
 from dqeval.bench import run as start
-from dqeval.cli import app, benching
+from dqeval.cli import app, benching, output
 from dqeval.datasets import synthetic
 
 TESTS = Path(__file__).parent
@@ -304,7 +304,7 @@ def test_what_cannot_be_done(done, tmp_path, arguments, message):
 
 
 def test_a_plain_line_now_and_then(call, monkeypatch):
-    monkeypatch.setattr(benching, "INTERVAL", 0.05)
+    monkeypatch.setattr(output, "INTERVAL", 0.05)
 
     def slow(*_, progress, **__):
         time.sleep(0.12)
@@ -323,7 +323,7 @@ def test_a_plain_line_now_and_then(call, monkeypatch):
 
 
 def test_no_line_within_a_minute(done):
-    assert benching.INTERVAL == 60
+    assert output.INTERVAL == 60
     assert done("bench", "retry", "run", "--workers", 0).err.count("\n") == 1
 
 
@@ -335,7 +335,7 @@ class Terminal(io.StringIO):
 def test_a_bar_on_a_terminal(call, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "150")
-    monkeypatch.setattr(benching, "REFRESH", 0.01)
+    monkeypatch.setattr(output, "REFRESH", 0.01)
 
     def slow(*_, progress, **__):
         time.sleep(0.2)

@@ -21,6 +21,7 @@ LAYERS = [
     {"evaluate", "panel", "check", "scoring"},
     {"explain", "compare", "bench"},
     {"report", "receipts"},
+    {"experiments"},
     {"cli"},
 ]
 OUTSIDE = {"__init__", "__main__"}

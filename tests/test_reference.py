@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import dqeval
+from dqeval.experiments.outcome import expected, expected_file
 
-REFERENCE = Path(__file__).parent / "reference"
-PAPER = json.loads((REFERENCE / "paper_tables.json").read_text())
-GOLDEN = json.loads((REFERENCE / "golden.json").read_text())["cases"]
 COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
+REFERENCE = Path(__file__).parent / "reference"
+PINNED = json.loads((REFERENCE / "pinned.json").read_text())
+FULL = {(row["table"], row["row"]): {part: row[part] for part in COLUMNS} for row in PINNED["full"]}
+GOLDEN = json.loads((REFERENCE / "golden.json").read_text())["cases"]
 
 
 def binary(ranges, length):
@@ -21,30 +23,36 @@ def binary(ranges, length):
     return series
 
 
-def labels_and_detections(table, row):
-    y_true = binary(table["anomalies"], table["length"])
-    if row["detections"] == "random":
-        return y_true, np.random.RandomState(42).randint(0, 2, size=table["length"])
-    return y_true, binary(row["detections"], table["length"])
+def labels_and_detections(case, row):
+    y_true = binary(case["anomalies"], case["length"])
+    if case["detections"][row] == "random":
+        return y_true, np.random.RandomState(42).randint(0, 2, size=case["length"])
+    return y_true, binary(case["detections"][row], case["length"])
 
 
 def paper_cases():
-    for table in PAPER["tables"]:
-        for row in table["rows"]:
-            yield pytest.param(table, row, id=f"table {table['table']} {row['row']}")
+    for case in expected_file("cases")["inputs"]:
+        for row in case["detections"]:
+            yield pytest.param(case, row, id=f"{case['table']} {row}")
 
 
-@pytest.mark.parametrize(("table", "row"), list(paper_cases()))
-def test_every_cell_of_the_papers_tables(table, row):
-    y_true, y_pred = labels_and_detections(table, row)
-    result = dqeval.evaluate_detections(y_true, y_pred, near=table["near"])
-    assert f"{result.dqe:.2f}" == row["dqe"]
-    assert f"{dqeval.dqe_score(y_true, y_pred, near=table['near']):.2f}" == row["dqe"]
-    for column, value in row.get("full", {}).items():
+@pytest.mark.parametrize(("case", "row"), list(paper_cases()))
+def test_dqe_of_every_row_of_the_papers_tables(case, row):
+    y_true, y_pred = labels_and_detections(case, row)
+    published = expected("cases")[case["table"], row, "dqe"]
+    result = dqeval.evaluate_detections(y_true, y_pred, near=case["near"])
+    assert f"{result.dqe:.2f}" == published
+    assert f"{dqeval.dqe_score(y_true, y_pred, near=case['near']):.2f}" == published
+    for column, value in FULL.get((case["table"], row), {}).items():
         assert getattr(result, column) == pytest.approx(value, abs=5e-9)
 
 
-@pytest.mark.parametrize("case", PAPER["small_cases"], ids=lambda case: case["pins"])
+def test_what_is_pinned_is_in_the_tables():
+    assert FULL.keys() <= {(table, row) for table, row, _ in expected("cases")}
+    assert len(FULL) == 7
+
+
+@pytest.mark.parametrize("case", PINNED["small_cases"], ids=lambda case: case["pins"])
 def test_small_cases(case):
     y_true, y_pred = ([int(c) for c in case[name]] for name in ("labels", "detections"))
     result = dqeval.evaluate_detections(y_true, y_pred, near=case["near"])

@@ -167,8 +167,46 @@ class Detector:
     citation: str
 
 
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment of the paper.
+
+    Attributes
+    ----------
+    name, label : str
+        The name to choose it by, and its title.
+    function : callable
+        `Setting` to the outcomes, one after the other.
+    published : str
+        What it is the counterpart of in the paper.
+    cases : tuple of str
+        The cases that can be chosen from, if there are several.
+    summary : str
+        What it does, in a sentence.
+    """
+
+    name: str
+    label: str
+    function: Callable[..., Any]
+    published: str
+    cases: tuple[str, ...]
+    summary: str
+
+
 METRICS: Registry[Metric] = Registry("metric")
 DETECTORS: Registry[Detector] = Registry("detector")
+EXPERIMENTS: Registry[Experiment] = Registry("experiment")
+
+
+def experiment(*, name: str, label: str, published: str, cases: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+    """Return a decorator that registers a function as an experiment of the paper, with its summary."""
+
+    def add(function: Function) -> Function:
+        summary = (function.__doc__ or "").partition("\n")[0]
+        EXPERIMENTS.add(Experiment(name, label, function, published, cases, summary))
+        return function
+
+    return add
 
 
 def detector(

@@ -279,7 +279,7 @@ def _ranks(values: FloatArray) -> FloatArray:
 
 
 def _significance(names: tuple[str, ...], values: FloatArray, average_rank: FloatArray) -> Significance:
-    stats = _scipy_stats()
+    stats = scipy_stats()
     pairs = list(combinations(range(len(names)), 2))
     raw = [_wilcoxon(stats, values[:, a], values[:, b]) for a, b in pairs]
     corrected = holm(raw)
@@ -294,7 +294,8 @@ def _significance(names: tuple[str, ...], values: FloatArray, average_rank: Floa
     )
 
 
-def _scipy_stats() -> Any:
+def scipy_stats() -> Any:
+    """Return ``scipy.stats``, or say in one sentence what to install."""
     try:
         from scipy import stats
     except ImportError:

@@ -83,7 +83,7 @@ def run(
     copy = _copy(plan, folder, shard)
     tell = progress or (lambda state: None)
     # The store comes last: where there is nobody to work, nothing is written.
-    chosen = _executor(workers, scheduler, checked.limits) if executor is None else nullcontext((executor, OTHERS))
+    chosen = executor_for(workers, scheduler, checked.limits) if executor is None else nullcontext((executor, OTHERS))
     with chosen as (doing, ahead), Store(folder, create=True) as store:
         if copy:
             (folder / KEPT).write_text(copy, encoding="utf-8")
@@ -231,7 +231,7 @@ def _guarded(task: tuple[Job, Limits]) -> Outcome:
 
 
 @contextmanager
-def _executor(workers: int, scheduler: str | None, limits: Limits) -> Iterator[tuple[Executor, int]]:
+def executor_for(workers: int, scheduler: str | None, limits: Limits) -> Iterator[tuple[Executor, int]]:
     """Give something to work with, and how many jobs to hand it at a time."""
     if scheduler is not None:
         with _cluster(scheduler) as found:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from dqeval.bench import State
     from dqeval.tables import Page as Shown
 
-INTERVAL = 60.0  # seconds between two lines, where there is no terminal
-REFRESH = 0.2  # seconds between two pictures of the bar, where there is one
 ENDINGS = (".csv", ".parquet")
 
 bench = typer.Typer(help="Run benchmarks: series × detectors × metrics.", add_completion=False)
@@ -210,7 +207,7 @@ def merge(
             raise ValueError(f"-o {folder} is one of the runs to merge; name another folder")
     with _results(folder):
         merge(folders, folder)
-    _tell(f"merged {counted(len(folders), 'run')} into {folder}")
+    output.tell(f"merged {counted(len(folders), 'run')} into {folder}")
 
 
 @bench.command()
@@ -221,7 +218,7 @@ def report(folder: Folder, path: Page) -> None:
     # Not to a place beside it, as the pages of the series lie in a folder that is named after the file.
     with _results(folder), output.progress("bench report") as tell:
         bench_report(folder, path, progress=tell)
-    _tell(f"wrote {path}")
+    output.tell(f"wrote {path}")
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -232,28 +229,33 @@ def _shard(text: str) -> tuple[int, int]:
     return part, parts
 
 
+def processes(workers: int | None, scheduler: str | None) -> int:
+    """Return how many processes of this machine work: by default one a CPU."""
+    from dqeval import validate
+
+    validate.at_most_one(workers=workers, scheduler=scheduler)
+    return (os.cpu_count() or 1) if workers is None else workers
+
+
 def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
     """Have the work done, show how far it is, and exit with code 1 if the run has jobs that failed."""
-    from dqeval import validate
     from dqeval.bench import Store
     from dqeval.tables import counted
 
-    validate.at_most_one(workers=workers, scheduler=scheduler)
-    processes = (os.cpu_count() or 1) if workers is None else workers
-    watch = Watch()
+    watch, count = Watch(), processes(workers, scheduler)
     with _results(folder):
         try:
             with _shown(watch):
-                start(workers=processes, scheduler=scheduler, progress=watch.tell)
+                start(workers=count, scheduler=scheduler, progress=watch.tell)
         except KeyboardInterrupt:
             if watch.state is not None:
-                _tell(f"stopped: {watch.count()}; the same command goes on from there")
+                output.tell(f"stopped: {watch.count()}; the same command goes on from there")
             raise
-        _tell(watch.count())
+        output.tell(watch.count())
         with Store(folder) as store:
             failed = store.count().failed
     if failed:
-        _tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
+        output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
         raise typer.Exit(1)
 
 
@@ -261,7 +263,7 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
 def _shown(watch: Watch) -> Iterator[None]:
     """Show how far the work is: as a bar on a terminal, and otherwise as a line a minute."""
     if not sys.stderr.isatty():
-        with _every(INTERVAL, lambda: _tell(watch.line())):
+        with output.every(output.INTERVAL, lambda: output.tell(watch.line())):
             yield
         return
     from rich.console import Console
@@ -276,26 +278,8 @@ def _shown(watch: Watch) -> Iterator[None]:
                 done = watch.state.total - watch.state.left
                 bar.update(task, description=watch.line(), completed=done, total=watch.state.total)
 
-        with _every(REFRESH, move):
+        with output.every(output.REFRESH, move):
             yield
-
-
-@contextmanager
-def _every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
-    """Call a function again and again meanwhile; by the clock, as a job may take hours."""
-    ended = threading.Event()
-
-    def tick() -> None:
-        while not ended.wait(seconds):
-            show()
-
-    thread = threading.Thread(target=tick, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 @contextmanager
@@ -305,7 +289,3 @@ def _results(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise ValueError(f"{folder}: its file of results cannot be used: {error}") from None
-
-
-def _tell(sentence: str) -> None:
-    typer.echo(f"dqeval: {sentence}", err=True)

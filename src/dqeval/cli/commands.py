@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dqeval.cli import benching, detection, gate, output
+from dqeval.cli import benching, detection, gate, output, reproducing
 from dqeval.cli.options import (
     FailUnder,
     Figure,
@@ -222,6 +222,7 @@ app.command()(detection.detect)
 app.command()(detection.detectors)
 app.add_typer(detection.datasets, name="datasets")
 app.add_typer(benching.bench, name="bench")
+app.command()(reproducing.reproduce)
 
 
 @app.command()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 READER_GONE = 141  # as shells have it for a broken pipe
 PATIENCE = 0.5  # seconds of work before a progress bar appears
+INTERVAL = 60.0  # seconds between two lines on how far long work is, where there is no terminal
+REFRESH = 0.2  # seconds between two pictures of it, where there is one
 
 Tell = Callable[[int, int], None]
 
@@ -33,6 +35,11 @@ def say(text: str) -> None:
         typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     except BrokenPipeError:
         raise typer.Exit(reader_gone()) from None
+
+
+def tell(sentence: str) -> None:
+    """Say on standard error what is being done."""
+    typer.echo(f"dqeval: {sentence}", err=True)
 
 
 def reader_gone() -> int:
@@ -61,7 +68,7 @@ def written(path: Path) -> Iterator[Path]:
     """Give a place to write to as `whole` does, and say what was written."""
     with whole(path) as place:
         yield place
-    typer.echo(f"dqeval: wrote {path}", err=True)
+    tell(f"wrote {path}")
 
 
 @contextmanager
@@ -104,6 +111,43 @@ def progress(what: str) -> Iterator[Tell]:
         timer.cancel()
         timer.join()
         bar.stop()
+
+
+@contextmanager
+def sentences(first: str) -> Iterator[Callable[[str], None]]:
+    """Show the newest of many sentences on how far the work is: on a terminal at once, otherwise once a minute."""
+    newest = first
+
+    def take(sentence: str) -> None:
+        nonlocal newest
+        newest = sentence
+
+    if not sys.stderr.isatty():
+        with every(INTERVAL, lambda: tell(newest)):
+            yield take
+        return
+    from rich.console import Console
+
+    with Console(file=sys.stderr).status(newest) as status, every(REFRESH, lambda: status.update(newest)):
+        yield take
+
+
+@contextmanager
+def every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
+    """Call a function again and again meanwhile; by the clock, as a job may take hours."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(seconds):
+            show()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _move(bar: Any, task: Any, done: int, total: int) -> None:

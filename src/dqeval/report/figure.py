@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import astuple
 from os import PathLike
 from pathlib import Path
@@ -80,21 +81,30 @@ def draw(
     ...
     ValueError: a figure is a png, svg or pdf file: demo.gif is none by its ending
     """
-    kind = ending(path)
+    ending(path)  # raises before any work if there is no such kind of file
     drawing.require_matplotlib()
-    from matplotlib import style
-
     if not series.scores:
         raise ValueError("there are no scores of a detector to draw")
     found = panels(series, metrics=["dqe"], near=near, period=period)
     found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
     results = {name: dqe_of(panel) for name, panel in found.items()}
     regions = partition(series.labels, near=next(iter(results.values())).near)
+    save(lambda: _figure(series, regions, results), path)
+    return found
+
+
+def save(make: Callable[[], Figure], *paths: str | PathLike[str]) -> None:
+    """Make a figure in the style of all figures here, and write it to files: their endings tell the kinds."""
+    drawing.require_matplotlib()
+    from matplotlib import style
+
     # From the default style, whatever the user's own may be, so that nothing overlaps and files are the same.
     with style.context(["default", _STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it, which says enough
-        _figure(series, regions, results).savefig(path, format=kind, dpi=_DPI, metadata=_METADATA[kind])
-    return found
+        figure = make()
+        for path in paths:
+            kind = ending(path)
+            figure.savefig(path, format=kind, dpi=_DPI, metadata=_METADATA[kind])
 
 
 def ending(path: str | PathLike[str]) -> str:

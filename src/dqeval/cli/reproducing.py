@@ -1,0 +1,85 @@
+"""The command that runs the paper's experiments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.benching import Scheduler, Workers, processes
+
+if TYPE_CHECKING:
+    from dqeval.experiments import Outcome
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which experiment, or all; a list of them if not given.", metavar="[EXPERIMENT]"),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Argument(help="Which case of the experiment; every one if not given.", metavar="[CASE]")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the real series: CSV files of TSB-AD, or packs.", envvar="DQEVAL_DATA"),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("-o", "--output", help="Where tables, figures and runs are written.", file_okay=False)
+    ] = Path("reproduced"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
+    subset: Annotated[int | None, typer.Option(help="A sample of so many series of each dataset.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="Of the sample, of detectors, and of noise.", min=0)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A small case of each, in minutes.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+) -> None:
+    """Run an experiment of the paper again, and show its numbers beside the published ones."""
+    from dqeval.drawing import require_matplotlib
+    from dqeval.experiments import Setting
+    from dqeval.experiments import reproduce as outcomes
+
+    if name is None:
+        output.say(_listed())
+        return
+    require_matplotlib()  # before hours of work
+    with output.sentences(f"{name}: starting") as progress:
+        setting = Setting(
+            folder=folder,
+            data=data,
+            case=case,
+            subset=subset,
+            seed=seed,
+            quick=quick,
+            workers=processes(workers, scheduler),
+            scheduler=scheduler,
+            progress=progress,
+        )
+        found = []
+        for outcome in outcomes(name, setting):
+            outcome.write(folder)
+            found.append(outcome)
+            if not as_json:
+                output.say(f"{outcome.page().text(emphasis=output.bold)}\n")
+    if as_json:
+        output.say(_json(found))
+    output.tell(f"wrote {', '.join(str(folder / outcome.name) for outcome in found)}")
+
+
+def _listed() -> str:
+    from dqeval.experiments import ALL, EXPERIMENTS
+
+    lines = [
+        f"{output.bold(' '.join([each.name, '|'.join(each.cases)]).strip())}: {each.summary} Beside {each.published}."
+        for each in EXPERIMENTS
+    ]
+    return "\n".join([*lines, f"{output.bold(ALL)}: All of these."])
+
+
+def _json(found: list[Outcome]) -> str:
+    numbers = [outcome.numbers() for outcome in found]
+    merged = {kind: [each for one in numbers for each in one[kind]] for kind in ("cells", "claims", "notes")}
+    return json.dumps(merged, indent=2, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,278 @@
+"""What an experiment found: numbers beside the published ones, claims that hold or do not, tables and figures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from dqeval.bench.rank import label_of
+from dqeval.report.figure import save
+from dqeval.tables import Page, Table, counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The metrics of the paper's tables, in its order.
+PAPER_METRICS = (
+    "point_f1",
+    "auc_roc",
+    "auc_pr",
+    "point_adjusted_k_f1",
+    "vus_roc",
+    "vus_pr",
+    "pate",
+    "range_f1",
+    "etapr_f1",
+    "affiliation_f1",
+    "dqe",
+)
+By = Literal["as published", "dqeval"]
+PUBLISHED: By = "as published"
+OURS: By = "dqeval"
+Key = tuple[str, str, str]
+
+VERDICTS = {True: "holds", False: "does not hold here", None: "cannot be told here"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number of a table, beside the one that the paper prints there.
+
+    Attributes
+    ----------
+    experiment, table, row, metric : str
+        Where it stands. The metric is a name of the registry, a part of DQE, or what the number is in words.
+    ours : float
+    published : str or None
+        As printed; None where the paper prints nothing.
+    by : "dqeval" or "as published"
+        Whose definition and detectors made ours: this library's, or those that the paper's numbers were made with.
+    """
+
+    experiment: str
+    table: str
+    row: str
+    metric: str
+    ours: float
+    published: str | None = None
+    by: By = "dqeval"
+
+    @property
+    def equal(self) -> bool | None:
+        """Whether ours, rounded as the published number is, is that number; None if nothing is published.
+
+        Examples
+        --------
+        >>> Cell("cases", "Table 1", "P1", "dqe", 0.2043, "0.20").equal
+        True
+        """
+        return None if self.published is None else self.shown == self.published
+
+    @property
+    def shown(self) -> str:
+        """Ours, with as many decimals as the published number, or two."""
+        decimals = 2 if self.published is None else len(self.published.partition(".")[2])
+        return f"{self.ours:z.{decimals}f}"  # z: no minus before zeros, which no table prints
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published number; None if either is not there."""
+        return None if self.published is None or math.isnan(self.ours) else self.ours - float(self.published)
+
+    def record(self) -> dict[str, Any]:
+        """Return the cell, ready for JSON and CSV."""
+        return {
+            "experiment": self.experiment,
+            "table": self.table,
+            "row": self.row,
+            "metric": self.metric,
+            "by": self.by,
+            "published": None if self.published is None else float(self.published),
+            "ours": None if math.isnan(self.ours) else self.ours,
+            "difference": self.difference,
+            "equal": self.equal,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the paper that a number can test.
+
+    Attributes
+    ----------
+    section : str
+        Where the paper says so.
+    text : str
+        What it says, in our words.
+    holds : bool or None
+        None if it cannot be told from what was run.
+    found : str
+        The numbers that decide it.
+    """
+
+    section: str
+    text: str
+    holds: bool | None
+    found: str
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds, in words."""
+        return VERDICTS[self.holds]
+
+    def record(self) -> dict[str, Any]:
+        """Return the claim, ready for JSON and CSV."""
+        return {"section": self.section, "claim": self.text, "holds": self.holds, "found": self.found}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an experiment found.
+
+    Attributes
+    ----------
+    name, title : str
+        The name is the folder that it is written to.
+    tables : mapping of str to Table
+        By their titles.
+    cells : sequence of Cell
+    claims : sequence of Claim
+    notes : sequence of str
+        Sentences on what differs, and why.
+    figures : mapping of str to callable
+        By the name of the file, without its ending: draws the figure.
+    """
+
+    name: str
+    title: str
+    tables: Mapping[str, Table]
+    cells: Sequence[Cell] = ()
+    claims: Sequence[Claim] = ()
+    notes: Sequence[str] = ()
+    figures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
+
+    def page(self) -> Page:
+        """Return everything but the figures, to be shown."""
+        parts: list[str | Table] = [self.title]
+        for title, table in self.tables.items():
+            parts += [title, table]
+        parts += [sentence for sentence in (agreement(self.cells), *self.notes) if sentence]
+        if self.claims:
+            parts += ["What the paper says of it:", "\n".join(map(_sentence, self.claims))]
+        return Page(parts)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything but the figures, ready for JSON."""
+        return {
+            "experiment": self.name,
+            "cells": [cell.record() for cell in self.cells],
+            "claims": [claim.record() for claim in self.claims],
+            "notes": list(self.notes),
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the outcome to its own folder below the one given; return the files.
+
+        Cells and claims are CSV files, each table is CSV, Markdown and LaTeX, each figure PNG and PDF, and report.md
+        is the page with the figures. The same numbers give the same files.
+        """
+        place = folder / self.name
+        place.mkdir(parents=True, exist_ok=True)
+        written = []
+        if self.cells:
+            records = [cell.record() for cell in self.cells]
+            written.append(_write_csv(place / "cells.csv", list(records[0]), (r.values() for r in records)))
+        for title, table in self._every_table().items():
+            written += _write_table(place / _slug(title), table)
+        shown = "\n\n".join([self.page().markdown(), *(f"![{stem}]({stem}.png)" for stem in self.figures)])
+        written.append(_write_text(place / "report.md", shown))
+        for stem, draw in self.figures.items():
+            paths = [place / f"{stem}.png", place / f"{stem}.pdf"]
+            save(draw, *paths)
+            written += paths
+        return written
+
+    def _every_table(self) -> dict[str, Table]:
+        return {**self.tables, **({"claims": claims_table(self.claims)} if self.claims else {})}
+
+
+def expected(experiment: str) -> dict[Key, str]:
+    """Return the numbers that the paper prints, by table, row and metric."""
+    return {(c["table"], c["row"], c["metric"]): c["published"] for c in expected_file(experiment)["cells"]}
+
+
+def expected_file(experiment: str) -> dict[str, Any]:
+    """Return all that is kept of what the paper prints for an experiment."""
+    text = (files("dqeval.experiments") / "expected" / f"{experiment}.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+def agreement(cells: Iterable[Cell]) -> str:
+    """Say how many numbers are those that the paper prints, and how far the others are off."""
+    printed = [cell for cell in cells if cell.published is not None]
+    if not printed:
+        return ""
+    sentences = []
+    for by in dict.fromkeys(cell.by for cell in printed):
+        of_kind = [cell for cell in printed if cell.by == by]
+        equal = sum(bool(cell.equal) for cell in of_kind)
+        off = [abs(cell.difference) for cell in of_kind if cell.difference is not None and not cell.equal]
+        undefined = sum(cell.difference is None for cell in of_kind)
+        how = "by dqeval" if by == OURS else by
+        parts = [f"Computed {how}, as the paper prints them: {equal} of {counted(len(of_kind), 'number')}"]
+        parts += [f"the largest difference is {max(off):.2f}"] if off else []
+        parts += [f"{undefined} undefined here"] if undefined else []
+        sentences.append(f"{'; '.join(parts)}.")
+    return " ".join(sentences)
+
+
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """Return claims and what became of them as a table."""
+    rows = [(claim.section, claim.text, claim.verdict, claim.found) for claim in claims]
+    return Table(("section", "the paper says", "verdict", "found here"), rows, text_columns=4)
+
+
+def _sentence(claim: Claim) -> str:
+    where = f"section {claim.section}" if claim.section[0].isdigit() else claim.section
+    return f"- {claim.verdict}: {claim.text} ({where}). Found: {claim.found}."
+
+
+def beside(ours: str, published: str | None) -> str:
+    """Return a number with the published one in brackets, where there is one and it is another."""
+    return ours if published in (None, ours) else f"{ours} ({published})"
+
+
+def metric_header(metrics: Iterable[str], *first: str) -> tuple[str, ...]:
+    """Return a header: the first columns, and the labels of metrics."""
+    return (*first, *map(label_of, metrics))
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
+
+
+def _write_table(stem: Path, table: Table) -> list[Path]:
+    csv_path = _write_csv(stem.with_suffix(".csv"), table.header, table.rows)
+    others = {stem.with_suffix(".md"): table.markdown(), stem.with_suffix(".tex"): table.latex()}
+    return [csv_path, *(_write_text(path, text) for path, text in others.items())]
+
+
+def _write_text(path: Path, text: str) -> Path:
+    path.write_text(f"{text}\n", encoding="utf-8")
+    return path
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path

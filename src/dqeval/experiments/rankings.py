@@ -1,0 +1,317 @@
+"""The five detectors over all series of a dataset: means of the metrics, the order they give, and at which level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from dqeval.bench.jobs import Job, scores_of
+from dqeval.bench.plan import PlannedSeries
+from dqeval.bench.rank import Ranking, label_of, rank_rows, scipy_stats
+from dqeval.drawing import require_matplotlib
+from dqeval.experiments.detecting import Runs, generated_series, missing_sentence, real_series, run_detectors
+from dqeval.experiments.outcome import (
+    OURS,
+    PAPER_METRICS,
+    PUBLISHED,
+    By,
+    Cell,
+    Claim,
+    Key,
+    Outcome,
+    expected,
+    metric_header,
+)
+from dqeval.experiments.published import published_dqe
+from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_series, sampled
+from dqeval.experiments.work import computed
+from dqeval.registry import experiment
+from dqeval.report.diagram import critical_difference, size_of
+from dqeval.tables import Table, best_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAME = "rankings"
+PRINTED = "printed"
+BOTH: tuple[By, ...] = (PUBLISHED, OURS)
+QUICK_SUBSET = 2
+_SECTION = "appendix C"
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """How the detectors stand on a dataset, in one of the two forms.
+
+    Attributes
+    ----------
+    by_series, by_event : Ranking
+        The first has every metric, the second DQE and its parts.
+    """
+
+    by_series: Ranking
+    by_event: Ranking
+
+    def mean(self, detector: str, metric: str) -> float:
+        """Return the mean of a metric over the series."""
+        return _mean(self.by_series, detector, metric)
+
+
+@experiment(name=NAME, label="Five detectors over all series", published="the tables of rankings on WSD and UCR")
+def rankings(setting: Setting) -> Iterator[Outcome]:
+    """Rank five detectors over all WSD and UCR series by 11 metrics, at the level of series and of events."""
+    scipy_stats()  # raises where it is missing, before hours of work
+    datasets, notes = series_by_dataset(setting)
+    runs = run_detectors((each for series in datasets.values() for each in series), setting)
+    as_published = _published_dqe(runs, setting)
+    found = {
+        (dataset, by): _ranked(runs, series, by, as_published) for dataset, series in datasets.items() for by in BOTH
+    }
+    notes += [missing_sentence(runs.detectors), _failures(runs), DIFFERENCE]
+    yield outcome(found, notes)
+
+
+DIFFERENCE = (
+    "“As published” has the detectors and the computation of DQE that the paper's numbers were made with: TimesNet's "
+    "scores 15 points early, FFT's transform without effect, CNN's average taken twice; near-miss pieces that overlap, "
+    "false alarms merged at the border of two anomalies, and half the period rounded down. “dqeval” has the corrected "
+    "detectors and the definition as it is written."
+)
+
+
+def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]], list[str]]:
+    """Return the series to work on, by dataset, and what is to be said of them; generated ones without data."""
+    subset = QUICK_SUBSET if setting.quick else setting.subset
+    try:
+        every = {dataset: find_series(setting.data, dataset) for dataset in PAPER_COUNTS}
+    except NoDataError as error:
+        note = f"On generated series, as there are no others: {error}."
+        return {"synthetic": generated_series(subset or 2 * QUICK_SUBSET, seed=setting.seed)}, [note]
+    chosen = {dataset: real_series(dataset, sampled(found, subset, setting.seed)) for dataset, found in every.items()}
+    counts = " and ".join(f"{len(chosen[d])} {d} series (the paper has {count})" for d, count in PAPER_COUNTS.items())
+    how = f", sampled with seed {setting.seed} from {' and '.join(str(len(f)) for f in every.values())}"
+    return chosen, [f"On {counts}{how if subset else ''}."]
+
+
+def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Outcome:
+    """Return what the rankings say, beside what the paper prints."""
+    printed = expected(NAME)
+    datasets = list(dict.fromkeys(dataset for dataset, _ in found))
+    tables, cells = {}, []
+    for dataset in datasets:
+        forms = {by: found[dataset, by] for by in BOTH}
+        tables[f"Rankings on {dataset}"] = means_table(dataset, forms, printed)
+        tables[f"Orders on {dataset}"] = orders_table(dataset, forms, printed)
+        tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
+        cells += [cell for by in BOTH for cell in _cells(dataset, by, forms[by], printed)]
+    return Outcome(
+        NAME,
+        "Five detectors over all series: the mean of each metric",
+        tables,
+        cells,
+        [claim for dataset in datasets for claim in _claims(dataset, found[dataset, PUBLISHED])],
+        [note for note in notes if note],
+        {f"critical_difference_{d.lower()}": partial(_figure, found[d, OURS].by_series) for d in datasets},
+    )
+
+
+def means_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
+    """Return the means of each detector: printed, as published and here, one under the other."""
+    detectors = forms[OURS].by_series.detectors
+    lines: list[tuple[str, str, list[str]]] = []
+    for detector in detectors:
+        in_print = [printed.get((f"rankings on {dataset}", detector, metric), "") for metric in PAPER_METRICS]
+        if any(in_print):
+            lines.append((detector, PRINTED, in_print))
+        for by in BOTH:
+            lines.append((detector, by, [f"{forms[by].mean(detector, metric):.2f}" for metric in PAPER_METRICS]))
+    marked = set()
+    for kind in (PRINTED, *BOTH):
+        places = [i for i, line in enumerate(lines) if line[1] == kind]
+        for j in range(len(PAPER_METRICS)):
+            marked |= {(places[k], j + 2) for k in best_of([float(lines[i][2][j]) for i in places])}
+    rows = [(detector, kind, *values) for detector, kind, values in lines]
+    return Table(metric_header(PAPER_METRICS, "detector", ""), rows, marked=marked, text_columns=2)
+
+
+def orders_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
+    """Return the order that each metric gives the detectors: printed, as published and here."""
+    table = f"rankings on {dataset}"
+    detectors = forms[OURS].by_series.detectors
+    in_print = all((table, detector, "dqe") in printed for detector in detectors)
+    rows = []
+    for metric in PAPER_METRICS:
+        orders = [_order({d: float(printed[table, d, metric]) for d in detectors})] if in_print else []
+        orders += [_order({d: forms[by].mean(d, metric) for d in detectors}) for by in BOTH]
+        rows.append((label_of(metric), *orders))
+    header = ("metric", *([PRINTED] if in_print else []), *BOTH)
+    return Table(header, rows, text_columns=len(header))
+
+
+def levels_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
+    """Return the mean DQE over series and over events, with 95 % intervals from resampling them."""
+    header = ["detector"]
+    columns: list[list[str]] = []
+    detectors = forms[OURS].by_series.detectors
+    for level in ("series", "event"):
+        in_print = [_printed_dqe(printed, dataset, detector, level) for detector in detectors]
+        if any(in_print):
+            header.append(f"by {level}, {PRINTED}")
+            columns.append([value or "" for value in in_print])
+        for by in BOTH:
+            ranking = forms[by].by_series if level == "series" else forms[by].by_event
+            header.append(f"by {level}, {by}")
+            columns.append([_with_interval(ranking, detector) for detector in detectors])
+    rows = [(detector, *values) for detector, *values in zip(detectors, *columns, strict=True)]
+    ours = forms[OURS]
+    note = f"{ours.by_series.n:,} series, {ours.by_event.n:,} events; in brackets, 95 % intervals"
+    return Table(header, rows, note=note)
+
+
+def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str | None:
+    if level == "series":
+        return printed.get((f"rankings on {dataset}", detector, "dqe"))
+    return printed.get(("sequence vs event level", detector, "dqe, by event")) if dataset == "WSD" else None
+
+
+def _with_interval(ranking: Ranking, detector: str) -> str:
+    i, dqe = ranking.detectors.index(detector), ranking.standings["dqe"]
+    return f"{dqe.mean[i]:.2f} [{dqe.low[i]:.2f}, {dqe.high[i]:.2f}]"
+
+
+def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> Iterator[Cell]:
+    table, levels = f"rankings on {dataset}", "sequence vs event level"
+    for detector in ranked.by_series.detectors:
+        for metric in PAPER_METRICS:
+            in_print = printed.get((table, detector, metric))
+            yield Cell(NAME, table, detector, metric, ranked.mean(detector, metric), in_print, by)
+        if dataset in ("WSD", "synthetic"):
+            for level, ranking in (("series", ranked.by_series), ("event", ranked.by_event)):
+                metric = f"dqe, by {level}"
+                in_print = printed.get((levels, detector, metric)) if dataset == "WSD" else None
+                yield Cell(NAME, levels, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
+
+
+def _claims(dataset: str, ranked: Ranked) -> list[Claim]:
+    """Decide what the paper says of the order of the detectors on a dataset, by its own computation."""
+    by_series = {d: ranked.mean(d, "dqe") for d in ranked.by_series.detectors}
+    by_event = {d: _mean(ranked.by_event, d, "dqe") for d in ranked.by_event.detectors}
+    order, event_order = _order(by_series), _order(by_event)
+    first = {"WSD": "CNN", "UCR": "Sub-LOF"}.get(dataset)
+    claims = []
+    if first in by_series:
+        found = f"{order}; {_listed(by_series)}"
+        claims.append(Claim(_SECTION, f"on {dataset}, {first} is best by DQE", order.startswith(f"{first} "), found))
+    if dataset == "WSD":
+        claims += [
+            Claim(_SECTION, "on WSD, events and series give the same order by DQE", order == event_order, event_order),
+            _last_by_every_metric(ranked, "KMeansAD"),
+        ]
+    return claims
+
+
+def _last_by_every_metric(ranked: Ranked, detector: str) -> Claim:
+    detectors = ranked.by_series.detectors
+    last = [
+        metric
+        for metric in PAPER_METRICS
+        if min(detectors, key=lambda each, metric=metric: ranked.mean(each, metric)) == detector  # type: ignore[misc]
+    ]
+    text = f"on WSD, {detector} is last by every metric"
+    return Claim(_SECTION, text, len(last) == len(PAPER_METRICS), f"last by {len(last)} of {len(PAPER_METRICS)}")
+
+
+def _order(values: Mapping[str, float]) -> str:
+    """Return the detectors in order, the best first; equals, in two decimals, are joined by =."""
+    names = sorted(values, key=lambda name: -values[name])
+    text = names[0]
+    for before, name in pairwise(names):
+        text += f" {'=' if f'{values[before]:.2f}' == f'{values[name]:.2f}' else '>'} {name}"
+    return text
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{value:.2f}" for value in sorted(values.values(), reverse=True))
+
+
+def _mean(ranking: Ranking, detector: str, metric: str) -> float:
+    return float(ranking.standings[metric].mean[ranking.detectors.index(detector)])
+
+
+def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
+    """Return DQE as published of every series and detector, and of each event."""
+    jobs = {
+        (series.source.name, detector): runs.job(series, detector, PUBLISHED)
+        for series in runs.series
+        for detector in runs.detectors
+    }
+    tasks = {job.id: job for job in jobs.values()}
+    found = computed(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
+    return {key: found[job.id] for key, job in jobs.items()}
+
+
+def published_of(job: Job) -> dict[str, Any] | None:
+    """Return DQE as published of a detector's scores: of the series, and of each event; None if there are none."""
+    series = job.series.source.read()
+    assert series.period is not None
+    try:
+        result = published_dqe(series.labels, scores_of(job, series), period=series.period)
+    except Exception:
+        return None  # the run says why the detector failed
+    return {"dqe": result.mean.dqe, "events": [[event.start, event.dqe] for event in result.per_event]}
+
+
+def _ranked(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
+    names = [each.source.name for each in series]
+    by_event = _published_events(runs, names, as_published) if by == PUBLISHED else _events(runs, names)
+    by_series = list(_values(runs, names, by, as_published))
+    return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"))
+
+
+def _values(runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tuple[str, str], Any]) -> Iterator[Row]:
+    for name in names:
+        for detector in runs.detectors:
+            for metric in runs.metrics:
+                value = runs.value(name, detector, by, metric)
+                if metric == "dqe" and by == PUBLISHED:
+                    value = (as_published[name, detector] or {}).get("dqe")
+                if value is not None:
+                    yield {"unit": name, "detector": detector, "metric": metric, "value": value}
+
+
+def _events(runs: Runs, names: Iterable[str]) -> list[Row]:
+    return [
+        {"unit": (name, event.start), "detector": detector, "metric": "dqe", "value": event.dqe}
+        for name in names
+        for detector in runs.detectors
+        for event in runs.events(name, detector, OURS)
+    ]
+
+
+def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tuple[str, str], Any]) -> list[Row]:
+    return [
+        {"unit": (name, start), "detector": detector, "metric": "dqe", "value": value}
+        for name in names
+        for detector in runs.detectors
+        for start, value in (as_published[name, detector] or {}).get("events", ())
+    ]
+
+
+def _failures(runs: Runs) -> str:
+    return f"{len(runs.failures)} detector runs failed, such as {runs.failures[0]}." if runs.failures else ""
+
+
+def _figure(ranking: Ranking) -> Figure:
+    require_matplotlib()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context("default"):
+        figure = Figure(figsize=size_of(ranking), layout="constrained")
+        critical_difference(ranking, figure.add_subplot())
+    return figure

@@ -1,0 +1,269 @@
+"""How much the metrics vary when scores come late or early, are noisy, or anomalies become rarer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dqeval import validate
+from dqeval.bench.jobs import Job, scores_of
+from dqeval.bench.rank import label_of
+from dqeval.drawing import COLOURS, INK, require_matplotlib
+from dqeval.experiments.detecting import missing_sentence, run_detectors
+from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Cell, Claim, Outcome, metric_header
+from dqeval.experiments.rankings import series_by_dataset
+from dqeval.experiments.setting import Setting
+from dqeval.experiments.work import computed
+from dqeval.panel import panel
+from dqeval.partition import partition
+from dqeval.registry import experiment
+from dqeval.tables import Table
+from dqeval.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NAME = "robustness"
+LAGS = 11  # evenly spaced, from a quarter of the period early to a quarter late
+DRAWS = 10  # of noise
+NOISE = 0.05  # of the range of the scores, to either side
+RATIOS = tuple(round(0.01 * k, 2) for k in range(20, 0, -1))
+KINDS = {"lag": "lag", "noise": "noise", "ratio": "anomaly ratio"}
+OVERALL = "all"
+# They score random detections high (the paper's Table 6), which makes small differences of what does not matter.
+FORGIVING = ("affiliation_f1", "vus_roc", "auc_roc")
+STRICT = tuple(metric for metric in PAPER_METRICS if metric not in FORGIVING)
+_SECTION = "4.4"
+
+Spreads = Mapping[str, float]
+Perturbed = Iterable[tuple[BoolArray, FloatArray]]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A detector's scores of a series, to be perturbed: how they are made, and the seed of the noise."""
+
+    job: Job
+    seed: int
+
+
+@experiment(name=NAME, label="Metrics under perturbation", published="the two figures on robustness")
+def robustness(setting: Setting) -> Iterator[Outcome]:
+    """Measure the standard deviation of each metric under lag, noise and anomaly ratio, by dataset and over all."""
+    datasets, notes = series_by_dataset(setting)
+    runs = run_detectors((each for series in datasets.values() for each in series), setting)
+    tasks = {
+        (dataset, series.source.name, detector): Task(runs.job(series, detector, PUBLISHED), setting.seed)
+        for dataset, chosen in datasets.items()
+        for series in chosen
+        for detector in runs.detectors
+    }
+    keyed = {f"{task.job.id} {task.seed}": task for task in tasks.values()}
+    found = computed(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
+    by_dataset: dict[str, list[Mapping[str, Spreads]]] = {dataset: [] for dataset in datasets}
+    for (dataset, _, _), task in tasks.items():
+        if (spreads := found[f"{task.job.id} {task.seed}"]) is not None:
+            by_dataset[dataset].append(spreads)
+    yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors)])
+
+
+HOW = (
+    f"Lag: scores moved by {LAGS} steps from a quarter of the period early to a quarter late. Noise: {DRAWS} draws, "
+    f"uniform, to {NOISE:.0%} of the range of the scores on either side. Anomaly ratio: a window around the event with "
+    f"the most room, widened so that the event is {RATIOS[0]} to {RATIOS[-1]} of it, up to the next event's region. "
+    "Each cell is the standard deviation of a metric over these, averaged over series and detectors, in the form that "
+    "the paper's numbers were made with. The paper gives neither the steps nor the numbers behind its figures."
+).replace("5%", "5 %")
+
+
+def spreads_of(task: Task) -> dict[str, dict[str, float]] | None:
+    """Return the standard deviation of each metric under each kind of perturbation; None if there are no scores."""
+    series = task.job.series.source.read()
+    assert series.period is not None
+    labels = np.asarray(series.labels, dtype=np.bool_)
+    try:
+        scores = validate.scaled(scores_of(task.job, series))
+    except Exception:
+        return None  # the run says why the detector failed
+    random = np.random.default_rng(task.seed)
+    perturbed = {
+        "lag": ((labels, moved(scores, lag)) for lag in lags(series.period)),
+        "noise": ((labels, scores + random.uniform(-NOISE, NOISE, len(scores))) for _ in range(DRAWS)),
+        "ratio": ((labels[a:b], scores[a:b]) for a, b in windows(labels)),
+    }
+    return {kind: _spread(cases, series.period) for kind, cases in perturbed.items()}
+
+
+def lags(period: float) -> list[int]:
+    """Return by how many points scores are moved.
+
+    Examples
+    --------
+    >>> lags(48)
+    [-12, -10, -7, -5, -2, 0, 2, 5, 7, 10, 12]
+    """
+    return [int(lag) for lag in dict.fromkeys(np.rint(np.linspace(-period / 4, period / 4, LAGS)).tolist())]
+
+
+def moved(scores: FloatArray, lag: int) -> FloatArray:
+    """Return scores that come later by a lag, or earlier by a negative one; the ends are filled with what is there.
+
+    Examples
+    --------
+    >>> moved(np.array([1.0, 2, 3]), 1).tolist(), moved(np.array([1.0, 2, 3]), -2).tolist()
+    ([1.0, 1.0, 2.0], [3.0, 3.0, 3.0])
+    """
+    places = np.clip(np.arange(len(scores)) - lag, 0, len(scores) - 1)
+    return scores[places]
+
+
+def windows(labels: BoolArray) -> list[tuple[int, int]]:
+    """Return windows around one event, in which it is a smaller and smaller share, as far as its region goes.
+
+    Examples
+    --------
+    >>> labels = np.zeros(1000, dtype=bool)
+    >>> labels[500:510] = True
+    >>> windows(labels)[0], windows(labels)[-1]
+    ((480, 530), (5, 1000))
+    """
+    regions = partition(labels, near=0).regions
+    region = max(regions, key=lambda each: min(each.start - each.left, each.right - each.stop))
+    length = region.stop - region.start
+    middle, found = (region.start + region.stop) / 2, []
+    for ratio in RATIOS:
+        wide = length / ratio
+        start, stop = max(region.left, middle - wide / 2), min(region.right, middle + wide / 2)
+        found.append((int(np.ceil(start)), int(np.floor(stop))))
+    return list(dict.fromkeys(found))
+
+
+def _spread(perturbed: Perturbed, period: float) -> dict[str, float]:
+    rows = []
+    for labels, scores in perturbed:
+        found = panel(labels, scores, period=period, metrics=PAPER_METRICS)
+        rows.append([found.values[metric] for metric in PAPER_METRICS])
+    # A metric that is undefined for one of them has no spread.
+    return dict(zip(PAPER_METRICS, np.std(rows, axis=0).tolist(), strict=True))
+
+
+def outcome(by_dataset: Mapping[str, Sequence[Mapping[str, Spreads]]], notes: Sequence[str]) -> Outcome:
+    """Return the mean spread of each metric, by dataset and over all, with the paper's claims decided."""
+    groups = dict(by_dataset)
+    if len(groups) > 1:
+        groups[OVERALL] = [spreads for found in by_dataset.values() for spreads in found]
+    means = {
+        group: {kind: {m: _mean(s[kind][m] for s in found) for m in PAPER_METRICS} for kind in KINDS}
+        for group, found in groups.items()
+    }
+    overall = means[list(groups)[-1]]
+    cells = [
+        Cell(NAME, f"robustness, {group}", kind, metric, value, None, PUBLISHED)
+        for group, kinds in means.items()
+        for kind, spreads in kinds.items()
+        for metric, value in spreads.items()
+    ]
+    return Outcome(
+        NAME,
+        "Standard deviation of the metrics under lag, noise and anomaly ratio",
+        {f"Robustness, {group}": _table(kinds) for group, kinds in means.items()},
+        cells,
+        claims(overall),
+        [note for note in notes if note],
+        {"robustness": partial(_figure, means)},
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    finite = [value for value in values if np.isfinite(value)]
+    return float(np.mean(finite)) if finite else float("nan")
+
+
+def _table(kinds: Mapping[str, Spreads]) -> Table:
+    rows = [(KINDS[kind], *(f"{spreads[metric]:.3f}" for metric in PAPER_METRICS)) for kind, spreads in kinds.items()]
+    least = {(i, 1 + int(np.nanargmin(list(spreads.values())))) for i, spreads in enumerate(kinds.values())}
+    return Table(metric_header(PAPER_METRICS, "varied"), rows, note="the least of each row stands out", marked=least)
+
+
+def claims(overall: Mapping[str, Spreads]) -> list[Claim]:
+    """Decide what the paper says of the robustness of the metrics."""
+    lag, noise, ratio = (overall[kind] for kind in KINDS)
+    strict_lag, strict_noise, strict_ratio = (_ascending(s, STRICT) for s in (lag, noise, ratio))
+    half = len(STRICT) // 2
+    return [
+        Claim(_SECTION, "AF varies least with lag", _ascending(lag)[0] == "affiliation_f1", _listed(lag)),
+        Claim(
+            _SECTION,
+            "VUS-ROC, which forgives false alarms as AF does, varies little with lag",
+            "vus_roc" in _ascending(lag)[:3],
+            _listed(lag),
+        ),
+        Claim(
+            _SECTION,
+            "of the metrics that punish false alarms, VUS-PR varies least with lag",
+            strict_lag[0] == "vus_pr",
+            _listed(lag, STRICT),
+        ),
+        Claim(
+            _SECTION,
+            "with lag, DQE comes next after VUS-PR and varies less than most others",
+            strict_lag.index("dqe") <= half and strict_lag.index("vus_pr") < strict_lag.index("dqe"),
+            f"DQE is number {strict_lag.index('dqe') + 1} of {len(STRICT)}: {_listed(lag, STRICT)}",
+        ),
+        Claim(
+            _SECTION,
+            "VUS-PR and DQE are among the half that varies least with noise",
+            {"vus_pr", "dqe"} <= set(strict_noise[: half + 1]),
+            _listed(noise, STRICT),
+        ),
+        Claim(
+            _SECTION,
+            "of the metrics that punish false alarms, DQE varies least with the anomaly ratio",
+            strict_ratio[0] == "dqe",
+            _listed(ratio, STRICT),
+        ),
+        Claim(
+            _SECTION,
+            "VUS-PR varies most with the anomaly ratio",
+            _ascending(ratio)[-1] == "vus_pr",
+            _listed(ratio),
+        ),
+    ]
+
+
+def _ascending(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> list[str]:
+    return sorted(among, key=lambda metric: spreads[metric])
+
+
+def _listed(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> str:
+    return ", ".join(f"{label_of(metric)} {spreads[metric]:.3f}" for metric in _ascending(spreads, among))
+
+
+def _figure(means: Mapping[str, Mapping[str, Spreads]]) -> Figure:
+    require_matplotlib()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", {"font.size": 8}]):
+        figure = Figure(figsize=(7.5, 2.6 * len(means) + 0.3), layout="constrained")
+        axes = figure.subplots(len(means), len(KINDS), squeeze=False)
+        for row, (group, kinds) in zip(axes, means.items(), strict=True):
+            for ax, (kind, spreads) in zip(row, kinds.items(), strict=True):
+                _draw(ax, spreads)
+                ax.set_title(f"{group}: {KINDS[kind]}", fontsize=8)
+    return figure
+
+
+def _draw(ax: Axes, spreads: Spreads) -> None:
+    metrics = _ascending(spreads)
+    colours = [COLOURS["capture"] if metric == "dqe" else "#b0b0b0" for metric in metrics]
+    ax.barh(range(len(metrics)), [spreads[metric] for metric in metrics], color=colours, height=0.7)
+    ax.set_yticks(range(len(metrics)), [label_of(metric) for metric in metrics])
+    ax.invert_yaxis()
+    ax.set_xlabel("mean standard deviation", color=INK)
+    ax.spines[["top", "right"]].set_visible(False)

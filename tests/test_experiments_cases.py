@@ -1,0 +1,417 @@
+"""The experiments on single series: the effective thresholds of AUC, and the two case studies."""
+
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dqeval
+from conftest import DATA
+from dqeval.experiments import case_study as studying
+from dqeval.experiments import near_sweep
+from dqeval.experiments.case_claims import (
+    OTHERS,
+    STATEMENTS,
+    UCR_SHOWN,
+    UCR_STATEMENTS,
+    WSD_SHOWN,
+    WSD_STATEMENTS,
+    decided,
+)
+from dqeval.experiments.case_numbers import Form, Study, event_row, order_of
+from dqeval.experiments.case_study import (
+    best_shift,
+    case_study,
+    chance_sentence,
+    difference_sentence,
+    findings,
+    transform_effect,
+)
+from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected
+from dqeval.experiments.setting import Setting
+from dqeval.experiments.thresholds import answer, claims, thresholds
+from dqeval.types import PARTS, Scores, Series
+
+
+def four(found):
+    return found.dqe, found.capture, found.near_miss, found.false_alarm
+
+
+def drawn(outcome, tmp_path):
+    """Write an outcome, with its figures, and return the axes of each; no warning may come up."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        written = outcome.write(tmp_path)
+    assert all(path.stat().st_size for path in written)
+    return {name: draw().axes for name, draw in outcome.figures.items()}
+
+
+def refuse_nan(constant):
+    raise AssertionError(f"{constant} is no number of JSON")
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """Return the effective thresholds of made-up scores."""
+    (outcome,) = thresholds(Setting(tmp_path_factory.mktemp("made up")))
+    return outcome
+
+
+class TestThresholds:
+    def test_without_the_series_scores_are_made_up(self, outcome):
+        assert "unpack https://" in outcome.notes[0]
+        assert [claim.holds for claim in outcome.claims] == [None, None, None]
+        assert [cell.published for cell in outcome.cells] == [None, None]
+        broad, narrow = outcome.tables["What metrics say of the two algorithms"].rows
+        numbers = [[float(cell) for cell in row[1:]] for row in (broad, narrow)]
+        roc, pr, dqe, *_, lowest = range(7)
+        assert numbers[0][roc] > numbers[1][roc]
+        assert numbers[0][pr] > numbers[1][pr]
+        assert numbers[0][dqe] < numbers[1][dqe]
+        assert numbers[0][lowest] > 0.95 > 0.5 > numbers[1][lowest]
+
+    def test_a_folder_without_the_series_is_told(self, tmp_path):
+        (outcome,) = thresholds(Setting(tmp_path, data=tmp_path))
+        assert "there are no YAHOO series here" in outcome.notes[0]
+
+    def test_the_series_by_its_number(self, tmp_path):
+        values = np.sin(2 * np.pi * np.arange(1200) / 24)
+        values[970:973] += 3
+        write_csv(tmp_path / "808_YAHOO_id_258_WebService_tr_500_1st_970.csv", values, (values > 1.5).astype(int))
+        (outcome,) = thresholds(Setting(tmp_path, data=tmp_path))
+        assert [(cell.row, cell.published, cell.by) for cell in outcome.cells] == [
+            ("KMeansAD", "0.994", PUBLISHED),
+            ("SR", "0.223", PUBLISHED),
+        ]
+        labels, scores = values[900:1050] > 1.5, dqeval.detectors.sr(values, variant="published")[900:1050]
+        lowest = (scores[labels].min() - scores.min()) / (scores.max() - scores.min())
+        assert outcome.cells[1].ours == pytest.approx(lowest)
+        assert "half the period of the series, 24" in outcome.notes[0]
+        assert all(claim.found for claim in outcome.claims)
+        first = drawn(outcome, tmp_path / "out")["scores"][0]
+        assert first.xaxis.get_major_formatter()(0, 0) == "900"
+
+    def test_figures(self, outcome, tmp_path):
+        axes = drawn(outcome, tmp_path)
+        assert {name: len(each) for name, each in axes.items()} == {"scores": 3, "curves": 4, "dqe": 2}
+        roc = axes["curves"][0]
+        assert roc.get_title(loc="left") == "broad: AUC-ROC 1.000"
+        whole, effective = roc.get_lines()
+        assert (whole.get_xdata()[-1], whole.get_ydata()[-1]) == (1, 1)
+        assert effective.get_ydata()[-1] == 1  # recall is 1 at the last effective threshold, and not before
+        assert (effective.get_ydata()[:-1] < 1).all()
+
+    def test_numbers_are_json(self, outcome):
+        json.loads(json.dumps(outcome.numbers()), parse_constant=refuse_nan)
+
+    def test_answer(self):
+        labels = np.array([0, 0, 1, 1, 0], bool)
+        found = answer("x", labels, np.array([2.0, 4, 10, 6, 2]), 2)
+        assert found.lowest == 0.5
+        assert (found.auc_roc, found.auc_pr, found.dqe.near) == (1, 1, 1)
+
+    def test_claims_hold_or_not(self):
+        labels = np.zeros(60, bool)
+        labels[30:33] = True
+        away = np.abs(np.arange(60) - 31.0)
+        broad = answer("one", labels, 1 - away / 60, 6)
+        narrow = answer("other", labels, np.where(labels, 1 - away / 2, 0) + 0.8 * (away == 20), 6)
+        assert [claim.holds for claim in claims(broad, narrow)] == [True, True, True]
+        assert [claim.holds for claim in claims(narrow, broad)] == [False, False, False]
+        assert "AUC-ROC 1.000" in claims(broad, narrow)[0].found
+
+    @pytest.mark.data
+    def test_the_published_thresholds(self, tmp_path):
+        needs("yahoo.npz")
+        (outcome,) = thresholds(Setting(tmp_path, data=DATA))
+        k_means, sr = outcome.cells
+        assert sr.equal
+        assert abs(k_means.difference) < 0.003
+        assert all(claim.holds for claim in outcome.claims)
+        drawn(outcome, tmp_path)
+
+
+def needs(file):
+    if not (DATA / file).exists():
+        pytest.skip(f"no real series in {DATA} (set DQEVAL_DATA to the folder that holds {file})")
+
+
+QUICK = ("KMeansAD", "Sub-LOF", "FFT")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Return the generated case, with the detectors that take no time."""
+    folder = tmp_path_factory.mktemp("case")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(studying, "usable", lambda: QUICK)
+        (outcome,) = case_study(Setting(folder, quick=True))
+    return outcome
+
+
+class TestGeneratedCase:
+    def test_says_what_to_fetch(self, quick):
+        assert quick.notes[0].startswith("The WSD case is not here: the WSD series are needed: unpack https://")
+        assert quick.notes[1].startswith("The UCR case is not here")
+        assert "TimesNet and CNN need PyTorch" in quick.notes[3]
+        assert not quick.claims
+        assert {cell.published for cell in quick.cells} == {None}
+
+    def test_tables(self, quick):
+        order = quick.tables["Order of the detectors by each metric"]
+        assert order.header == ("metric", "as published", "dqeval")
+        assert len(order.rows) == len(PAPER_METRICS)
+        every = quick.tables["Every metric, dqeval"]
+        assert every.header == ("metric", *QUICK)
+        assert not every.note
+        assert len(quick.tables["DQE and its parts, as published"].rows) == 3 * (1 + 3)
+
+    def test_dqe_is_the_same_in_every_table(self, quick):
+        found = {(cell.by, cell.table, cell.row, cell.metric): cell.ours for cell in quick.cells}
+        for detector in QUICK:
+            for by in (PUBLISHED, OURS):
+                dqe = found[by, "generated case", detector, "dqe"]
+                assert dqe == found[by, "generated components", detector, "dqe"]
+            assert found[OURS, "generated near range", detector, "DQE with period/2"] == dqe
+            for part in ("dqe", *PARTS):
+                sampled = found[OURS, "generated components", detector, part]
+                assert abs(found[OURS, "generated exact thresholds", detector, part] - sampled) < 0.02
+
+    def test_values_are_those_of_a_panel(self, quick):
+        series = dqeval.datasets.synthetic(n=1500, period=48, events=3)
+        scores = dqeval.detectors.fft(series.values)
+        panel = dqeval.panel(series.labels, scores, period=48, metrics=PAPER_METRICS)
+        found = {cell.metric: cell.ours for cell in quick.cells if (cell.table, cell.row, cell.by) == KEY}
+        assert found == panel.values
+
+    def test_figures(self, quick, tmp_path):
+        axes = drawn(quick, tmp_path)
+        assert len(axes["scores"]) == (1 + 3) * (1 + 3)
+        names = [each.get_title(loc="left").partition(":")[0] for each in axes["scores"][::4]]
+        assert names[0] == "synthetic_1500_0"
+        assert set(names[1:]) == set(QUICK)
+        (near,) = axes["near"]
+        assert [line.get_label() for line in near.get_lines()[:3]] == list(QUICK)
+        assert near.get_lines()[0].get_xdata()[-1] == 96
+
+    def test_numbers_are_json(self, quick):
+        json.loads(json.dumps(quick.numbers()), parse_constant=refuse_nan)
+
+    def test_one_case_of_two_and_the_larger_series(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(studying, "usable", lambda: ("FFT",))
+        (outcome,) = case_study(Setting(tmp_path, case="ucr", data=tmp_path))
+        assert [note for note in outcome.notes if "is not here" in note] == [outcome.notes[0]]
+        assert "there are no UCR series here" in outcome.notes[0]
+        assert len(outcome.tables["DQE and its parts, dqeval"].rows) == 1 + 6
+
+
+KEY = ("generated case", "FFT", OURS)
+
+
+def write_csv(path, values, labels):
+    lines = [f"{value},{int(label)}" for value, label in zip(values, labels, strict=True)]
+    path.write_text("\n".join(["Data,Label", *lines, ""]))
+
+
+def write_case(folder, name):
+    """Write a generated series under the name of a case."""
+    series = dqeval.datasets.synthetic(n=1500, period=48, events=3)
+    write_csv(folder / f"{name}.csv", series.values, series.labels)
+
+
+def test_a_case_that_is_there_is_told_beside_the_published_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "usable", lambda: ("Sub-LOF", "FFT"))
+    write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
+    wsd, instead = case_study(Setting(tmp_path / "kept", data=tmp_path, quick=True))
+    assert (wsd.name, instead.name) == ("case-study-wsd", "case-study-generated")
+    assert sum(cell.published is not None for cell in wsd.cells) == 2 * 2 * (11 + 16)
+    order = wsd.tables["Order of the detectors by each metric"]
+    assert order.header == ("metric", "in print", "as published", "dqeval")
+    assert order.rows[0][1] == "FFT, Sub-LOF"
+    assert len(wsd.claims) == len(WSD_STATEMENTS)
+    untold = [claim for claim in wsd.claims if claim.holds is None]
+    assert "CNN and TimesNet did not run" in {claim.found for claim in untold}
+    assert 0 < len(untold) < len(wsd.claims)
+
+
+def test_a_detector_that_fails_is_left_out_and_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "usable", lambda: ("CNN", "FFT"))
+    write_case(tmp_path, "452_UCR_id_1_Facility_tr_20_1st_376")  # too few points to train
+    (outcome,) = case_study(Setting(tmp_path / "kept", case="ucr", data=tmp_path))
+    assert outcome.tables["Every metric, dqeval"].header == ("metric", "FFT")
+    assert sum(note.startswith("CNN") for note in outcome.notes) == 2
+
+
+def made_up(n=400, shift=15):
+    """Return a study of made-up scores, with a TimesNet that is early in its published form."""
+    rng = np.random.default_rng(0)
+    y_true = np.zeros(n, bool)
+    y_true[[200, 201, 202, 300, 301]] = True
+    late = 0.1 * rng.random(n) + y_true
+    both = {"TimesNet": (np.roll(late, -shift), late), "FFT": (late, late)}
+    forms = {}
+    for i, by in enumerate((PUBLISHED, OURS)):
+        of_form = {name: pair[i] for name, pair in both.items()}
+        parts = {name: dqeval.evaluate(y_true, each, period=40) for name, each in of_form.items()}
+        values = {name: dict.fromkeys(PAPER_METRICS, parts[name].dqe) for name in of_form}
+        forms[by] = Form(values, {name: Scores(*four(result)) for name, result in parts.items()}, of_form)
+    series = Series("made up", y_true, {}, rng.random(n), period=41)
+    return Study("generated", series, 41, tuple(both), tuple(both), forms)
+
+
+class TestFindings:
+    def test_timesnet_is_early_and_the_transform_does_nothing(self):
+        early, nothing = findings(made_up())
+        assert "agree best when they are moved by 15)" in early
+        assert "At their places: capture 0.070 becomes 0.985" in early
+        assert "differ there by 0 at most" in nothing
+
+    def test_detectors_that_did_not_run_are_not_told(self):
+        assert list(findings(replace(made_up(), detectors=()))) == []
+
+    @pytest.mark.parametrize("shift", [0, 3, 30])
+    def test_shift(self, shift):
+        later = np.random.default_rng(1).random(300)
+        assert best_shift(np.roll(later, -shift), later, 30) == shift
+
+    @pytest.mark.parametrize("n", [40, 1001])
+    def test_the_transform_along_the_wrong_axis(self, n):
+        assert transform_effect(np.random.default_rng(2).normal(size=n)) < 1e-12
+
+    def test_numbers_that_can_be_had_again(self):
+        def cells(*rows):
+            return [Cell("x", "t", row, "dqe", 0.5, text, PUBLISHED) for row, text in rows]
+
+        assert chance_sentence(cells(("FFT", None))) == ""
+        head, none = "As printed, in the published form:", "1 of 1 number of FFT (which draw no random numbers)"
+        assert chance_sentence(cells(("FFT", "0.50"))) == f"{head} {none}."
+        both = chance_sentence(cells(("CNN", "0.5"), ("CNN, event 1", "0.6"), ("FFT", "0.50"), ("TimesNet", "0.4")))
+        assert both == f"{head} {none}, 1 of 3 numbers of CNN and TimesNet (which draw random numbers)."
+
+    def test_difference(self):
+        assert "the near range is 20, half the period rounded down" in difference_sentence(made_up())
+        assert "the near range is 20.5," in difference_sentence(made_up())
+
+    def test_figure_of_detectors_in_two_forms(self, tmp_path):
+        figure = studying.draw_scores(made_up())
+        assert len(figure.axes) == 3 * 3
+        assert len(figure.axes[3].get_lines()) == 2
+
+
+class TestNearSweep:
+    sweep = near_sweep.Sweep(
+        np.array([0.0, 1, 2, 3]), {"a": np.array([0.5, 0.4, 0.4, 0.4]), "b": np.array([0.4, 0.5, 0.5, 0.5])}
+    )
+
+    def test_orders(self):
+        assert self.sweep.orders() == [(0, 0, ("a", "b")), (1, 3, ("b", "a"))]
+        assert near_sweep.sweep_sentence(self.sweep) == (
+            "The near range changes the ranking by DQE: a, b at 0; b, a from 1 to 3."
+        )
+
+    def test_one_order(self):
+        same = near_sweep.Sweep(self.sweep.near, {"a": np.ones(4), "b": np.zeros(4)})
+        assert near_sweep.sweep_sentence(same) == (
+            "The near range does not change the ranking by DQE: from 0 to 3 points it is a, b."
+        )
+
+    def test_is_dqe_at_each_near_range(self):
+        study = made_up()
+        sweep = near_sweep.sweep_of(study)
+        scores = study.forms[OURS].scores["TimesNet"]
+        for share, word in ((0.25, "period/4"), (2, "2 periods")):
+            value = dqeval.dqe_score(study.series.labels, scores, near=share * 41)
+            assert near_sweep.tabulated(sweep)["TimesNet"][word] == value
+        assert near_sweep.sweep_table(sweep, 41).header[2] == "period/4 (10.25)"
+
+    def test_exact_sentence(self):
+        form = Form({}, {"a": Scores(0.5, 0.5, 0.5, 0.5), "b": Scores(0.51, 0.5, 0.5, 0.5)}, {})
+        same = near_sweep.exact_sentence(form, {"a": Scores(0.49, 0.5, 0.53, 0.5), "b": form.parts["b"]})
+        assert "DQE differs by at most 0.0100, a part by at most 0.0300 (near miss of a)" in same
+        assert same.endswith("The ranking is the same.")
+        other = near_sweep.exact_sentence(form, {"a": Scores(0.53, 0.5, 0.5, 0.5), "b": form.parts["b"]})
+        assert other.endswith("All of them rank a, b.")
+
+
+def printed(dataset):
+    """Return the numbers that the paper prints for a case, as a form of it."""
+    every = expected("case_study")
+    values, parts = {}, {}
+    for (table, row, metric), text in every.items():
+        if table == f"{dataset} case":
+            values.setdefault(row, {})[metric] = float(text)
+        elif table == f"{dataset} components":
+            parts.setdefault(row, {})[metric] = float(text)
+    return Form(values, {row: Scores(**of_row) for row, of_row in parts.items()}, {})
+
+
+def turned(form):
+    """Return a form in which every number is the opposite."""
+    values = {name: {metric: 1 - value for metric, value in of.items()} for name, of in form.values.items()}
+    return Form(values, {row: Scores(*(1 - part for part in four(of))) for row, of in form.parts.items()}, {})
+
+
+class TestClaims:
+    @pytest.mark.parametrize("dataset", ["WSD", "UCR"])
+    def test_hold_for_the_printed_numbers(self, dataset):
+        form = printed(dataset)
+        for statement in STATEMENTS[dataset]:
+            claim = decided(statement, form, form)
+            assert claim.holds, claim
+            assert OURS not in claim.found
+
+    @pytest.mark.parametrize("dataset", ["WSD", "UCR"])
+    def test_do_not_hold_for_the_opposite(self, dataset):
+        form = turned(printed(dataset))
+        held = [s.text for s in STATEMENTS[dataset] if decided(s, form, form).holds]
+        assert len(held) <= 1, held
+
+    def test_tell_where_the_two_forms_part(self):
+        form = printed("UCR")
+        statement = UCR_STATEMENTS[2]
+        assert decided(statement, form, turned(form)).found == (
+            "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE KMeansAD 0.50, CNN 0.09, where it does not hold"
+        )
+        other = decided(statement, turned(form), form)
+        assert other.holds is False
+        assert other.found.endswith("where it holds")
+        close = replace(form, values={**form.values, "CNN": {**form.values["CNN"], "dqe": 0.8}})
+        assert (
+            decided(statement, form, close).found == "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE CNN 0.80, KMeansAD 0.50"
+        )
+
+    def test_cannot_be_told_without_the_detectors(self):
+        form = printed("UCR")
+        alone = replace(form, values={"KMeansAD": form.values["KMeansAD"]})
+        claims = [decided(statement, alone, alone) for statement in UCR_STATEMENTS]
+        assert {(claim.holds, claim.found) for claim in claims} == {(None, "CNN did not run")}
+
+    def test_most_is_more_than_half(self):
+        form = printed("UCR")
+        statement = UCR_STATEMENTS[1]
+        for count, holds in ((5, False), (6, True)):
+            of_cnn = {metric: 0.5 if i < count else 0.9 for i, metric in enumerate(OTHERS)}
+            level = {"CNN": of_cnn, "KMeansAD": dict.fromkeys(OTHERS, 0.6)}
+            claim = decided(statement, replace(form, values=level), replace(form, values=level))
+            assert claim.holds is holds
+            assert claim.found.startswith(f"{count} of 10 metrics: Original-F")
+
+    def test_names(self):
+        assert set(WSD_SHOWN) == set(printed("WSD").values)
+        assert set(UCR_SHOWN) == set(printed("UCR").values)
+        assert event_row("CNN", 2) in printed("WSD").parts
+        assert order_of({}) == ()
+
+
+@pytest.mark.data
+def test_deterministic_detectors_give_the_printed_numbers(tmp_path, monkeypatch):
+    """Sub-LOF and FFT on the WSD case: every metric, and every part of DQE for every event."""
+    needs("wsd.npz")
+    monkeypatch.setattr(studying, "usable", lambda: ("Sub-LOF", "FFT"))
+    (outcome,) = case_study(Setting(tmp_path, data=DATA, case="wsd"))
+    cells = [cell for cell in outcome.cells if cell.by == PUBLISHED and cell.published is not None]
+    assert len([cell for cell in cells if cell.table == "WSD components"]) == 32
+    assert len(cells) == 32 + 22
+    assert [cell for cell in cells if not cell.equal] == []
