@@ -87,7 +87,7 @@ def main() -> None:
         print(f"a job that was done before: {1000 * (time.perf_counter() - again) / JOBS:.3f} ms")
         for workers in (1, 2):
             took = seconds(empty(JOBS), folder / f"empty{workers}", workers)
-            print(f"jobs a second that do nothing, {workers} processes: {JOBS / took:,.0f}")
+            print(f"jobs a second that do nothing, {workers} process{'es' * (workers > 1)}: {JOBS / took:,.0f}")
         os.environ["OMP_NUM_THREADS"] = "1"
         one, two = (seconds(real(400), folder / f"real{workers}", workers) for workers in (1, 2))
         print(f"400 series of 20,000 points, every metric: {one:.1f} s on 1 process, {one / two:.2f} × as fast on 2")

@@ -15,7 +15,9 @@ from dqeval.cli import app
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BUILT = DOCS / "_generated"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if BUILT not in path.parents)
+# Tables that a page includes are no pages.
+TABLES = DOCS / "reproduction"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {BUILT, TABLES} & {*path.parents})
 COMMANDS = typer.main.get_command(app).commands
 # Made by the build.
 MADE_LATER = {*(BUILT / name for name in ("commands.md", "curves.svg", "demo.svg", "examples.svg", "regions.svg"))}

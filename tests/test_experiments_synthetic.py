@@ -109,7 +109,7 @@ def test_agreement_in_words():
     assert agreement([right]) == "Computed by dqeval, as the paper prints them: 1 of 1 number."
     both = agreement([right, wrong, replace(right, by=PUBLISHED)])
     assert both == (
-        "Computed by dqeval, as the paper prints them: 1 of 2 numbers; the largest difference is 0.30. "
+        "Computed by dqeval, as the paper prints them: 1 of 2 numbers; the largest difference is 0.3. "
         "Computed as published, as the paper prints them: 1 of 1 number."
     )
     assert agreement([right, replace(right, ours=nan)]) == (

@@ -228,7 +228,7 @@ def agreement(cells: Iterable[Cell]) -> str:
         undefined = sum(cell.difference is None for cell in of_kind)
         how = "by dqeval" if by == OURS else by
         parts = [f"Computed {how}, as the paper prints them: {equal} of {counted(len(of_kind), 'number')}"]
-        parts += [f"the largest difference is {max(off):.2f}"] if off else []
+        parts += [f"the largest difference is {max(off):.2g}"] if off else []
         parts += [f"{undefined} undefined here"] if undefined else []
         sentences.append(f"{'; '.join(parts)}.")
     return " ".join(sentences)
@@ -242,7 +242,7 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 
 def _sentence(claim: Claim) -> str:
     where = f"section {claim.section}" if claim.section[0].isdigit() else claim.section
-    return f"- {claim.verdict}: {claim.text} ({where}). Found: {claim.found}."
+    return f"- {claim.verdict}: {claim.text.removesuffix('.')} ({where}). Found: {claim.found}."
 
 
 def beside(ours: str, published: str | None) -> str:
