@@ -11,6 +11,7 @@ import typer
 
 import dqeval
 from dqeval.cli import app
+from dqeval.experiments import Setting, reproduce
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -134,3 +135,21 @@ def test_the_example_of_a_new_metric(monkeypatch):
     assert dqeval.panel(y_true, y_pred, near=3, metrics=["event_f1"])["event_f1"] == pytest.approx(0.4)
     assert names["event_f1"](y_true, [0] * 16) == 0
     assert dqeval.METRICS["event_f1"].summary.endswith(".")
+
+
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="the sweeps are slow with interpreted kernels")
+@pytest.mark.parametrize("name", ["cases", "scenarios", "sweeps"])
+def test_tables_that_need_no_data_are_what_the_experiments_give(name, tmp_path):
+    for outcome in reproduce(name, Setting(tmp_path)):
+        outcome.write(tmp_path)
+    shown = sorted((TABLES / name).glob("*.md"))
+    assert shown
+    for table in shown:
+        assert text_of(table) == text_of(tmp_path / name / table.name)
+
+
+def test_the_page_on_reproduction_shows_every_table_that_is_kept():
+    page = text_of(DOCS / "reproduction.md")
+    kept = [path.relative_to(DOCS).as_posix() for path in TABLES.rglob("*") if path.is_file()]
+    assert kept
+    assert [path for path in kept if path not in page] == []
