@@ -25,7 +25,12 @@ def reproduce(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="The folder of the real series: CSV files of TSB-AD, or packs.", envvar="DQEVAL_DATA"),
+        typer.Option(
+            help="The folder of the real series: CSV files of TSB-AD, or packs.",
+            envvar="DQEVAL_DATA",
+            exists=True,
+            file_okay=False,
+        ),
     ] = None,
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Where tables, figures and runs are written.", file_okay=False)

@@ -8,11 +8,13 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dqeval.bench.jobs import Job, scores_of
 from dqeval.bench.plan import PlannedSeries
 from dqeval.bench.rank import Ranking, label_of, rank_rows, scipy_stats
 from dqeval.drawing import require_matplotlib
-from dqeval.experiments.detecting import Runs, generated_series, missing_sentence, real_series, run_detectors
+from dqeval.experiments.detecting import NAMES, Runs, generated_series, missing_sentence, real_series, run_detectors
 from dqeval.experiments.outcome import (
     OURS,
     PAPER_METRICS,
@@ -30,15 +32,19 @@ from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_
 from dqeval.experiments.work import computed
 from dqeval.registry import experiment
 from dqeval.report.diagram import critical_difference, size_of
-from dqeval.tables import Table, best_of
+from dqeval.tables import Table, best_of, counted
+from dqeval.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "rankings"
 PRINTED = "printed"
+LEVELS = "sequence vs event level"
 BOTH: tuple[By, ...] = (PUBLISHED, OURS)
 QUICK_SUBSET = 2
+# Which detector the paper finds best by DQE.
+BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
 
 Row = dict[str, Any]
@@ -51,7 +57,7 @@ class Ranked:
     Attributes
     ----------
     by_series, by_event : Ranking
-        The first has every metric, the second DQE and its parts.
+        The first has every metric, the second DQE alone.
     """
 
     by_series: Ranking
@@ -60,6 +66,15 @@ class Ranked:
     def mean(self, detector: str, metric: str) -> float:
         """Return the mean of a metric over the series."""
         return _mean(self.by_series, detector, metric)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A detector's scores of a series, and what they are evaluated with."""
+
+    labels: BoolArray
+    scores: FloatArray
+    period: float
 
 
 @experiment(name=NAME, label="Five detectors over all series", published="the tables of rankings on WSD and UCR")
@@ -72,7 +87,7 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
     found = {
         (dataset, by): _ranked(runs, series, by, as_published) for dataset, series in datasets.items() for by in BOTH
     }
-    notes += [missing_sentence(runs.detectors), _failures(runs), DIFFERENCE]
+    notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
     yield outcome(found, notes)
 
 
@@ -86,16 +101,25 @@ DIFFERENCE = (
 
 def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]], list[str]]:
     """Return the series to work on, by dataset, and what is to be said of them; generated ones without data."""
-    subset = QUICK_SUBSET if setting.quick else setting.subset
-    try:
-        every = {dataset: find_series(setting.data, dataset) for dataset in PAPER_COUNTS}
-    except NoDataError as error:
-        note = f"On generated series, as there are no others: {error}."
+    subset = QUICK_SUBSET if setting.quick and setting.subset is None else setting.subset
+    every, missing = {}, {}
+    for dataset in PAPER_COUNTS:
+        try:
+            every[dataset] = find_series(setting.data, dataset)
+        except NoDataError as error:
+            missing[dataset] = str(error)
+    if not every:
+        note = f"On generated series, as there are no others: {next(iter(missing.values()))}."
         return {"synthetic": generated_series(subset or 2 * QUICK_SUBSET, seed=setting.seed)}, [note]
     chosen = {dataset: real_series(dataset, sampled(found, subset, setting.seed)) for dataset, found in every.items()}
-    counts = " and ".join(f"{len(chosen[d])} {d} series (the paper has {count})" for d, count in PAPER_COUNTS.items())
-    how = f", sampled with seed {setting.seed} from {' and '.join(str(len(f)) for f in every.values())}"
-    return chosen, [f"On {counts}{how if subset else ''}."]
+    counts = [_count(dataset, len(series), len(every[dataset])) for dataset, series in chosen.items()]
+    sample = f", sampled with seed {setting.seed}" if any(len(chosen[d]) < len(every[d]) for d in every) else ""
+    return chosen, [f"On {' and '.join(counts)}{sample}.", *(f"{d} is left out: {why}." for d, why in missing.items())]
+
+
+def _count(dataset: str, chosen: int, there: int) -> str:
+    of = f"{chosen} of {there}" if chosen < there else f"{there}"
+    return f"{of} {dataset} series (the paper has {PAPER_COUNTS[dataset]})"
 
 
 def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Outcome:
@@ -140,43 +164,44 @@ def means_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, 
 
 
 def orders_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
-    """Return the order that each metric gives the detectors: printed, as published and here."""
+    """Return the order that each metric gives the detectors: printed, as published and here, one under the other."""
     table = f"rankings on {dataset}"
     detectors = forms[OURS].by_series.detectors
     in_print = all((table, detector, "dqe") in printed for detector in detectors)
     rows = []
     for metric in PAPER_METRICS:
-        orders = [_order({d: float(printed[table, d, metric]) for d in detectors})] if in_print else []
-        orders += [_order({d: forms[by].mean(d, metric) for d in detectors}) for by in BOTH]
-        rows.append((label_of(metric), *orders))
-    header = ("metric", *([PRINTED] if in_print else []), *BOTH)
-    return Table(header, rows, text_columns=len(header))
+        if in_print:
+            rows.append((label_of(metric), PRINTED, _order({d: float(printed[table, d, metric]) for d in detectors})))
+        for by in BOTH:
+            rows.append((label_of(metric), by, _order({d: forms[by].mean(d, metric) for d in detectors})))
+    return Table(("metric", "", "order"), rows, text_columns=3)
 
 
 def levels_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
     """Return the mean DQE over series and over events, with 95 % intervals from resampling them."""
-    header = ["detector"]
-    columns: list[list[str]] = []
-    detectors = forms[OURS].by_series.detectors
-    for level in ("series", "event"):
-        in_print = [_printed_dqe(printed, dataset, detector, level) for detector in detectors]
+    rows = []
+    for detector in forms[OURS].by_series.detectors:
+        in_print = [_printed_dqe(printed, dataset, detector, level) for level in ("series", "event")]
         if any(in_print):
-            header.append(f"by {level}, {PRINTED}")
-            columns.append([value or "" for value in in_print])
+            rows.append((detector, PRINTED, *in_print))
         for by in BOTH:
-            ranking = forms[by].by_series if level == "series" else forms[by].by_event
-            header.append(f"by {level}, {by}")
-            columns.append([_with_interval(ranking, detector) for detector in detectors])
-    rows = [(detector, *values) for detector, *values in zip(detectors, *columns, strict=True)]
-    ours = forms[OURS]
-    note = f"{ours.by_series.n:,} series, {ours.by_event.n:,} events; in brackets, 95 % intervals"
-    return Table(header, rows, note=note)
+            levels = (forms[by].by_series, forms[by].by_event)
+            rows.append((detector, by, *(_with_interval(ranking, detector) for ranking in levels)))
+    header = ("detector", "", "by series", "by event")
+    return Table(header, rows, note=_over(forms[OURS]), text_columns=len(header))
 
 
-def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str | None:
+def _over(ranked: Ranked) -> str:
+    series = f"{ranked.by_series.n:,} series, {counted(ranked.by_event.n, 'event')}"
+    left = ranked.by_series.n_left_out
+    left_out = f"; {left:,} series left out, for which not every detector has a value" if left else ""
+    return f"{series}{left_out}; in brackets, 95 % intervals"
+
+
+def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str:
     if level == "series":
-        return printed.get((f"rankings on {dataset}", detector, "dqe"))
-    return printed.get(("sequence vs event level", detector, "dqe, by event")) if dataset == "WSD" else None
+        return printed.get((f"rankings on {dataset}", detector, "dqe"), "")
+    return printed.get((LEVELS, detector, "dqe, by event"), "") if dataset == "WSD" else ""
 
 
 def _with_interval(ranking: Ranking, detector: str) -> str:
@@ -185,7 +210,7 @@ def _with_interval(ranking: Ranking, detector: str) -> str:
 
 
 def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> Iterator[Cell]:
-    table, levels = f"rankings on {dataset}", "sequence vs event level"
+    table = f"rankings on {dataset}"
     for detector in ranked.by_series.detectors:
         for metric in PAPER_METRICS:
             in_print = printed.get((table, detector, metric))
@@ -193,50 +218,53 @@ def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> 
         if dataset in ("WSD", "synthetic"):
             for level, ranking in (("series", ranked.by_series), ("event", ranked.by_event)):
                 metric = f"dqe, by {level}"
-                in_print = printed.get((levels, detector, metric)) if dataset == "WSD" else None
-                yield Cell(NAME, levels, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
+                in_print = printed.get((LEVELS, detector, metric)) if dataset == "WSD" else None
+                yield Cell(NAME, LEVELS, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
 
 
 def _claims(dataset: str, ranked: Ranked) -> list[Claim]:
-    """Decide what the paper says of the order of the detectors on a dataset, by its own computation."""
+    """Decide what the paper says of the order of its detectors on a dataset, by its own computation."""
+    if dataset not in BEST:
+        return []
     by_series = {d: ranked.mean(d, "dqe") for d in ranked.by_series.detectors}
-    by_event = {d: _mean(ranked.by_event, d, "dqe") for d in ranked.by_event.detectors}
-    order, event_order = _order(by_series), _order(by_event)
-    first = {"WSD": "CNN", "UCR": "Sub-LOF"}.get(dataset)
-    claims = []
-    if first in by_series:
-        found = f"{order}; {_listed(by_series)}"
-        claims.append(Claim(_SECTION, f"on {dataset}, {first} is best by DQE", order.startswith(f"{first} "), found))
+    best = BEST[dataset]
+    found = [(f"on {dataset}, {best} is best by DQE", _ordered(by_series)[0] == best, _with_values(by_series))]
     if dataset == "WSD":
-        claims += [
-            Claim(_SECTION, "on WSD, events and series give the same order by DQE", order == event_order, event_order),
-            _last_by_every_metric(ranked, "KMeansAD"),
+        by_event = {d: _mean(ranked.by_event, d, "dqe") for d in by_series}
+        same = _ordered(by_series) == _ordered(by_event)
+        last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
+        found += [
+            ("on WSD, events and series give the same order by DQE", same, f"by event, {_with_values(by_event)}"),
+            (
+                "on WSD, KMeansAD is last by every metric",
+                len(last) == len(PAPER_METRICS),
+                f"last by {len(last)} of {len(PAPER_METRICS)}",
+            ),
         ]
-    return claims
+    whole = set(NAMES) <= set(by_series)
+    return [Claim(_SECTION, text, holds if whole else None, numbers) for text, holds, numbers in found]
 
 
-def _last_by_every_metric(ranked: Ranked, detector: str) -> Claim:
-    detectors = ranked.by_series.detectors
-    last = [
-        metric
-        for metric in PAPER_METRICS
-        if min(detectors, key=lambda each, metric=metric: ranked.mean(each, metric)) == detector  # type: ignore[misc]
-    ]
-    text = f"on WSD, {detector} is last by every metric"
-    return Claim(_SECTION, text, len(last) == len(PAPER_METRICS), f"last by {len(last)} of {len(PAPER_METRICS)}")
+def _last(ranked: Ranked, metric: str) -> str:
+    return _ordered({d: ranked.mean(d, metric) for d in ranked.by_series.detectors})[-1]
+
+
+def _ordered(values: Mapping[str, float]) -> list[str]:
+    return sorted(values, key=lambda name: -values[name])
 
 
 def _order(values: Mapping[str, float]) -> str:
-    """Return the detectors in order, the best first; equals, in two decimals, are joined by =."""
-    names = sorted(values, key=lambda name: -values[name])
+    """Return the detectors in order, the best first; equals, in two decimals, are joined by =, by name."""
+    rounded = {name: float(f"{values[name]:.2f}") for name in sorted(values)}
+    names = _ordered(rounded)
     text = names[0]
     for before, name in pairwise(names):
-        text += f" {'=' if f'{values[before]:.2f}' == f'{values[name]:.2f}' else '>'} {name}"
+        text += f" {'=' if rounded[before] == rounded[name] else '>'} {name}"
     return text
 
 
-def _listed(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{value:.2f}" for value in sorted(values.values(), reverse=True))
+def _with_values(values: Mapping[str, float]) -> str:
+    return f"{_order(values)}; {', '.join(f'{values[name]:.2f}' for name in _ordered(values))}"
 
 
 def _mean(ranking: Ranking, detector: str, metric: str) -> float:
@@ -257,20 +285,33 @@ def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
 
 def published_of(job: Job) -> dict[str, Any] | None:
     """Return DQE as published of a detector's scores: of the series, and of each event; None if there are none."""
-    series = job.series.source.read()
-    assert series.period is not None
-    try:
-        result = published_dqe(series.labels, scores_of(job, series), period=series.period)
-    except Exception:
-        return None  # the run says why the detector failed
+    found = scored(job)
+    if found is None:
+        return None
+    result = published_dqe(found.labels, found.scores, period=found.period)
     return {"dqe": result.mean.dqe, "events": [[event.start, event.dqe] for event in result.per_event]}
+
+
+def scored(job: Job) -> Scored | None:
+    """Return a detector's scores of a series; None where it failed, or there is nothing to evaluate them with."""
+    try:
+        series = job.series.source.read()
+        scores = scores_of(job, series)
+    except Exception:
+        return None  # the run says why
+    # Values without a period are those on which no detector works: not finite, or of several columns.
+    labels = np.asarray(series.labels, dtype=np.bool_)
+    return Scored(labels, scores, series.period) if series.period is not None and labels.any() else None
 
 
 def _ranked(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
     names = [each.source.name for each in series]
     by_event = _published_events(runs, names, as_published) if by == PUBLISHED else _events(runs, names)
     by_series = list(_values(runs, names, by, as_published))
-    return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"))
+    try:
+        return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"))
+    except ValueError as error:
+        raise ValueError("; ".join(filter(None, [str(error), failures_sentence(runs).rstrip(".")]))) from None
 
 
 def _values(runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tuple[str, str], Any]) -> Iterator[Row]:
@@ -302,8 +343,11 @@ def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tu
     ]
 
 
-def _failures(runs: Runs) -> str:
-    return f"{len(runs.failures)} detector runs failed, such as {runs.failures[0]}." if runs.failures else ""
+def failures_sentence(runs: Runs) -> str:
+    """Say how many detector runs failed, and one reason; nothing if none did."""
+    if not runs.failures:
+        return ""
+    return f"{counted(len(runs.failures), 'detector run')} failed, such as {runs.failures[0].rstrip('.')}."
 
 
 def _figure(ranking: Ranking) -> Figure:

@@ -1,0 +1,613 @@
+"""The experiments on all series of a dataset: rankings of detectors, and how far metrics vary with perturbed scores."""
+
+import statistics
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from math import nan
+
+import numpy as np
+import pytest
+from matplotlib import style
+
+import dqeval
+from dqeval.bench.rank import rank_rows
+from dqeval.datasets.formats import Source
+from dqeval.experiments import detecting, rankings, robustness
+from dqeval.experiments.detecting import NAMES, Runs, generated_series, real_series, run_detectors
+from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected
+from dqeval.experiments.published import published_dqe
+from dqeval.experiments.rankings import Ranked, outcome, published_of, series_by_dataset
+from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Task, claims, lags, moved, spreads_of, windows
+from dqeval.experiments.setting import ARCHIVE, Setting
+
+QUICK = ("KMeansAD", "FFT")
+SMALL = partial(generated_series, n=600, period=24, events=3)
+PRINTED = expected("rankings")
+BOTH = (PUBLISHED, OURS)
+GROUPS = ("WSD", "UCR", "all")
+
+
+def made(seed):
+    """Return a series of 600 points with three anomalies."""
+    return dqeval.datasets.synthetic(n=600, period=24, events=3, seed=seed)
+
+
+def coded(number, dataset, domain):
+    """Return the name of a series as TSB-AD has it, with where the first anomaly is; its number is the seed."""
+    return f"{number:03}_{dataset}_id_{number}_{domain}_tr_150_1st_{np.argmax(made(number).labels)}"
+
+
+WSD = [coded(number, "WSD", "WebService") for number in (1, 2, 3)]
+UCR = [coded(number, "UCR", "Medical") for number in (4, 5)]
+
+
+def write_pack(path, names, broken=()):
+    """Write series as a pack; those that are broken have a value that is no number."""
+    arrays = {}
+    for name in names:
+        series = made(int(name[:3]))
+        series.values[100] = nan if name in broken else series.values[100]
+        arrays |= {f"{name}/data": series.values, f"{name}/label": series.labels.astype(int)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Return a folder with three series of one dataset and two of the other."""
+    write_pack(tmp_path / "data" / "wsd.npz", WSD)
+    write_pack(tmp_path / "data" / "ucr.npz", UCR)
+    return tmp_path / "data"
+
+
+def names_of(datasets):
+    return {dataset: [each.source.name for each in series] for dataset, series in datasets.items()}
+
+
+class TestSeriesByDataset:
+    def test_all_of_them(self, data, tmp_path):
+        found, notes = series_by_dataset(Setting(tmp_path, data=data))
+        assert names_of(found) == {"WSD": WSD, "UCR": UCR}
+        assert notes == ["On 3 WSD series (the paper has 111) and 2 UCR series (the paper has 228)."]
+        np.testing.assert_array_equal(found["WSD"][1].source.read().values, made(2).values)
+
+    def test_a_sample(self, data, tmp_path):
+        found, notes = series_by_dataset(Setting(tmp_path, data=data, subset=2, seed=5))
+        assert len(found["WSD"]) == 2
+        assert names_of(found)["UCR"] == UCR
+        told = "On 2 of 3 WSD series (the paper has 111) and 2 UCR series (the paper has 228), sampled with seed 5."
+        assert notes == [told]
+        one, _ = series_by_dataset(Setting(tmp_path, data=data, subset=1, seed=5))
+        assert names_of(one)["WSD"][0] in names_of(found)["WSD"]
+
+    def test_a_sample_that_is_larger_than_what_is_there(self, data, tmp_path):
+        whole = series_by_dataset(Setting(tmp_path, data=data))
+        assert series_by_dataset(Setting(tmp_path, data=data, subset=99)) == whole
+
+    def test_quickly(self, data, tmp_path):
+        found, notes = series_by_dataset(Setting(tmp_path, data=data, quick=True))
+        assert [len(series) for series in found.values()] == [2, 2]
+        assert notes[0].startswith("On 2 of 3 WSD series")
+        asked, _ = series_by_dataset(Setting(tmp_path, data=data, quick=True, subset=1))
+        assert [len(series) for series in asked.values()] == [1, 1]
+
+    def test_one_dataset_alone(self, data, tmp_path):
+        (data / "ucr.npz").unlink()
+        found, notes = series_by_dataset(Setting(tmp_path, data=data))
+        assert names_of(found) == {"WSD": WSD}
+        assert notes[0] == "On 3 WSD series (the paper has 111)."
+        assert notes[1].startswith(f"UCR is left out: {data}: there are no UCR series here")
+
+    @pytest.mark.parametrize(
+        ("options", "seeds"),
+        [({}, [0, 1, 2, 3]), ({"quick": True, "seed": 7}, [7, 8]), ({"subset": 3}, [0, 1, 2])],
+        ids=["all", "quick", "subset"],
+    )
+    def test_without_data(self, tmp_path, options, seeds):
+        found, notes = series_by_dataset(Setting(tmp_path, **options))
+        assert names_of(found) == {"synthetic": [f"synthetic_3000_{seed}" for seed in seeds]}
+        told = "On generated series, as there are no others: the WSD series are needed: unpack "
+        assert notes == [f"{told}{ARCHIVE}, and name the folder with --data."]
+
+
+# Rankings: what is said of numbers that are known
+
+
+def spread(means, by_event):
+    """Return a ranking over two series, and over two events, with given means; 0.04 lie between the two."""
+    sides = (("a", -0.02), ("b", 0.02))
+    by_series = [
+        {"unit": name, "detector": detector, "metric": metric, "value": mean + aside}
+        for name, aside in sides
+        for (detector, metric), mean in means.items()
+    ]
+    events = [
+        {"unit": (name, 7), "detector": detector, "metric": "dqe", "value": mean + aside}
+        for name, aside in sides
+        for detector, mean in by_event.items()
+    ]
+    return Ranked(rank_rows(by_series), rank_rows(events, by="event"))
+
+
+def printed_means(dataset, detectors=tuple(NAMES)):
+    return {(d, m): float(PRINTED[f"rankings on {dataset}", d, m]) for d in detectors for m in PAPER_METRICS}
+
+
+def printed_events(detectors=tuple(NAMES)):
+    return {d: float(PRINTED["sequence vs event level", d, "dqe, by event"]) for d in detectors}
+
+
+def as_printed(dataset, detectors=tuple(NAMES), **others):
+    """Return rankings whose means are the printed ones, but for others of DQE, by detector."""
+    means = printed_means(dataset, detectors) | {(d, "dqe"): value for d, value in others.items()}
+    return spread(means, printed_events(detectors))
+
+
+def alike(dataset, ranked):
+    """Return what is found where both forms give the same."""
+    return outcome(dict.fromkeys([(dataset, by) for by in BOTH], ranked), [])
+
+
+def verdicts(found):
+    return [claim.holds for claim in found.claims]
+
+
+@pytest.fixture(scope="module")
+def wsd():
+    """Return what is found where the one form gives the printed numbers, and the other one another DQE of two."""
+    ours = as_printed("WSD", CNN=0.75, FFT=0.501)
+    return outcome({("WSD", PUBLISHED): as_printed("WSD"), ("WSD", OURS): ours}, ["A note.", ""])
+
+
+class TestOutcome:
+    def test_means_one_under_the_other(self, wsd):
+        table = wsd.tables["Rankings on WSD"]
+        assert len(table.rows) == 15
+        in_print = [PRINTED["rankings on WSD", "CNN", metric] for metric in PAPER_METRICS]
+        assert table.rows[:3] == [
+            ("CNN", "printed", *in_print),
+            ("CNN", "as published", *in_print),
+            ("CNN", "dqeval", *in_print[:-1], "0.75"),
+        ]
+        assert list(dict.fromkeys(row[0] for row in table.rows)) == ["CNN", "FFT", "Sub-LOF", "TimesNet", "KMeansAD"]
+
+    def test_the_best_of_each_form_stands_out(self, wsd):
+        table = wsd.tables["Rankings on WSD"]
+        roc, dqe = table.header.index("AUC-ROC"), table.header.index("DQE")
+        marked = {(table.rows[i][0], table.rows[i][1], j) for i, j in table.marked}
+        forms = ("printed", "as published", "dqeval")
+        assert {each for each in marked if each[2] == dqe} == {("CNN", form, dqe) for form in forms}
+        assert {each for each in marked if each[2] == roc} == {("Sub-LOF", form, roc) for form in forms}
+
+    def test_orders_with_equals_in_two_decimals(self, wsd):
+        rows = [row for row in wsd.tables["Orders on WSD"].rows if row[0] == "DQE"]
+        assert rows == [
+            ("DQE", "printed", "CNN > Sub-LOF > FFT > TimesNet > KMeansAD"),
+            ("DQE", "as published", "CNN > Sub-LOF > FFT > TimesNet > KMeansAD"),
+            ("DQE", "dqeval", "CNN > FFT = Sub-LOF > TimesNet > KMeansAD"),
+        ]
+        assert len(wsd.tables["Orders on WSD"].rows) == 33
+
+    def test_equals_are_in_the_order_of_their_names(self):
+        assert rankings._order({"b": 0.504, "a": 0.496, "c": 0.494}) == "a = b > c"
+        assert rankings._order({"c": 0.494, "a": 0.504, "b": 0.496}) == "a = b > c"
+
+    def test_levels_with_intervals(self, wsd):
+        table = wsd.tables["DQE on WSD, by series and by event"]
+        assert table.rows[:3] == [
+            ("CNN", "printed", "0.65", "0.5"),
+            ("CNN", "as published", "0.65 [0.63, 0.67]", "0.50 [0.48, 0.52]"),
+            ("CNN", "dqeval", "0.75 [0.73, 0.77]", "0.50 [0.48, 0.52]"),
+        ]
+        assert table.note == "2 series, 2 events; in brackets, 95 % intervals"
+
+    def test_tables_fit_a_line(self, wsd):
+        for table in wsd.tables.values():
+            assert max(map(len, table.text(most_rows=None).splitlines())) <= 120
+
+    def test_cells_of_both_forms(self, wsd):
+        assert len(wsd.cells) == 2 * (55 + 10)
+        published = [cell for cell in wsd.cells if cell.by == PUBLISHED]
+        assert {cell.equal for cell in published} == {True}
+        off = {(cell.row, cell.metric): cell.ours for cell in wsd.cells if not cell.equal}
+        others = {(d, m): v for d, v in (("CNN", 0.75), ("FFT", 0.501)) for m in ("dqe", "dqe, by series")}
+        assert off == pytest.approx(others)
+        assert agreement(wsd.cells) == (
+            "Computed as published, as the paper prints them: 65 of 65 numbers. "
+            "Computed by dqeval, as the paper prints them: 61 of 65 numbers; the largest difference is 0.10."
+        )
+
+    def test_notes_that_are_empty_are_left_out(self, wsd):
+        assert wsd.notes == ["A note."]
+
+    def test_claims_hold_by_the_printed_numbers(self, wsd):
+        assert verdicts(wsd) == [True, True, True]
+        assert wsd.claims[0].text == "on WSD, CNN is best by DQE"
+        assert wsd.claims[0].found == "CNN > Sub-LOF > FFT > TimesNet > KMeansAD; 0.65, 0.50, 0.42, 0.35, 0.12"
+        order = "CNN > Sub-LOF > FFT > TimesNet > KMeansAD; 0.50, 0.41, 0.39, 0.25, 0.13"
+        assert wsd.claims[1].found == f"by event, {order}"
+        assert wsd.claims[2].found == "last by 11 of 11"
+
+    def test_claims_that_do_not_hold(self, wsd):
+        means = printed_means("WSD") | {("KMeansAD", "auc_roc"): 0.95, ("CNN", "dqe"): 0.4}
+        other = spread(means, printed_events())
+        found = outcome({("WSD", PUBLISHED): other, ("WSD", OURS): as_printed("WSD")}, [])
+        assert verdicts(found) == [False, False, False]
+        assert found.claims[0].found.startswith("Sub-LOF > FFT > CNN > ")
+        assert found.claims[2].found == "last by 10 of 11"
+
+    def test_an_order_that_ties_in_print_is_the_same(self):
+        events = printed_events() | {"FFT": 0.409}
+        found = alike("WSD", spread(printed_means("WSD"), events))
+        assert found.claims[1].holds is True
+        assert "FFT = Sub-LOF" in found.claims[1].found
+
+    def test_without_a_detector_claims_cannot_be_told(self):
+        three = ("KMeansAD", "Sub-LOF", "FFT")
+        found = alike("WSD", as_printed("WSD", three))
+        assert verdicts(found) == [None, None, None]
+        assert found.tables["Orders on WSD"].rows[-1] == ("DQE", "dqeval", "Sub-LOF > FFT > KMeansAD")
+
+    def test_two_datasets(self):
+        ucr = as_printed("UCR")
+        found = outcome({(d, by): each for d, each in (("WSD", as_printed("WSD")), ("UCR", ucr)) for by in BOTH}, [])
+        assert len(found.tables) == 6
+        assert len(found.cells) == 2 * (65 + 55)
+        assert {cell.equal for cell in found.cells} == {True}
+        assert (found.claims[-1].text, found.claims[-1].holds) == ("on UCR, Sub-LOF is best by DQE", True)
+        rows = found.tables["DQE on UCR, by series and by event"].rows
+        assert rows[0] == ("Sub-LOF", "printed", "0.54", "")
+        worse = alike("UCR", as_printed("UCR", CNN=0.55))
+        assert verdicts(worse) == [False]
+
+    def test_series_that_are_left_out_are_counted(self):
+        means = printed_means("WSD")
+        rows = [
+            {"unit": unit, "detector": d, "metric": m, "value": value + (unit == "b")}
+            for unit in "abc"
+            for (d, m), value in means.items()
+            if (unit, d, m) != ("c", "FFT", "vus_pr")
+        ]
+        ranked = replace(as_printed("WSD"), by_series=rank_rows(rows))
+        found = alike("WSD", ranked)
+        note = found.tables["DQE on WSD, by series and by event"].note
+        assert note.startswith("2 series, 2 events; 1 series left out, for which not every detector has a value; ")
+
+    def test_figures(self, wsd, tmp_path):
+        assert list(wsd.figures) == ["critical_difference_wsd"]
+        figure = wsd.figures["critical_difference_wsd"]()
+        figure.draw_without_rendering()
+        (ax,) = figure.axes
+        ranks = ["5.00\u2002KMeansAD", "4.00\u2002TimesNet", "CNN\u20021.00", "FFT\u20022.00", "Sub-LOF\u20023.00"]
+        assert sorted(text.get_text() for text in ax.texts) == sorted(ranks)
+        assert (tmp_path / "rankings" / "orders_on_wsd.csv") in wsd.write(tmp_path)
+
+
+# Rankings: runs
+
+
+def published_job(folder, source, detector="FFT"):
+    planned = real_series("WSD", [source])[0] if isinstance(source, Source) else source
+    return Runs(folder, (planned,), (detector,), PAPER_METRICS, 0).job(planned, detector, PUBLISHED)
+
+
+class TestPublishedOf:
+    def test_is_that_of_the_same_scores(self, tmp_path):
+        found = published_of(published_job(tmp_path, SMALL(1, seed=3)[0]))
+        series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=3)
+        scores = dqeval.detectors.fft(series.values, variant="published")
+        result = published_dqe(series.labels, scores, period=24)
+        assert found["dqe"] == result.mean.dqe
+        assert found["events"] == [[event.start, event.dqe] for event in result.per_event]
+        assert len(found["events"]) == 3
+
+    def test_none_where_the_detector_fails(self, tmp_path):
+        pack = write_pack(tmp_path / "wsd.npz", WSD[:1], broken=WSD[:1])
+        job = published_job(tmp_path, Source(pack, "pack", WSD[0]))
+        assert job.series.source.read().period is None
+        assert published_of(job) is None
+        assert spreads_of(Task(job, 0)) is None
+
+    def test_none_where_the_file_is_gone(self, tmp_path):
+        job = published_job(tmp_path, Source(tmp_path / "gone.npz", "pack", WSD[0]))
+        assert published_of(job) is None
+
+    def test_none_where_there_is_no_anomaly(self, tmp_path):
+        path = tmp_path / "wsd.npz"
+        np.savez(path, **{"flat/data": made(0).values, "flat/label": np.zeros(600, int)})
+        job = published_job(tmp_path, Source(path, "pack", "flat"))
+        assert job.series.source.read().labels.sum() == 0
+        assert published_of(job) is None
+        assert spreads_of(Task(job, 0)) is None
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Return what both experiments find on two generated series, what they tell, and the same once more."""
+    folder = tmp_path_factory.mktemp("quick")
+    found, told = [], [[], []]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(detecting, "usable", lambda: QUICK)
+        patch.setattr(rankings, "generated_series", SMALL)
+        for lines in told:
+            setting = Setting(folder, quick=True, progress=lines.append)
+            found.append({each.__name__: next(each(setting)) for each in (rankings.rankings, robustness.robustness)})
+    return found, told
+
+
+def one_cell(found, **where):
+    (cell,) = [cell for cell in found.cells if all(getattr(cell, name) == value for name, value in where.items())]
+    return cell
+
+
+class TestRankings:
+    @pytest.mark.parametrize(("by", "variant"), [(OURS, "corrected"), (PUBLISHED, "published")])
+    def test_means_are_those_of_panels(self, quick, by, variant):
+        panels, dqes, events = [], [], []
+        for seed in (0, 1):
+            series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=seed)
+            scores = dqeval.detectors.fft(series.values, variant=variant)
+            panels.append(dqeval.panel(series.labels, scores, period=24, metrics=PAPER_METRICS))
+            if by == PUBLISHED:
+                result = published_dqe(series.labels, scores, period=24)
+                dqes.append(result.mean.dqe)
+            else:
+                result = dqeval.evaluate(series.labels, scores, period=24)
+                dqes.append(result.dqe)
+            events += [event.dqe for event in result.per_event]
+        found = partial(one_cell, quick[0][0]["rankings"], row="FFT", by=by)
+        for metric in PAPER_METRICS[:-1]:
+            mean = statistics.mean(each[metric] for each in panels)
+            assert found(metric=metric).ours == pytest.approx(mean, abs=1e-12), metric
+        assert found(metric="dqe").ours == pytest.approx(statistics.mean(dqes), abs=1e-12)
+        assert found(metric="dqe, by series").ours == found(metric="dqe").ours
+        assert found(metric="dqe, by event").ours == pytest.approx(statistics.mean(events), abs=1e-12)
+
+    def test_generated_series_have_nothing_published(self, quick):
+        found = quick[0][0]["rankings"]
+        assert [cell.published for cell in found.cells] == [None] * (2 * 2 * 13)
+        assert verdicts(found) == []
+        assert [row[1] for row in found.tables["Orders on synthetic"].rows[:2]] == ["as published", "dqeval"]
+        assert {row[1] for row in found.tables["Rankings on synthetic"].rows} == {"as published", "dqeval"}
+        assert len(found.tables["DQE on synthetic, by series and by event"].rows) == 4
+        assert found.notes[0].startswith("On generated series")
+        assert found.notes[1].endswith("need PyTorch, which is not installed: pip install 'dqeval[deep]'.")
+        assert found.notes[2] == rankings.DIFFERENCE
+
+    def test_a_second_run_computes_nothing_again(self, quick):
+        (first, again), (before, after) = quick
+        assert "DQE as published: 4 of 4" in before
+        assert "perturbed scores: 4 of 4" in before
+        assert after == ["detectors: 6 of 6 jobs, 0 failed"] * 2
+        assert [each.numbers() for each in again.values()] == [each.numbers() for each in first.values()]
+
+    def test_one_series_is_enough(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
+        monkeypatch.setattr(rankings, "generated_series", SMALL)
+        (found,) = rankings.rankings(Setting(tmp_path, subset=1))
+        assert "1 series, 3 events; " in found.tables["DQE on synthetic, by series and by event"].note
+        found.write(tmp_path)
+
+    def test_without_torch(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(detecting, "find_spec", lambda name: None)
+        monkeypatch.setattr(rankings, "generated_series", SMALL)
+        (found,) = rankings.rankings(Setting(tmp_path, subset=1))
+        assert {cell.row for cell in found.cells} == {"KMeansAD", "Sub-LOF", "FFT"}
+        assert found.notes[1].startswith("TimesNet and CNN need PyTorch, which is not installed")
+
+    def test_a_series_that_detectors_fail_on(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
+        write_pack(tmp_path / "data" / "wsd.npz", WSD, broken=WSD[1:2])
+        write_pack(tmp_path / "data" / "ucr.npz", UCR)
+        setting = Setting(tmp_path / "out", data=tmp_path / "data")
+        (found,) = rankings.rankings(setting)
+        assert found.notes[2].startswith("3 detector runs failed, such as FFT on 002_WSD_id_2_WebService_")
+        assert found.tables["DQE on WSD, by series and by event"].note.startswith("2 series, 6 events; ")
+        assert found.tables["DQE on UCR, by series and by event"].note.startswith("2 series, 6 events; ")
+        (perturbed,) = robustness.robustness(setting)
+        assert perturbed.notes[-1] == found.notes[2]
+        assert list(perturbed.tables) == ["Robustness, WSD", "Robustness, UCR", "Robustness, all"]
+
+    def test_where_nothing_can_be_compared_the_reason_is_told(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
+        write_pack(tmp_path / "wsd.npz", WSD[:1], broken=WSD[:1])
+        with pytest.raises(
+            ValueError, match=r"there is nothing to compare; 3 detector runs failed, such as FFT on 001_"
+        ):
+            next(rankings.rankings(Setting(tmp_path, data=tmp_path)))
+
+    def test_one_failure_in_words(self, tmp_path):
+        runs = run_detectors([], Setting(tmp_path), detectors=QUICK)
+        assert rankings.failures_sentence(runs) == ""
+        runs.__dict__["failures"] = ["FFT on x: it broke."]
+        assert rankings.failures_sentence(runs) == "1 detector run failed, such as FFT on x: it broke."
+
+
+# Robustness
+
+
+class TestPerturbations:
+    def test_lags_go_from_a_quarter_early_to_a_quarter_late(self):
+        assert lags(100) == [-25, -20, -15, -10, -5, 0, 5, 10, 15, 20, 25]
+        assert lags(6) == [-2, -1, 0, 1, 2]
+
+    @pytest.mark.parametrize("lag", [-9, -2, 0, 3, 9])
+    def test_moved_scores_keep_their_ends(self, lag):
+        scores = np.array([5.0, 1, 4, 2, 3])
+        by_hand = [scores[min(max(i - lag, 0), 4)] for i in range(5)]
+        assert moved(scores, lag).tolist() == by_hand
+
+    def test_windows_around_the_event_with_the_most_room(self):
+        labels = np.zeros(1000, bool)
+        labels[50:55] = labels[400:406] = labels[900:920] = True
+        found = windows(labels)
+        # The regions meet at 227.5 and 653.
+        assert found[0] == (388, 418)
+        assert found[-1] == (228, 653)
+        assert all(228 <= start <= 400 and 406 <= stop <= 653 for start, stop in found)
+
+    def test_the_event_becomes_a_smaller_share(self):
+        labels = np.zeros(4000, bool)
+        labels[2000:2010] = True
+        found = windows(labels)
+        ratios = [labels[start:stop].mean() for start, stop in found]
+        assert len(ratios) == 20
+        assert all(before > after for before, after in pairwise(ratios))
+        assert ratios == pytest.approx([0.01 * k for k in range(20, 0, -1)], rel=0.03)
+
+
+def spreads_by_hand(series, scores, seed):
+    """Return the standard deviations, one panel after the other."""
+    low, high = scores.min(), scores.max()
+    scaled, n = (scores - low) / (high - low), len(scores)
+    random = np.random.default_rng(seed)
+    late = [[scaled[min(max(i - lag, 0), n - 1)] for i in range(n)] for lag in (-6, -5, -4, -2, -1, 0, 1, 2, 4, 5, 6)]
+    noisy = [scaled + random.uniform(-0.05, 0.05, n) for _ in range(10)]
+    cases = {
+        "lag": [(series.labels, each) for each in late],
+        "noise": [(series.labels, each) for each in noisy],
+        "ratio": [(series.labels[a:b], scaled[a:b]) for a, b in windows(series.labels)],
+    }
+    found = {}
+    for kind, pairs in cases.items():
+        panels = [dqeval.panel(*pair, period=24, metrics=PAPER_METRICS) for pair in pairs]
+        found[kind] = {m: statistics.pstdev(panel[m] for panel in panels) for m in PAPER_METRICS}
+    return found
+
+
+class TestSpreads:
+    def test_by_hand(self, tmp_path):
+        series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=3)
+        by_hand = spreads_by_hand(series, dqeval.detectors.kmeans_ad(series.values, seed=0), seed=4)
+        found = spreads_of(Task(published_job(tmp_path, SMALL(1, seed=3)[0], "KMeansAD"), 4))
+        assert list(found) == list(KINDS)
+        for kind, spreads in found.items():
+            assert spreads == pytest.approx(by_hand[kind], abs=1e-12)
+        assert found["lag"]["dqe"] > 0.001
+
+    def test_noise_follows_from_the_seed(self, tmp_path):
+        job = published_job(tmp_path, SMALL(1)[0])
+        one, same, other = (spreads_of(Task(job, seed)) for seed in (0, 0, 1))
+        assert one == same
+        assert one["lag"] == other["lag"]
+        assert one["ratio"] == other["ratio"]
+        assert one["noise"] != other["noise"]
+
+    def test_a_metric_that_is_undefined_for_one_window_has_no_spread(self):
+        labels = np.array([0, 0, 1, 1, 0, 0, 0, 0], bool)
+        scores = np.array([0.1, 0.2, 0.9, 0.8, 0.3, 0.1, 0.2, 0.0])
+        found = robustness._spread([(labels, scores), (labels[2:4], scores[2:4])], 4)
+        assert np.isnan(found["auc_roc"])
+        assert found["point_f1"] == 0
+
+    def test_means_leave_it_out(self):
+        first, second = flat(0.1), flat(0.3)
+        first["lag"] = {**first["lag"], "auc_roc": nan}
+        found = robustness.outcome({"WSD": [first, second]}, [])
+        assert one_cell(found, row="lag", metric="auc_roc").ours == pytest.approx(0.3)
+        assert one_cell(found, row="noise", metric="auc_roc").ours == pytest.approx(0.2)
+
+    def test_means_of_a_run(self, quick, tmp_path):
+        found = quick[0][0]["robustness"]
+        tasks = [Task(published_job(tmp_path, series, detector), 0) for series in SMALL(2) for detector in QUICK]
+        spreads = [spreads_of(task) for task in tasks]
+        for kind in KINDS:
+            for metric in ("dqe", "vus_pr"):
+                mean = statistics.mean(each[kind][metric] for each in spreads)
+                assert one_cell(found, row=kind, metric=metric).ours == pytest.approx(mean, abs=1e-12)
+
+
+def flat(value):
+    return {kind: dict.fromkeys(PAPER_METRICS, value) for kind in KINDS}
+
+
+def in_order(*metrics):
+    """Return spreads that grow along some metrics; the others vary more, but for AUC-ROC and VUS-PR at the ends."""
+    rest = [metric for metric in PAPER_METRICS if metric not in metrics]
+    return {metric: 0.01 * (i + 1) for i, metric in enumerate([*metrics, *rest])}
+
+
+AS_PAPER = {
+    "lag": in_order("affiliation_f1", "vus_roc", "vus_pr", "dqe"),
+    "noise": in_order("pate", "vus_pr", "range_f1", "dqe"),
+    "ratio": in_order("auc_roc", "dqe", *(m for m in PAPER_METRICS if m not in ("auc_roc", "dqe", "vus_pr"))),
+}
+
+
+class TestRobustness:
+    def test_claims_hold_as_the_paper_has_them(self):
+        found = claims(AS_PAPER)
+        assert [claim.holds for claim in found] == [True] * 7
+        assert found[0].found.startswith("AF 0.010, VUS-ROC 0.020, VUS-PR 0.030, DQE 0.040, ")
+        assert found[3].found.startswith("DQE is number 2 of 8: VUS-PR 0.030, DQE 0.040, ")
+        assert {claim.section for claim in found} == {"4.4"}
+
+    def test_claims_that_do_not_hold(self):
+        others = {
+            "lag": in_order("dqe", "pate", "range_f1", "vus_pr"),
+            "noise": in_order("pate", "vus_pr", "range_f1", "etapr_f1", "dqe"),
+            "ratio": in_order("vus_pr", "dqe"),
+        }
+        assert [claim.holds for claim in claims(others)] == [False] * 7
+
+    def test_half_is_four_of_the_eight_that_punish_false_alarms(self):
+        assert set(STRICT) | set(FORGIVING) == set(PAPER_METRICS)
+        for before, holds in (
+            (["vus_pr", "pate", "range_f1"], True),
+            (["vus_pr", "pate", "range_f1", "auc_pr"], False),
+        ):
+            found = claims({**AS_PAPER, "lag": in_order(*before, "dqe"), "noise": in_order(*before, "dqe")})
+            assert [found[3].holds, found[4].holds] == [holds, holds]
+
+    def test_claims_cannot_be_told_where_a_metric_is_undefined(self):
+        found = claims({**AS_PAPER, "lag": {**AS_PAPER["lag"], "pate": nan}})
+        assert {claim.holds for claim in found} == {None}
+        assert found[0].found.endswith("PATE nan")
+
+    def test_tables(self):
+        ours = {kind: {**spreads, "dqe": 0.05} for kind, spreads in flat(0.25).items()}
+        found = robustness.outcome({"synthetic": [ours, flat(0.5)]}, ["A note.", ""])
+        ((title, table),) = found.tables.items()
+        assert title == "Robustness, synthetic"
+        assert table.rows[2] == ("anomaly ratio", *["0.375"] * 10, "0.275")
+        assert table.marked == {(0, 11), (1, 11), (2, 11)}
+        assert found.notes == ["A note."]
+        assert len(found.cells) == 33
+        assert max(map(len, table.text().splitlines())) <= 120
+
+    def test_over_all_series_of_several_datasets(self):
+        found = robustness.outcome({"WSD": [flat(0.1), flat(0.2)], "UCR": [flat(0.6)]}, [])
+        assert list(found.tables) == ["Robustness, WSD", "Robustness, UCR", "Robustness, all"]
+        means = [one_cell(found, table=f"robustness, {group}", row="lag", metric="dqe").ours for group in GROUPS]
+        assert means == pytest.approx([0.15, 0.6, 0.3])
+        assert found.claims[0].found.startswith("Original-F 0.300")
+
+    def test_nothing_to_tell_where_every_detector_failed(self, tmp_path):
+        found = robustness.outcome({"WSD": []}, [])
+        assert {claim.holds for claim in found.claims} == {None}
+        assert found.tables["Robustness, WSD"].rows[0][1:] == ("nan",) * 11
+        assert not found.tables["Robustness, WSD"].marked
+        assert {cell["ours"] for cell in found.numbers()["cells"]} == {None}
+        found.write(tmp_path)
+
+    def test_figure(self):
+        found = robustness.outcome({"WSD": [AS_PAPER], "UCR": [flat(0.6)]}, [])
+        with style.context("default"):
+            figure = found.figures["robustness"]()
+            figure.draw_without_rendering()
+        titles = [f"{group}: {kind}" for group in GROUPS for kind in ("lag", "noise", "anomaly ratio")]
+        assert [ax.get_title() for ax in figure.axes] == titles
+        first = figure.axes[0]
+        assert [bar.get_width() for bar in first.patches] == pytest.approx([0.01 * (i + 1) for i in range(11)])
+        assert [label.get_text() for label in first.get_yticklabels()][:4] == ["AF", "VUS-ROC", "VUS-PR", "DQE"]
+        colours = {bar.get_facecolor() for bar in first.patches}
+        assert len(colours) == 2
+        assert [bar.get_facecolor() for bar in first.patches].count(first.patches[3].get_facecolor()) == 1
+
+    def test_how_is_told(self, quick):
+        found = quick[0][0]["robustness"]
+        assert found.notes[1] == robustness.HOW
+        assert "to 5 % of the range" in robustness.HOW
+        assert list(found.tables) == ["Robustness, synthetic"]
