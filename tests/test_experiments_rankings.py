@@ -216,11 +216,14 @@ class TestOutcome:
         assert off == pytest.approx(others)
         assert agreement(wsd.cells) == (
             "Computed as published, as the paper prints them: 65 of 65 numbers. "
-            "Computed by dqeval, as the paper prints them: 61 of 65 numbers; the largest difference is 0.10."
+            "Computed by dqeval, as the paper prints them: 61 of 65 numbers; the largest difference is 0.1."
         )
 
     def test_notes_that_are_empty_are_left_out(self, wsd):
-        assert wsd.notes == ["A note."]
+        note, significance = wsd.notes
+        assert note == "A note."
+        assert significance.startswith("On WSD, in dqeval's form: ")
+        assert "by DQE" in significance
 
     def test_claims_hold_by_the_printed_numbers(self, wsd):
         assert verdicts(wsd) == [True, True, True]

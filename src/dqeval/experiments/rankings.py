@@ -13,7 +13,6 @@ import numpy as np
 from dqeval.bench.jobs import Job, scores_of
 from dqeval.bench.plan import PlannedSeries
 from dqeval.bench.rank import Ranking, label_of, rank_rows, scipy_stats
-from dqeval.drawing import require_matplotlib
 from dqeval.experiments.detecting import NAMES, Runs, generated_series, missing_sentence, real_series, run_detectors
 from dqeval.experiments.outcome import (
     OURS,
@@ -139,7 +138,7 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
         tables,
         cells,
         [claim for dataset in datasets for claim in _claims(dataset, found[dataset, PUBLISHED])],
-        [note for note in notes if note],
+        [note for note in [*notes, *(_significance(d, found[d, OURS]) for d in datasets)] if note],
         {f"critical_difference_{d.lower()}": partial(_figure, found[d, OURS].by_series) for d in datasets},
     )
 
@@ -350,12 +349,13 @@ def failures_sentence(runs: Runs) -> str:
     return f"{counted(len(runs.failures), 'detector run')} failed, such as {runs.failures[0].rstrip('.')}."
 
 
+def _significance(dataset: str, ranked: Ranked) -> str:
+    return f"On {dataset}, in dqeval's form: {ranked.by_series.sentence()}"
+
+
 def _figure(ranking: Ranking) -> Figure:
-    require_matplotlib()
-    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with style.context("default"):
-        figure = Figure(figsize=size_of(ranking), layout="constrained")
-        critical_difference(ranking, figure.add_subplot())
+    figure = Figure(figsize=size_of(ranking), layout="constrained")
+    critical_difference(ranking, figure.add_subplot())
     return figure

@@ -12,7 +12,7 @@ import numpy as np
 from dqeval import validate
 from dqeval.bench.jobs import Job
 from dqeval.bench.rank import label_of
-from dqeval.drawing import COLOURS, INK, require_matplotlib
+from dqeval.drawing import COLOURS, INK
 from dqeval.experiments.detecting import missing_sentence, run_detectors
 from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.rankings import failures_sentence, scored, series_by_dataset
@@ -236,17 +236,14 @@ def _listed(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> str:
 
 
 def _figure(means: Mapping[str, Mapping[str, Spreads]]) -> Figure:
-    require_matplotlib()
-    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with style.context(["default", {"font.size": 8}]):
-        figure = Figure(figsize=(7.5, 2.6 * len(means) + 0.3), layout="constrained")
-        axes = figure.subplots(len(means), len(KINDS), squeeze=False)
-        for row, (group, kinds) in zip(axes, means.items(), strict=True):
-            for ax, (kind, spreads) in zip(row, kinds.items(), strict=True):
-                _draw(ax, spreads)
-                ax.set_title(f"{group}: {KINDS[kind]}", fontsize=8)
+    figure = Figure(figsize=(7.5, 2.6 * len(means) + 0.3), layout="constrained")
+    axes = figure.subplots(len(means), len(KINDS), squeeze=False)
+    for row, (group, kinds) in zip(axes, means.items(), strict=True):
+        for ax, (kind, spreads) in zip(row, kinds.items(), strict=True):
+            _draw(ax, spreads)
+            ax.set_title(f"{group}: {KINDS[kind]}", fontsize=8)
     return figure
 
 

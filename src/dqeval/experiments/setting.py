@@ -71,9 +71,9 @@ def find_series(data: Path | None, dataset: str) -> list[Source]:
     if data is None:
         raise NoDataError(f"the {dataset} series are needed: unpack {ARCHIVE}, and name the folder with --data")
     data.stat()  # raises if there is nothing
-    data = data.resolve()  # what was run is told by its path, wherever it is started from
-    packs = [path for path in sorted(data.rglob("*.npz")) if path.stem.lower() == dataset.lower()]
-    tables = [path for path in sorted(data.rglob("*.csv")) if _dataset(stem(path)) == dataset]
+    place = data.resolve()  # what was run is told by its path, wherever it is started from
+    packs = [path for path in sorted(place.rglob("*.npz")) if path.stem.lower() == dataset.lower()]
+    tables = [path for path in sorted(place.rglob("*.csv")) if _dataset(stem(path)) == dataset]
     found = [source for path in packs + tables for source in sources(path) if _dataset(source.name) == dataset]
     if not found:
         raise NoDataError(
