@@ -146,8 +146,8 @@ def test_numbers_are_ready_for_json():
     found = json.loads(json.dumps(outcome.numbers(), allow_nan=False))
     assert found["experiment"] == "small"
     assert found["cells"][0]["ours"] is None
-    assert found["claims"] == [{"section": "2", "claim": "so", "holds": None, "found": "-"}]
-    assert found["notes"] == ["A note."]
+    assert found["claims"] == [{"experiment": "small", "section": "2", "claim": "so", "holds": None, "found": "-"}]
+    assert found["notes"] == [{"experiment": "small", "note": "A note."}]
 
 
 def test_write_without_cells_claims_and_figures(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from commands import caller, run
 from dqeval.cli import output
-from dqeval.experiments import EXPERIMENTS, Setting, case_study, cases, detecting, rankings, reproduce
+from dqeval.experiments import EXPERIMENTS, Setting, case_study, cases, detecting, reproduce
 from dqeval.experiments.outcome import Outcome
 from dqeval.experiments.setting import ARCHIVE
 from dqeval.registry import Experiment
@@ -34,7 +34,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(detecting, "usable", lambda: QUICK)
     monkeypatch.setattr(case_study, "usable", lambda: QUICK)
     short = partial(detecting.generated_series, n=600, period=24, events=3)
-    monkeypatch.setattr(rankings, "generated_series", short)
+    monkeypatch.setattr(detecting, "generated_series", short)
 
 
 @pytest.fixture

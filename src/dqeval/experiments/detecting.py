@@ -9,20 +9,24 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+
 from dqeval.bench.jobs import Job, scores_of
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
 from dqeval.bench.run import State, run
-from dqeval.bench.store import Store
+from dqeval.bench.store import FILE, Store
 from dqeval.datasets.formats import Source
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
-from dqeval.experiments.setting import Setting
+from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_series, sampled
 from dqeval.registry import DETECTORS
-from dqeval.types import EventScores, FloatArray, Series
+from dqeval.tables import counted
+from dqeval.types import BoolArray, EventScores, FloatArray, Series
 
 # The paper's detectors, by what its tables call them. The others are the same in print and here.
 NAMES = {"KMeansAD": "kmeans_ad", "TimesNet": "timesnet", "CNN": "cnn", "Sub-LOF": "sub_lof", "FFT": "fft"}
 VARIED = ("TimesNet", "CNN", "FFT")
+QUICK_SUBSET = 2  # series of each dataset
 
 
 def usable() -> tuple[str, ...]:
@@ -75,6 +79,10 @@ class Runs:
         """Return the value of a metric; None if it is undefined, or the detector failed."""
         return self._values.get((series, _label(detector, by), metric))
 
+    def has(self, series: PlannedSeries, detector: str, by: By) -> bool:
+        """Tell whether there are scores, and events to evaluate them by."""
+        return self.value(series.source.name, detector, by, "dqe") is not None
+
     def events(self, series: str, detector: str, by: By) -> list[EventScores]:
         """Return DQE of each event of a series."""
         return self._events.get((series, _label(detector, by)), [])
@@ -102,6 +110,15 @@ class Runs:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredSeries:
+    """A detector's scores of a series, and what they are evaluated with."""
+
+    labels: BoolArray
+    scores: FloatArray
+    period: float
+
+
 def run_detectors(
     series: Iterable[PlannedSeries],
     setting: Setting,
@@ -116,11 +133,22 @@ def run_detectors(
     planned = {_label(detector, by): _planned(detector, by) for detector in chosen for by in (OURS, PUBLISHED)}
     plan = Plan(runs.metrics, (setting.seed,), None, None, Limits(), (), runs.series, tuple(planned.values()))
 
+    if (runs.folder / FILE).exists():
+        with Store(runs.folder) as store:
+            store.forget_failures()  # what failed is tried again with every start
+
     def tell(state: State) -> None:
         setting.progress(f"detectors: {state.total - state.left:,} of {state.total:,} jobs, {state.failed:,} failed")
 
     run(plan, runs.folder, workers=setting.workers, scheduler=setting.scheduler, progress=tell)
     return runs
+
+
+def scored_series(job: Job) -> ScoredSeries:
+    """Return the scores of a job that was done, with the labels and the period of its series."""
+    series = job.series.source.read()
+    assert series.period is not None  # without one, no detector has worked on it
+    return ScoredSeries(np.asarray(series.labels, dtype=np.bool_), scores_of(job, series), series.period)
 
 
 def real_series(dataset: str, found: Iterable[Source]) -> list[PlannedSeries]:
@@ -139,6 +167,36 @@ def generated_series(
         )
         for i in range(seed, seed + count)
     ]
+
+
+def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]], list[str]]:
+    """Return the series to work on, by dataset, and what is to be said of them; generated ones without data."""
+    subset = QUICK_SUBSET if setting.quick and setting.subset is None else setting.subset
+    every, missing = {}, {}
+    for dataset in PAPER_COUNTS:
+        try:
+            every[dataset] = find_series(setting.data, dataset)
+        except NoDataError as error:
+            missing[dataset] = str(error)
+    if not every:
+        note = f"On generated series, as there are no others: {next(iter(missing.values()))}."
+        return {"synthetic": generated_series(subset or 2 * QUICK_SUBSET, seed=setting.seed)}, [note]
+    chosen = {dataset: real_series(dataset, sampled(found, subset, setting.seed)) for dataset, found in every.items()}
+    counts = [_count(dataset, len(series), len(every[dataset])) for dataset, series in chosen.items()]
+    sample = f", sampled with seed {setting.seed}" if any(len(chosen[d]) < len(every[d]) for d in every) else ""
+    return chosen, [f"On {' and '.join(counts)}{sample}.", *(f"{d} is left out: {why}." for d, why in missing.items())]
+
+
+def _count(dataset: str, chosen: int, there: int) -> str:
+    of = f"{chosen} of {there}" if chosen < there else f"{there}"
+    return f"{of} {dataset} series (the paper has {PAPER_COUNTS[dataset]})"
+
+
+def failures_sentence(runs: Runs) -> str:
+    """Say how many detector runs failed, and one reason; nothing if none did."""
+    if not runs.failures:
+        return ""
+    return f"{counted(len(runs.failures), 'detector run')} failed, such as {runs.failures[0].rstrip('.')}."
 
 
 def _label(detector: str, by: By) -> str:

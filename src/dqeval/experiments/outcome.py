@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dqeval.bench.rank import label_of
 from dqeval.report.figure import save
@@ -132,6 +132,21 @@ class Claim:
         return {"section": self.section, "claim": self.text, "holds": self.holds, "found": self.found}
 
 
+class Verdict(NamedTuple):
+    """Whether something holds, and the numbers that decide it, in words."""
+
+    holds: bool
+    found: str
+
+
+def claim_of_both(section: str, text: str, published: Verdict, ours: Verdict) -> Claim:
+    """Return a claim with the verdict of the numbers as published, and what this library's numbers say of it."""
+    if published == ours:
+        return Claim(section, text, *published)
+    turned = "" if published.holds == ours.holds else ", where it holds" if ours.holds else ", where it does not hold"
+    return Claim(section, text, published.holds, f"{published.found}; {OURS}: {ours.found}{turned}")
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an experiment found.
@@ -173,8 +188,8 @@ class Outcome:
         return {
             "experiment": self.name,
             "cells": [cell.record() for cell in self.cells],
-            "claims": [claim.record() for claim in self.claims],
-            "notes": list(self.notes),
+            "claims": [{"experiment": self.name, **claim.record()} for claim in self.claims],
+            "notes": [{"experiment": self.name, "note": note} for note in self.notes],
         }
 
     def write(self, folder: Path) -> list[Path]:

@@ -8,12 +8,18 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from dqeval.bench.jobs import Job, scores_of
+from dqeval.bench.jobs import Job
 from dqeval.bench.plan import PlannedSeries
 from dqeval.bench.rank import Ranking, label_of, rank_rows, scipy_stats
-from dqeval.experiments.detecting import NAMES, Runs, generated_series, missing_sentence, real_series, run_detectors
+from dqeval.experiments.detecting import (
+    NAMES,
+    Runs,
+    failures_sentence,
+    missing_sentence,
+    run_detectors,
+    scored_series,
+    series_by_dataset,
+)
 from dqeval.experiments.outcome import (
     OURS,
     PAPER_METRICS,
@@ -23,16 +29,17 @@ from dqeval.experiments.outcome import (
     Claim,
     Key,
     Outcome,
+    Verdict,
+    claim_of_both,
     expected,
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
-from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_series, sampled
+from dqeval.experiments.setting import Setting
 from dqeval.experiments.work import computed
 from dqeval.registry import experiment
 from dqeval.report.diagram import critical_difference, size_of
 from dqeval.tables import Table, best_of, counted
-from dqeval.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +48,6 @@ NAME = "rankings"
 PRINTED = "printed"
 LEVELS = "sequence vs event level"
 BOTH: tuple[By, ...] = (PUBLISHED, OURS)
-QUICK_SUBSET = 2
 # Which detector the paper finds best by DQE.
 BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
@@ -67,15 +73,6 @@ class Ranked:
         return _mean(self.by_series, detector, metric)
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A detector's scores of a series, and what they are evaluated with."""
-
-    labels: BoolArray
-    scores: FloatArray
-    period: float
-
-
 @experiment(name=NAME, label="Five detectors over all series", published="the tables of rankings on WSD and UCR")
 def rankings(setting: Setting) -> Iterator[Outcome]:
     """Rank five detectors over all WSD and UCR series by 11 metrics, at the level of series and of events."""
@@ -98,29 +95,6 @@ DIFFERENCE = (
 )
 
 
-def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]], list[str]]:
-    """Return the series to work on, by dataset, and what is to be said of them; generated ones without data."""
-    subset = QUICK_SUBSET if setting.quick and setting.subset is None else setting.subset
-    every, missing = {}, {}
-    for dataset in PAPER_COUNTS:
-        try:
-            every[dataset] = find_series(setting.data, dataset)
-        except NoDataError as error:
-            missing[dataset] = str(error)
-    if not every:
-        note = f"On generated series, as there are no others: {next(iter(missing.values()))}."
-        return {"synthetic": generated_series(subset or 2 * QUICK_SUBSET, seed=setting.seed)}, [note]
-    chosen = {dataset: real_series(dataset, sampled(found, subset, setting.seed)) for dataset, found in every.items()}
-    counts = [_count(dataset, len(series), len(every[dataset])) for dataset, series in chosen.items()]
-    sample = f", sampled with seed {setting.seed}" if any(len(chosen[d]) < len(every[d]) for d in every) else ""
-    return chosen, [f"On {' and '.join(counts)}{sample}.", *(f"{d} is left out: {why}." for d, why in missing.items())]
-
-
-def _count(dataset: str, chosen: int, there: int) -> str:
-    of = f"{chosen} of {there}" if chosen < there else f"{there}"
-    return f"{of} {dataset} series (the paper has {PAPER_COUNTS[dataset]})"
-
-
 def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Outcome:
     """Return what the rankings say, beside what the paper prints."""
     printed = expected(NAME)
@@ -137,7 +111,7 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
         "Five detectors over all series: the mean of each metric",
         tables,
         cells,
-        [claim for dataset in datasets for claim in _claims(dataset, found[dataset, PUBLISHED])],
+        [claim for d in datasets for claim in _claims(d, {by: found[d, by] for by in BOTH})],
         [note for note in [*notes, *(_significance(d, found[d, OURS]) for d in datasets)] if note],
         {f"critical_difference_{d.lower()}": partial(_figure, found[d, OURS].by_series) for d in datasets},
     )
@@ -214,34 +188,47 @@ def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> 
         for metric in PAPER_METRICS:
             in_print = printed.get((table, detector, metric))
             yield Cell(NAME, table, detector, metric, ranked.mean(detector, metric), in_print, by)
-        if dataset in ("WSD", "synthetic"):
-            for level, ranking in (("series", ranked.by_series), ("event", ranked.by_event)):
-                metric = f"dqe, by {level}"
-                in_print = printed.get((LEVELS, detector, metric)) if dataset == "WSD" else None
-                yield Cell(NAME, LEVELS, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
+        # The paper has this table for WSD alone.
+        levels = LEVELS if dataset == "WSD" else f"{LEVELS}, {dataset}"
+        for level, ranking in (("series", ranked.by_series), ("event", ranked.by_event)):
+            metric = f"dqe, by {level}"
+            in_print = printed.get((levels, detector, metric))
+            yield Cell(NAME, levels, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
 
 
-def _claims(dataset: str, ranked: Ranked) -> list[Claim]:
-    """Decide what the paper says of the order of its detectors on a dataset, by its own computation."""
+def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
+    """Decide what the paper's tables have: the verdict is that of its own computation, with ours beside it."""
     if dataset not in BEST:
         return []
+    decided = [_verdicts(dataset, forms[by]) for by in BOTH]
+    whole = set(NAMES) <= set(forms[PUBLISHED].by_series.detectors)
+    return [
+        claim_of_both(_SECTION, text, published, decided[1][text])
+        if whole
+        else Claim(_SECTION, text, None, published.found)
+        for text, published in decided[0].items()
+    ]
+
+
+def _verdicts(dataset: str, ranked: Ranked) -> dict[str, Verdict]:
     by_series = {d: ranked.mean(d, "dqe") for d in ranked.by_series.detectors}
     best = BEST[dataset]
-    found = [(f"on {dataset}, {best} is best by DQE", _ordered(by_series)[0] == best, _with_values(by_series))]
+    found = {
+        f"the table of {dataset} has {best} first by DQE": Verdict(
+            _ordered(by_series)[0] == best, _with_values(by_series)
+        )
+    }
     if dataset == "WSD":
         by_event = {d: _mean(ranked.by_event, d, "dqe") for d in by_series}
         same = _ordered(by_series) == _ordered(by_event)
         last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
-        found += [
-            ("on WSD, events and series give the same order by DQE", same, f"by event, {_with_values(by_event)}"),
-            (
-                "on WSD, KMeansAD is last by every metric",
-                len(last) == len(PAPER_METRICS),
-                f"last by {len(last)} of {len(PAPER_METRICS)}",
-            ),
-        ]
-    whole = set(NAMES) <= set(by_series)
-    return [Claim(_SECTION, text, holds if whole else None, numbers) for text, holds, numbers in found]
+        found["the tables of WSD have one order by DQE, by series and by event"] = Verdict(
+            same, f"by event, {_with_values(by_event)}"
+        )
+        found["the table of WSD has KMeansAD last by every metric"] = Verdict(
+            len(last) == len(PAPER_METRICS), f"last by {len(last)} of {len(PAPER_METRICS)}"
+        )
+    return found
 
 
 def _last(ranked: Ranked, metric: str) -> str:
@@ -271,36 +258,23 @@ def _mean(ranking: Ranking, detector: str, metric: str) -> float:
 
 
 def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
-    """Return DQE as published of every series and detector, and of each event."""
+    """Return DQE as published of every series and detector that have one, and of each event."""
     jobs = {
         (series.source.name, detector): runs.job(series, detector, PUBLISHED)
         for series in runs.series
         for detector in runs.detectors
+        if runs.has(series, detector, PUBLISHED)
     }
     tasks = {job.id: job for job in jobs.values()}
     found = computed(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
     return {key: found[job.id] for key, job in jobs.items()}
 
 
-def published_of(job: Job) -> dict[str, Any] | None:
-    """Return DQE as published of a detector's scores: of the series, and of each event; None if there are none."""
-    found = scored(job)
-    if found is None:
-        return None
-    result = published_dqe(found.labels, found.scores, period=found.period)
+def published_of(job: Job) -> dict[str, Any]:
+    """Return DQE as published of a detector's scores: of the series, and of each event."""
+    scored = scored_series(job)
+    result = published_dqe(scored.labels, scored.scores, period=scored.period)
     return {"dqe": result.mean.dqe, "events": [[event.start, event.dqe] for event in result.per_event]}
-
-
-def scored(job: Job) -> Scored | None:
-    """Return a detector's scores of a series; None where it failed, or there is nothing to evaluate them with."""
-    try:
-        series = job.series.source.read()
-        scores = scores_of(job, series)
-    except Exception:
-        return None  # the run says why
-    # Values without a period are those on which no detector works: not finite, or of several columns.
-    labels = np.asarray(series.labels, dtype=np.bool_)
-    return Scored(labels, scores, series.period) if series.period is not None and labels.any() else None
 
 
 def _ranked(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
@@ -319,7 +293,7 @@ def _values(runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tupl
             for metric in runs.metrics:
                 value = runs.value(name, detector, by, metric)
                 if metric == "dqe" and by == PUBLISHED:
-                    value = (as_published[name, detector] or {}).get("dqe")
+                    value = as_published.get((name, detector), {}).get("dqe")
                 if value is not None:
                     yield {"unit": name, "detector": detector, "metric": metric, "value": value}
 
@@ -338,15 +312,8 @@ def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tu
         {"unit": (name, start), "detector": detector, "metric": "dqe", "value": value}
         for name in names
         for detector in runs.detectors
-        for start, value in (as_published[name, detector] or {}).get("events", ())
+        for start, value in as_published.get((name, detector), {}).get("events", ())
     ]
-
-
-def failures_sentence(runs: Runs) -> str:
-    """Say how many detector runs failed, and one reason; nothing if none did."""
-    if not runs.failures:
-        return ""
-    return f"{counted(len(runs.failures), 'detector run')} failed, such as {runs.failures[0].rstrip('.')}."
 
 
 def _significance(dataset: str, ranked: Ranked) -> str:

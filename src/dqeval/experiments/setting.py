@@ -80,7 +80,8 @@ def find_series(data: Path | None, dataset: str) -> list[Source]:
             f"{data}: there are no {dataset} series here, that is CSV files named as in TSB-AD "
             f"(such as 001_{dataset}_id_0_…_tr_500_1st_600.csv); they are in {ARCHIVE}"
         )
-    return sorted(found, key=lambda source: source.name)
+    # A series may lie there twice, in a pack and as a file.
+    return sorted({source.name: source for source in found}.values(), key=lambda source: source.name)
 
 
 def find_numbered(data: Path | None, dataset: str, number: int) -> Source:
