@@ -22,7 +22,7 @@ project_copyright = author
 version = release = dqeval.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
-exclude_patterns = ["_generated", "_build", "reproduction"]
+exclude_patterns = ["_generated", "_build"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 

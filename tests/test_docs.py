@@ -16,9 +16,8 @@ from dqeval.experiments import Setting, reproduce
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BUILT = DOCS / "_generated"
-# Tables that a page includes are no pages.
-TABLES = DOCS / "reproduction"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if not {BUILT, TABLES} & {*path.parents})
+PAGES = sorted(path for path in DOCS.rglob("*.md") if BUILT not in path.parents)
+REPRODUCTION = (DOCS / "reproduction.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(app).commands
 # Made by the build.
 MADE_LATER = {*(BUILT / name for name in ("commands.md", "curves.svg", "demo.svg", "examples.svg", "regions.svg"))}
@@ -142,14 +141,19 @@ def test_the_example_of_a_new_metric(monkeypatch):
 def test_tables_that_need_no_data_are_what_the_experiments_give(name, tmp_path):
     for outcome in reproduce(name, Setting(tmp_path)):
         outcome.write(tmp_path)
-    shown = sorted((TABLES / name).glob("*.md"))
+    shown = re.findall(rf"<!-- table {name}/(\w+) -->\n\n(.*?)\n<!-- end -->", REPRODUCTION, flags=re.DOTALL)
     assert shown
-    for table in shown:
-        assert text_of(table) == text_of(tmp_path / name / table.name)
+    for table, text in shown:
+        assert text == text_of(tmp_path / name / f"{table}.md")
 
 
-def test_the_page_on_reproduction_shows_every_table_that_is_kept():
-    page = text_of(DOCS / "reproduction.md")
-    kept = [path.relative_to(DOCS).as_posix() for path in TABLES.rglob("*") if path.is_file()]
+def test_every_mark_of_the_page_on_reproduction_has_its_table():
+    tables = re.findall(r"<!-- table ([\w/-]+) -->\n(.*?)<!-- end -->", REPRODUCTION, flags=re.DOTALL)
+    assert len(tables) == REPRODUCTION.count("<!-- table ")
+    assert [name for name, text in tables if not text.startswith("\n|")] == []
+
+
+def test_figures_that_are_kept_are_shown():
+    kept = [path.relative_to(DOCS).as_posix() for path in (DOCS / "reproduction").rglob("*") if path.is_file()]
     assert kept
-    assert [path for path in kept if path not in page] == []
+    assert [path for path in kept if f"({path})" not in REPRODUCTION] == []

@@ -203,7 +203,7 @@ def test_all_of_them_quickly(call, quick, tmp_path):
     folders = sorted(path.name for path in (tmp_path / "reproduced").iterdir() if (path / "report.md").exists())
     told = found.err.splitlines()[-1].removeprefix("dqeval: wrote ").split(", ")
     assert sorted(told) == [f"reproduced/{name}" for name in folders]
-    assert {"cases", "scenarios", "sweeps", "thresholds", "rankings", "robustness"} < set(folders)
+    assert {"cases", "scenarios", "sweeps", "thresholds", "rankings-generated", "robustness-generated"} < set(folders)
     assert "176 of 176 numbers" in found.out
     for title in ("Rankings on synthetic", "Robustness, synthetic"):
         assert f"\n{title}\n" in found.out
@@ -285,5 +285,8 @@ def test_interrupted(call, tmp_path, replaced):
 
     replaced("cases", interrupted)
     found = call("cases")
-    assert (found.code, found.err) == (130, "dqeval: interrupted\n")
+    assert (found.code, found.err) == (
+        130,
+        "dqeval: stopped: the same command goes on from there\ndqeval: interrupted\n",
+    )
     assert (tmp_path / "reproduced" / "first" / "report.md").exists()

@@ -11,7 +11,7 @@ Emphasis = Callable[[str], str]
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"−": "$-$", "×": r"$\times$", "→": r"$\rightarrow$"}
+    | {"<": "$<$", ">": "$>$", "−": "$-$", "×": r"$\times$", "→": r"$\rightarrow$"}
 )
 
 

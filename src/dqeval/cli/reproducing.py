@@ -64,11 +64,15 @@ def reproduce(
             progress=progress,
         )
         found = []
-        for outcome in outcomes(name, setting):
-            outcome.write(folder)
-            found.append(outcome)
-            if not as_json:
-                output.say(f"{outcome.page().text(emphasis=output.bold)}\n")
+        try:
+            for outcome in outcomes(name, setting):
+                outcome.write(folder)
+                found.append(outcome)
+                if not as_json:
+                    output.say(f"{outcome.page().text(emphasis=output.bold)}\n")
+        except KeyboardInterrupt:
+            output.tell("stopped: the same command goes on from there")
+            raise
     if as_json:
         output.say(_json(found))
     output.tell(f"wrote {', '.join(str(folder / outcome.name) for outcome in found)}")

@@ -151,6 +151,11 @@ def scored_series(job: Job) -> ScoredSeries:
     return ScoredSeries(np.asarray(series.labels, dtype=np.bool_), scores_of(job, series), series.period)
 
 
+def folder_name(experiment: str, datasets: Iterable[str]) -> str:
+    """Return what the outcome of an experiment is called: what generated series give is kept apart from the real."""
+    return experiment if set(datasets) <= set(PAPER_COUNTS) else f"{experiment}-generated"
+
+
 def real_series(dataset: str, found: Iterable[Source]) -> list[PlannedSeries]:
     """Return series of a dataset as a benchmark run takes them."""
     return [PlannedSeries(dataset, source) for source in found]

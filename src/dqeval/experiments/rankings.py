@@ -15,6 +15,7 @@ from dqeval.experiments.detecting import (
     NAMES,
     Runs,
     failures_sentence,
+    folder_name,
     missing_sentence,
     run_detectors,
     scored_series,
@@ -107,7 +108,7 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
         tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
         cells += [cell for by in BOTH for cell in _cells(dataset, by, forms[by], printed)]
     return Outcome(
-        NAME,
+        folder_name(NAME, datasets),
         "Five detectors over all series: the mean of each metric",
         tables,
         cells,

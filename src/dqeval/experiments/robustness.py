@@ -15,6 +15,7 @@ from dqeval.bench.rank import label_of
 from dqeval.drawing import COLOURS, INK
 from dqeval.experiments.detecting import (
     failures_sentence,
+    folder_name,
     missing_sentence,
     run_detectors,
     scored_series,
@@ -78,7 +79,7 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
 
 
 HOW = (
-    f"Lag: scores moved by {LAGS} steps from a quarter of the period early to a quarter late. Noise: {DRAWS} draws, "
+    f"Lag: scores moved in {LAGS} steps from a quarter of the period early to a quarter late. Noise: {DRAWS} draws, "
     f"uniform, to {100 * NOISE:g} % of the range of the scores on either side. Anomaly ratio: a window around the "
     f"event with the most room, widened so that the event is {RATIOS[0]} to {RATIOS[-1]} of it, up to the next event's "
     "region. Each cell is the standard deviation of a metric over these, averaged over series and detectors. The "
@@ -172,7 +173,7 @@ def outcome(by_dataset: Mapping[str, Sequence[Mapping[str, Spreads]]], notes: Se
         for metric, value in spreads.items()
     ]
     return Outcome(
-        NAME,
+        folder_name(NAME, by_dataset),
         "Standard deviation of the metrics under lag, noise and anomaly ratio",
         {f"Robustness, {group}": _table(kinds) for group, kinds in means.items()},
         cells,
@@ -282,4 +283,5 @@ def _draw(ax: Axes, spreads: Spreads) -> None:
     ax.set_yticks(range(len(metrics)), [label_of(metric) for metric in metrics])
     ax.invert_yaxis()
     ax.set_xlabel("mean standard deviation", color=INK)
+    ax.locator_params(axis="x", nbins=4)
     ax.spines[["top", "right"]].set_visible(False)
