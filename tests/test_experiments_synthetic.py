@@ -10,8 +10,8 @@ import pytest
 from matplotlib import style
 
 from dqeval.events import find_events
+from dqeval.experiments.cases import _rises_and_falls, paper_cases
 from dqeval.experiments.cases import figure as draw_cases
-from dqeval.experiments.cases import paper_cases
 from dqeval.experiments.outcome import (
     OURS,
     PAPER_METRICS,
@@ -29,7 +29,18 @@ from dqeval.experiments.outcome import (
 from dqeval.experiments.scenarios import SCENARIOS, Adjusted, adjusted, points
 from dqeval.experiments.scenarios import _claim as scenario_claim
 from dqeval.experiments.setting import Setting
-from dqeval.experiments.sweeps import SCORES, SWEEPS, Found, _by_length, _by_number, _by_ratio, placed
+from dqeval.experiments.sweeps import (
+    LONG,
+    SCORES,
+    SWEEPS,
+    Found,
+    _by_length,
+    _by_number,
+    _by_ratio,
+    affiliation_gaps,
+    placed,
+)
+from dqeval.experiments.verdicts import Decision, of_both_forms
 from dqeval.registry import EXPERIMENTS
 from dqeval.tables import Table
 from dqeval.types import EventScores
@@ -279,6 +290,29 @@ def test_claims_of_the_cases_can_fail(monkeypatch):
     assert all("alike" in text for text in held)
 
 
+@pytest.mark.parametrize(
+    ("values", "holds"),
+    [
+        ((0.1, 0.2, 0.4, 0.3, 0.2), True),
+        ((0.2, 0.1, 0.4, 0.3, 0.2), False),
+        ((0.1, 0.2, 0.4, 0.2, 0.3), False),
+        ((0.1, 0.2, 0.3, 0.4, 0.2), False),
+    ],
+    ids=["rises and falls", "falls first", "rises again", "highest elsewhere"],
+)
+def test_a_metric_that_rises_and_then_falls(values, holds):
+    of = {f"P{i}": {"pate": value} for i, value in enumerate(values, 1)}
+    assert _rises_and_falls(of, "pate", "P3") is holds
+
+
+def test_claims_that_differ_by_form():
+    yes, no = Decision(True, "0.5"), Decision(False, "0.4")
+    assert of_both_forms("2", "so", yes, yes) == Claim("2", "so", True, "0.5")
+    assert of_both_forms("2", "so", yes, no) == Claim("2", "so", True, "0.5; dqeval: 0.4, where it does not hold")
+    assert of_both_forms("2", "so", no, yes) == Claim("2", "so", False, "0.4; dqeval: 0.5, where it holds")
+    assert of_both_forms("2", "so", yes, Decision(True, "0.6")) == Claim("2", "so", True, "0.5; dqeval: 0.6")
+
+
 def test_strips_show_events_and_detections():
     with style.context("default"):
         figure = draw_cases(paper_cases())
@@ -394,6 +428,34 @@ def test_claims_of_the_sweeps(outcomes):
     assert [claim.found.partition(";")[0] for claim in largest] == [f"at {n} of {n} values" for n in (6, 8, 5)]
     failing = [text for text, holds in verdicts(outcome).items() if not holds]
     assert failing == ["length: score_gap of AF does not collapse, but is unstable"]
+    (collapsed,) = (claim for claim in outcome.claims if "shrinks to near zero" in claim.text)
+    assert collapsed.text.endswith("as events grow to 20 and more (here for all four from 50 on)")
+    assert collapsed.found.startswith(
+        "Original-F 0.085 at 20, 0.001 at 2000, below 0.05 from 50 on; VUS-PR 0.044 at 20"
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "at_long", "holds"),
+    [("pate", 0.6, True), ("pate", 0.99, False), ("auc_pr", 0.51, False), ("affiliation_f1", 0.9, False)],
+)
+def test_what_has_dropped_where_events_are_long(metric, at_long, holds):
+    """Three metrics by more than half, all others but AF and DQE by something."""
+    long = dict.fromkeys(PAPER_METRICS, 0.4) | {"affiliation_f1": 0.98, "dqe": 1.0} | {metric: at_long}
+    scores = {score: {m: np.array([1.0, long[m], 1.0]) for m in PAPER_METRICS} for score in SCORES}
+    dropped = next(_by_length(Found(SWEEPS[1], np.array([1.0, LONG, 100.0]), scores)))
+    assert dropped.holds is holds
+
+
+def test_gaps_of_af_by_what_is_detected(outcomes):
+    found = np.array([affiliation_gaps(length) for length in SWEEPS[1].shown])
+    assert found.shape == (len(SWEEPS[1].shown), 3 * 3)
+    (note,) = (note for note in outcomes[0]["sweeps"].notes if "AF depends little" in note)
+    assert f"between {found.min():.3f} and {found.max():.3f}" in note
+    assert "between 0.776 and 0.818; for any one of these choices it moves with the length by 0.042 at most" in note
+    gaps = {(c.row, c.metric): c.ours for c in outcomes[0]["sweeps"].cells if c.table == "By length"}
+    of_sweep = [gaps[f"length {length}, score_gap", "affiliation_f1"] for length in SWEEPS[1].shown]
+    assert found[:, 3] == pytest.approx(of_sweep)  # middle points, and the first event alone
 
 
 def test_claims_of_the_sweeps_can_fail():
@@ -408,10 +470,10 @@ def test_claims_of_the_sweeps_can_fail():
 
 
 def test_gaps_that_are_near_zero_everywhere():
-    scores = {score: {metric: np.zeros(2) for metric in PAPER_METRICS} for score in SCORES}
-    collapsed = list(_by_length(Found(SWEEPS[1], np.array([1.0, 20.0]), scores)))[1]
+    scores = {score: {metric: np.zeros(3) for metric in PAPER_METRICS} for score in SCORES}
+    collapsed = list(_by_length(Found(SWEEPS[1], np.array([1.0, 20.0, 100.0]), scores)))[1]
     assert collapsed.holds
-    assert "Original-F 0.000 at 20, below 0.05 from 1 on" in collapsed.found
+    assert "Original-F 0.000 at 20, 0.000 at 100, below 0.05 from 1 on" in collapsed.found
 
 
 def test_by_whom_a_number_is():

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
+import numpy as np
+
+from dqeval import validate
 from dqeval.bench.plan import PlannedSeries
 from dqeval.evaluate import evaluate
+from dqeval.events import find_events
 from dqeval.experiments.detecting import Runs
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.published import PublishedResult, published_dqe
-from dqeval.types import PARTS, DQEResult, EventScores, FloatArray, Scores, Series
+from dqeval.partition import partition
+from dqeval.types import PARTS, DQEResult, EventScores, FloatArray, Numbers, Scores, Series
 
 FORMS: tuple[By, By] = (PUBLISHED, OURS)
 SHOWN = ("dqe", *PARTS)
+HALFWAY = 0.5  # the threshold at which false alarms are counted, of scores that are scaled to [0, 1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,11 +35,14 @@ class Form:
         DQE and its parts by row: "CNN" for the mean of its events, "CNN, event 1" for the first of them.
     scores : mapping of str to array of float
         Of each detector.
+    alarms : mapping of str to int
+        How many false alarms each detector gives at a threshold halfway: see `false_alarms`.
     """
 
     values: Mapping[str, Mapping[str, float]]
     parts: Mapping[str, Scores]
     scores: Mapping[str, FloatArray]
+    alarms: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,9 +103,26 @@ def event_row(detector: str, number: int) -> str:
     return f"{detector}, event {number}"
 
 
-def scores_of(found: DQEResult | EventScores | Scores) -> Scores:
+def parts_of(found: DQEResult | EventScores | Scores) -> Scores:
     """Return DQE and its parts alone."""
     return Scores(found.dqe, found.capture, found.near_miss, found.false_alarm)
+
+
+def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
+    """Return how many separate detections a threshold halfway gives beyond the near ranges of all events.
+
+    Plain counting, which no metric has a part in.
+
+    Examples
+    --------
+    >>> false_alarms([0, 0, 0, 0, 0, 1, 0, 0], [9, 0, 8, 7, 9, 9, 9, 9], period=2)
+    3
+    """
+    labels = validate.labels(y_true)
+    beyond = np.ones(len(labels), dtype=bool)
+    for region in partition(labels, near=period / 2).regions:
+        beyond[int(region.near_start) : ceil(region.near_stop)] = False
+    return len(find_events(beyond & (validate.scaled(np.asarray(y_score, dtype=float)) >= HALFWAY)))
 
 
 def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By) -> Form:
@@ -112,13 +139,14 @@ def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequenc
         parts |= dict(rows)
         values[each] = {metric: _value(runs, series.name, each, by, metric) for metric in PAPER_METRICS}
         values[each]["dqe"] = parts[each].dqe
-    return Form(values, parts, scores)
+    alarms = {each: false_alarms(series.labels, of_detector, period=period) for each, of_detector in scores.items()}
+    return Form(values, parts, scores, alarms)
 
 
 def _rows(detector: str, found: PublishedResult | DQEResult) -> Iterator[tuple[str, Scores]]:
-    yield detector, scores_of(found.mean if isinstance(found, PublishedResult) else found)
+    yield detector, parts_of(found.mean if isinstance(found, PublishedResult) else found)
     for i, event in enumerate(found.per_event, 1):
-        yield event_row(detector, i), scores_of(event)
+        yield event_row(detector, i), parts_of(event)
 
 
 def _value(runs: Runs, series: str, detector: str, by: By, metric: str) -> float:

@@ -17,9 +17,10 @@ from dqeval.evaluate import evaluate
 from dqeval.events import find_events
 from dqeval.experiments import near_sweep, score_plots
 from dqeval.experiments.case_claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decided
-from dqeval.experiments.case_numbers import FORMS, SHOWN, Study, studied
+from dqeval.experiments.case_numbers import FORMS, HALFWAY, SHOWN, Study, parts_of, studied
 from dqeval.experiments.detecting import VARIED, generated_series, missing_sentence, real_series, run_detectors, usable
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By, Cell, Outcome, beside, expected
+from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
 from dqeval.registry import experiment
 from dqeval.tables import Table, counted
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAME, PRINTED = "case-study", "case_study"
+NAME, EXPECTED = "case-study", "case_study"
 NUMBERS = {"WSD": 94, "UCR": 452}
 RANKED = {"WSD": WSD_SHOWN, "UCR": UCR_SHOWN}
 GENERATED = "generated"
@@ -97,7 +98,7 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
 
 def cells_of(study: Study) -> Iterator[Cell]:
     """Yield the numbers of a case in both forms, beside those that the paper prints."""
-    printed = expected(PRINTED)
+    printed = expected(EXPECTED)
 
     def cell(table: str, row: str, metric: str, value: float, by: By) -> Cell:
         return Cell(NAME, table, row, metric, value, printed.get((table, row, metric)), by)
@@ -111,8 +112,11 @@ def cells_of(study: Study) -> Iterator[Cell]:
                 yield cell(f"{study.dataset} components", row, part, getattr(scores, part), by)
 
 
-def _further_cells(study: Study, exact: Mapping[str, Scores], sweep: near_sweep.Sweep) -> Iterator[Cell]:
-    """Yield the numbers of the tables that the paper does not have."""
+def _further_cells(study: Study, exact: Mapping[str, Scores], sweep: near_sweep.NearSweep) -> Iterator[Cell]:
+    """Yield what is not in the paper's tables: the numbers of our own tables, and how many false alarms there are."""
+    for by, form in study.forms.items():
+        for detector, count in form.alarms.items():
+            yield Cell(NAME, f"{study.dataset} false alarms", detector, f"number at {HALFWAY}", count, by=by)
     for detector, scores in exact.items():
         for part in SHOWN:
             yield Cell(NAME, f"{study.dataset} exact thresholds", detector, part, getattr(scores, part))
@@ -142,14 +146,14 @@ def _bracket(study: Study) -> str:
 
 
 def _order_table(study: Study) -> Table:
-    """Return who is first, second and so on by each metric: in print, and in both forms."""
+    """Return who is first, second and so on by each metric: as printed, and in both forms."""
     printed: dict[str, list[str]] = {metric: [] for metric in PAPER_METRICS}
-    for table, row, metric in expected(PRINTED):  # where detectors stand in the order of the paper's table
+    for table, row, metric in expected(EXPECTED):  # where detectors stand in the order of the paper's table
         if table == f"{study.dataset} case":
             printed[metric].append(row)
     in_print = {metric: tuple(row for row in rows if row in study.ranked) for metric, rows in printed.items()}
     columns = [in_print, *({metric: study.order(by, metric) for metric in PAPER_METRICS} for by in FORMS)]
-    header: tuple[str, ...] = ("metric", "in print", *FORMS)
+    header: tuple[str, ...] = ("metric", "printed", *FORMS)
     if not any(in_print.values()):
         columns, header = columns[1:], ("metric", *FORMS)
     rows = [(label_of(metric), *(", ".join(column[metric]) for column in columns)) for metric in PAPER_METRICS]
@@ -190,7 +194,7 @@ def _detector(cell: Cell) -> str:
 
 
 def findings(study: Study) -> Iterator[str]:
-    """Yield what the corrections of TimesNet and FFT change, in numbers: of the metric as it is here."""
+    """Yield what the corrections of TimesNet and FFT change, in numbers."""
     if "TimesNet" in study.detectors:
         then, now = (study.forms[by].scores["TimesNet"] for by in FORMS)
         yield (
@@ -198,21 +202,27 @@ def findings(study: Study) -> Iterator[str]:
             f"they are moved by {best_shift(then, now, 2 * EARLY)}). At their places: {_change(study, 'TimesNet')}."
         )
     if "FFT" in study.detectors and study.series.values is not None:
+        values = study.series.values
+        off, off_now = (ends_off_the_mean(values, study.forms[by].scores["FFT"]) for by in FORMS)
         yield (
-            "FFT's transform does nothing in the published form: it runs along an axis of length 1, so that the curve "
-            "taken off is 0 from the sixth point on (the residual and the distance from the mean differ there by "
-            f"{transform_effect(study.series.values):.1g} at most). With the transform: {_change(study, 'FFT')}."
+            "FFT's transform does nothing in the published form: it runs along an axis of length 1, so that points "
+            "stand out by their distance from the mean and not from a curve. So its groups begin and end at points "
+            f"farther than average from the mean: {off} of these ends are such. With the transform {off_now} are, and "
+            f"{_change(study, 'FFT')}."
         )
 
 
 def _change(study: Study, detector: str) -> str:
-    """Say what the corrected detector changes, with the same metric for both forms of it."""
-    then, now = (evaluate(study.series.labels, study.forms[by].scores[detector], period=study.period) for by in FORMS)
-    changes = (
-        f"{label_of(part)} {getattr(then, part):.3f} becomes {getattr(now, part):.3f}"
-        for part in ("capture", "near_miss", "dqe")
-    )
-    return ", ".join(changes)
+    """Say what the corrected detector changes, in each computation of the metric."""
+    labels, scores = study.series.labels, [study.forms[by].scores[detector] for by in FORMS]
+    ours = [parts_of(evaluate(labels, each, period=study.period)) for each in scores]
+    published = [published_dqe(labels, each, period=study.period).mean for each in scores]
+    return f"{_became(*ours)} (computed as published: {_became(*published)})"
+
+
+def _became(then: Scores, now: Scores) -> str:
+    parts = ("capture", "near_miss", "dqe")
+    return ", ".join(f"{label_of(part)} {getattr(then, part):.3f} becomes {getattr(now, part):.3f}" for part in parts)
 
 
 def best_shift(early: FloatArray, scores: FloatArray, most: int) -> int:
@@ -223,17 +233,16 @@ def best_shift(early: FloatArray, scores: FloatArray, most: int) -> int:
     return int(np.argmax(correlations))
 
 
-def transform_effect(values: FloatArray) -> float:
-    """Return how far the residual of the published FFT is from |z| at most, beyond the first five points.
+def ends_off_the_mean(values: FloatArray, scores: FloatArray) -> str:
+    """Return how many of the points at which groups of FFT begin and end are farther than average from the mean.
 
-    The published code holds the standardised series as a column, transforms it along its rows, keeps five coefficients
-    and transforms back: done here again, with that axis.
+    A group begins and ends at a point that stands out: from the mean, where no curve is taken off.
     """
-    column = windows.standardised(values)[:, np.newaxis]
-    spectrum = np.fft.fft(column, axis=1)
-    spectrum[5:] = 0
-    residual = np.abs(column - np.fft.ifft(spectrum, axis=1).real)
-    return float(np.abs(residual - np.abs(column))[5:].max())
+    distance = np.abs(windows.standardised(values))
+    distance[:5] = 0  # which the published form leaves out
+    groups = find_events(scores > 0)
+    far = distance[np.concatenate([groups.starts, groups.stops - 1])] > distance.mean()
+    return f"{far.sum():,} of {len(far):,}"
 
 
 def draw_scores(study: Study) -> Figure:
@@ -250,18 +259,19 @@ def draw_scores(study: Study) -> Figure:
         for axes in rows[:, j]:
             score_plots.draw_regions(axes, labels, near)
             axes.set_xlim(*span)
-            axes.tick_params(labelsize=7, labelbottom=False)
+            axes.tick_params(labelbottom=False)
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.locator_params(axis="x", nbins=2 if j else 6)
         _draw_column(rows[:, j], study, names, span)
         rows[-1, j].tick_params(labelbottom=True)
-        score_plots.title(rows[0, j], f"event {j}" if j else study.series.name)
+        rows[0, j].set_title(f"event {j}" if j else study.series.name, loc="left")
     for axes, name in zip(rows[1:, 0], names, strict=True):
         then, now = (study.forms[by].parts[name].dqe for by in FORMS)
-        score_plots.title(axes, f"{name}: DQE {now:.2f} ({PUBLISHED} {then:.2f})")
+        axes.set_title(f"{name}: DQE {now:.2f} ({PUBLISHED} {then:.2f})", loc="left")
     rows[-1, 0].set_xlabel("time in points")
     lines = ((score_plots.SECOND, f"{PUBLISHED}, where it differs"), (drawing.INK, OURS))
-    score_plots.draw_legend(figure, *(Line2D([], [], color=colour, label=text) for colour, text in lines))
+    handles = [Line2D([], [], color=colour, label=text) for colour, text in lines]
+    score_plots.draw_legend(figure, *handles, *score_plots.tint_handles())
     return figure
 
 

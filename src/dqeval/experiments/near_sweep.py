@@ -11,7 +11,7 @@ import numpy as np
 
 from dqeval.evaluate import evaluate
 from dqeval.experiments import score_plots
-from dqeval.experiments.case_numbers import SHOWN, Form, Study, order_of, scores_of
+from dqeval.experiments.case_numbers import SHOWN, Form, Study, order_of, parts_of
 from dqeval.experiments.outcome import OURS
 from dqeval.tables import Table
 from dqeval.types import COLUMNS, FloatArray, Scores
@@ -25,7 +25,7 @@ _STEPS, _WIDEST = 80, 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
+class NearSweep:
     """DQE of detectors against the near range.
 
     Attributes
@@ -52,20 +52,20 @@ def exact_parts(study: Study) -> dict[str, Scores]:
     """Return DQE and its parts of each detector over all thresholds."""
     labels, scores = study.series.labels, study.forms[OURS].scores
     found = {name: evaluate(labels, of, period=study.period, thresholds="exact") for name, of in scores.items()}
-    return {name: scores_of(result) for name, result in found.items()}
+    return {name: parts_of(result) for name, result in found.items()}
 
 
-def sweep_of(study: Study) -> Sweep:
+def sweep_of(study: Study) -> NearSweep:
     """Return DQE of each detector for near ranges from 0 to twice the period."""
     near = np.linspace(0, _WIDEST, _STEPS + 1) * study.period
     labels, scores = study.series.labels, study.forms[OURS].scores
     dqe = {
         name: np.array([evaluate(labels, of, near=each).dqe for each in near.tolist()]) for name, of in scores.items()
     }
-    return Sweep(near, dqe)
+    return NearSweep(near, dqe)
 
 
-def tabulated(sweep: Sweep) -> dict[str, dict[str, float]]:
+def tabulated(sweep: NearSweep) -> dict[str, dict[str, float]]:
     """Return DQE by detector, at the near ranges of the table."""
     places = {word: round(share / _WIDEST * (len(sweep.near) - 1)) for word, share in TABULATED.items()}
     return {name: {word: float(values[i]) for word, i in places.items()} for name, values in sweep.dqe.items()}
@@ -100,14 +100,14 @@ def exact_sentence(form: Form, exact: Mapping[str, Scores]) -> str:
     )
 
 
-def sweep_table(sweep: Sweep, period: int) -> Table:
+def sweep_table(sweep: NearSweep, period: int) -> Table:
     """Return DQE at some near ranges."""
     header = ("detector", *(f"{word} ({share * period:g})" for word, share in TABULATED.items()))
     rows = [(name, *(f"{v:.3f}" for v in of.values())) for name, of in tabulated(sweep).items()]
     return Table(header, rows, note="DQE by the near range, in brackets in points; the paper has period/2")
 
 
-def sweep_sentence(sweep: Sweep) -> str:
+def sweep_sentence(sweep: NearSweep) -> str:
     """Say whether and where the near range changes the ranking."""
     orders = sweep.orders()
     if len(orders) == 1:
@@ -123,15 +123,14 @@ def _between(low: float, high: float) -> str:
     return f"at {low:g}" if low == high else f"from {low:g} to {high:g}"
 
 
-def draw_sweep(sweep: Sweep, period: int) -> Figure:
+def draw_sweep(sweep: NearSweep, period: int) -> Figure:
     """Draw DQE of each detector against the near range."""
     figure, ((axes,),) = score_plots.grid(1, 1, width=6, height=3.2)
-    for colour, (name, values) in zip(score_plots.LINES, sweep.dqe.items(), strict=False):
+    for colour, (name, values) in zip(score_plots.PALETTE, sweep.dqe.items(), strict=False):
         axes.plot(sweep.near, values, color=colour, linewidth=1.4, label=name)
     axes.axvline(period / 2, color="#6a6a6a", linestyle=":", linewidth=1)
     top = axes.secondary_xaxis("top")
     top.set_xticks([share * period for share in TABULATED.values()], list(TABULATED))
-    top.tick_params(labelsize=7)
     axes.set(xlim=(0, sweep.near[-1]), ylim=(0, 1), xlabel="near range in points (dotted: that of the paper)")
     axes.set_ylabel("DQE")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=7)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dqeval.evaluate import evaluate_detections
+from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import Cell, Claim, Outcome
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.strips import ROW_HEIGHT, add_legend, draw_strips
@@ -139,16 +140,14 @@ def adjusted(detected: BoolArray) -> Adjusted:
 
 def figure() -> Figure:
     """Draw the scenarios, a panel each."""
-    from matplotlib.figure import Figure
-
     heights = [_FRAME + ROW_HEIGHT * (1 + len(scenario.detections)) for scenario in SCENARIOS]
-    drawn = Figure(figsize=(4.5, sum(heights) + 0.4), layout="constrained")
-    rows = drawn.subplots(len(SCENARIOS), 1, sharex=True, height_ratios=heights)
-    for axes, scenario in zip(rows, SCENARIOS, strict=True):
+    size = {"width": 4.5, "height": sum(heights) + 0.4}
+    drawn, rows = score_plots.grid(len(SCENARIOS), 1, **size, sharex=True, height_ratios=heights)
+    for axes, scenario in zip(rows.flat, SCENARIOS, strict=True):
         detections = {row: points(spans) for row, spans in scenario.detections.items()}
         draw_strips(axes, points([EVENT]), detections, NEAR)
         axes.set_title(f"{scenario.name}: {scenario.title}", loc="left")
-    rows[-1].set_xlabel("time in points")
+    rows[-1, 0].set_xlabel("time in points")
     add_legend(drawn)
     return drawn
 

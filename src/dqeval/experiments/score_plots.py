@@ -1,4 +1,7 @@
-"""Figures of scores over time, as the experiments on single series draw them: a row a detector, events tinted."""
+"""What the experiments' figures share: axes, colours, tinted events, scores over time, the legend below.
+
+The style is that of `dqeval.report.figure.save`, which makes and writes every figure.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,30 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SECOND = "#d55e00"  # of a second line beside one in ink; far from the tints of the three parts
-LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")  # that stay apart in colour-blindness
-_STYLE = {"font.size": 8, "axes.titlesize": 8, "axes.linewidth": 0.6, "lines.linewidth": 0.8, "text.parse_math": False}
+# Lines of a figure, in this order: they stay apart in the common forms of colour-blindness, the first ones best.
+PALETTE = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#e69f00",
+    "#8c6d31",
+    "#6a6a6a",
+    "#7b4fa3",
+    "#117733",
+    "#cc3311",
+)
+SECOND = PALETTE[1]  # of a second line beside one in ink; far from the tints of the three parts
 _BUCKETS = 600
 
 
 def grid(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, Any]:
-    """Return a figure of so many inches with rows and columns of axes, in one look, whatever the user's own may be."""
-    drawing.require_matplotlib()
-    from matplotlib import style
+    """Return a figure of so many inches, and its axes in rows and columns."""
     from matplotlib.figure import Figure
 
-    with style.context(["default", _STYLE]):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def draw_line(axes: Axes, values: FloatArray, span: tuple[int, int] | None = None, **look: Any) -> None:
@@ -47,18 +59,17 @@ def draw_regions(axes: Axes, labels: BoolArray, near: float) -> None:
     drawing.tint_regions(axes, np.array([astuple(region) for region in regions], dtype=float))
 
 
-def title(axes: Axes, text: str, **look: Any) -> None:
-    """Write above the left end of axes what they show."""
-    axes.set_title(text, **{"loc": "left", "fontsize": 8, **look})
+def draw_legend(figure: Figure, *handles: Artist, **look: Any) -> None:
+    """Say below a figure what its lines and colours are."""
+    place = {"loc": "outside lower center", "ncols": len(handles), "frameon": False, "fontsize": 7}
+    figure.legend(handles=handles, **{**place, **look})
 
 
-def draw_legend(figure: Figure, *others: Artist, tints: bool = True) -> None:
-    """Say below a figure what its lines are, and its tints."""
-    handles = [*others, *(drawing.region_handles()[1:] if tints else ())]  # events are the tint of capture here
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=7)
+def tint_handles() -> list[Artist]:
+    """Return what a legend shows for `draw_regions`: events have the tint of capture there, no mark of their own."""
+    return drawing.region_handles()[1:]
 
 
 def as_scores(axes: Axes) -> None:
     """Have axes show scores that are scaled to [0, 1]."""
     axes.set(ylim=(-0.05, 1.05), yticks=(0, 0.5, 1))
-    axes.tick_params(labelsize=7)

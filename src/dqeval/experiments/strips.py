@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from dqeval.drawing import COLOURS, INK, region_handles, tint_regions
+from dqeval.drawing import COLOURS, INK, region_handles
 from dqeval.events import find_events
-from dqeval.partition import partition
+from dqeval.experiments import score_plots
 from dqeval.types import BoolArray
 
 if TYPE_CHECKING:
@@ -34,7 +31,7 @@ def draw_strips(ax: Axes, labels: BoolArray, detections: Mapping[str, BoolArray]
         By what is written beside the strip.
     near : float
     """
-    tint_regions(ax, np.array([astuple(region) for region in partition(labels, near=near).regions], dtype=float))
+    score_plots.draw_regions(ax, labels, near)
     strips = {GROUND_TRUTH: labels, **detections}
     for row, (name, points) in enumerate(strips.items()):
         colour = COLOURS["capture"] if name == GROUND_TRUTH else INK
@@ -53,5 +50,4 @@ def add_legend(figure: Figure) -> None:
     """Say below all panels what the colours of strips and regions are."""
     from matplotlib.patches import Patch
 
-    handles = [*region_handles(), Patch(color=INK, linewidth=0.5, label="detection")]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=7)
+    score_plots.draw_legend(figure, *region_handles(), Patch(color=INK, linewidth=0.5, label="detection"))
