@@ -20,7 +20,7 @@ from dqeval.experiments.case_claims import (
     WSD_STATEMENTS,
     decided,
 )
-from dqeval.experiments.case_numbers import Form, Study, event_row, false_alarms, order_of
+from dqeval.experiments.case_numbers import Form, Study, event_row, false_alarms
 from dqeval.experiments.case_study import (
     best_shift,
     case_study,
@@ -32,6 +32,7 @@ from dqeval.experiments.case_study import (
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.thresholds import LOWEST, OUTSIDE, answer, claims, thresholds
+from dqeval.experiments.verdicts import order_of
 from dqeval.types import PARTS, Scores, Series
 
 BOTH = (PUBLISHED, OURS)

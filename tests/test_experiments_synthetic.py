@@ -163,7 +163,13 @@ def test_numbers_are_ready_for_json():
 
 def test_write_without_cells_claims_and_figures(tmp_path):
     written = small_outcome().write(tmp_path / "new")
-    assert [path.name for path in written] == ["table_1_it.csv", "table_1_it.md", "table_1_it.tex", "report.md"]
+    assert [path.name for path in written] == [
+        "table_1_it.csv",
+        "table_1_it.md",
+        "table_1_it.tex",
+        "report.md",
+        "notes.md",
+    ]
     assert all(path.parent == tmp_path / "new" / "small" for path in written)
     assert written[0].read_text() == ",DQE\nP1,0.50\n"
 

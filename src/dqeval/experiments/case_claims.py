@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dqeval.bench.rank import label_of
-from dqeval.experiments.case_numbers import Form, event_row, order_of
+from dqeval.experiments.case_numbers import Form, event_row
 from dqeval.experiments.outcome import PAPER_METRICS, Claim
-from dqeval.experiments.verdicts import Decision, listed, most, of_both_forms
+from dqeval.experiments.verdicts import Decision, listed, most, of_both_forms, order_of
 from dqeval.types import PARTS
 
 OTHERS = PAPER_METRICS[:-1]  # the metrics that DQE is compared with

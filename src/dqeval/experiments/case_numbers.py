@@ -13,12 +13,12 @@ from dqeval.bench.plan import PlannedSeries
 from dqeval.evaluate import evaluate
 from dqeval.events import find_events
 from dqeval.experiments.detecting import Runs
-from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
+from dqeval.experiments.outcome import FORMS, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.published import PublishedResult, published_dqe
+from dqeval.experiments.verdicts import order_of
 from dqeval.partition import partition
 from dqeval.types import PARTS, DQEResult, EventScores, FloatArray, Numbers, Scores, Series
 
-FORMS: tuple[By, By] = (PUBLISHED, OURS)
 SHOWN = ("dqe", *PARTS)
 HALFWAY = 0.5  # the threshold at which false alarms are counted, of scores that are scaled to [0, 1]
 
@@ -85,17 +85,6 @@ def studied(dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[st
     forms = {by: _form(planned, series, runs, detectors, by) for by in FORMS}
     ranked = tuple(each for each in detectors if each in shown or not shown)
     return Study(dataset, series, series.period, detectors, ranked, forms)
-
-
-def order_of(values: Mapping[str, float]) -> tuple[str, ...]:
-    """Return names by their values, the highest first; of equals, the first first.
-
-    Examples
-    --------
-    >>> order_of({"a": 0.5, "b": 0.7, "c": 0.5})
-    ('b', 'a', 'c')
-    """
-    return tuple(sorted(values, key=lambda name: -values[name]))
 
 
 def event_row(detector: str, number: int) -> str:

@@ -17,9 +17,9 @@ from dqeval.evaluate import evaluate
 from dqeval.events import find_events
 from dqeval.experiments import near_sweep, score_plots
 from dqeval.experiments.case_claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decided
-from dqeval.experiments.case_numbers import FORMS, HALFWAY, SHOWN, Study, parts_of, studied
+from dqeval.experiments.case_numbers import HALFWAY, SHOWN, Study, parts_of, studied
 from dqeval.experiments.detecting import VARIED, generated_series, missing_sentence, real_series, run_detectors, usable
-from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By, Cell, Outcome, beside, expected
+from dqeval.experiments.outcome import FORMS, OURS, PAPER_METRICS, PUBLISHED, By, Cell, Outcome, beside, expected
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
 from dqeval.registry import experiment

@@ -11,8 +11,9 @@ import numpy as np
 
 from dqeval.evaluate import evaluate
 from dqeval.experiments import score_plots
-from dqeval.experiments.case_numbers import SHOWN, Form, Study, order_of, parts_of
+from dqeval.experiments.case_numbers import SHOWN, Form, Study, parts_of
 from dqeval.experiments.outcome import OURS
+from dqeval.experiments.verdicts import order_of
 from dqeval.tables import Table
 from dqeval.types import COLUMNS, FloatArray, Scores
 

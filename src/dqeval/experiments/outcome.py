@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from dqeval.bench.rank import label_of
 from dqeval.report.figure import save
@@ -36,6 +36,7 @@ PAPER_METRICS = (
 By = Literal["as published", "dqeval"]
 PUBLISHED: By = "as published"
 OURS: By = "dqeval"
+FORMS: tuple[By, By] = (PUBLISHED, OURS)
 Key = tuple[str, str, str]
 
 VERDICTS = {True: "holds", False: "does not hold here", None: "cannot be told here"}
@@ -132,21 +133,6 @@ class Claim:
         return {"section": self.section, "claim": self.text, "holds": self.holds, "found": self.found}
 
 
-class Verdict(NamedTuple):
-    """Whether something holds, and the numbers that decide it, in words."""
-
-    holds: bool
-    found: str
-
-
-def claim_of_both(section: str, text: str, published: Verdict, ours: Verdict) -> Claim:
-    """Return a claim with the verdict of the numbers as published, and what this library's numbers say of it."""
-    if published == ours:
-        return Claim(section, text, *published)
-    turned = "" if published.holds == ours.holds else ", where it holds" if ours.holds else ", where it does not hold"
-    return Claim(section, text, published.holds, f"{published.found}; {OURS}: {ours.found}{turned}")
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an experiment found.
@@ -178,7 +164,7 @@ class Outcome:
         parts: list[str | Table] = [self.title]
         for title, table in self.tables.items():
             parts += [title, table]
-        parts += [sentence for sentence in (agreement(self.cells), *self.notes) if sentence]
+        parts += self._sentences()
         if self.claims:
             parts += ["What the paper says of it:", "\n".join(map(_sentence, self.claims))]
         return Page(parts)
@@ -208,11 +194,15 @@ class Outcome:
             written += _write_table(place / _slug(title), table)
         shown = "\n\n".join([self.page().markdown(), *(f"![{stem}]({stem}.png)" for stem in self.figures)])
         written.append(_write_text(place / "report.md", shown))
+        written.append(_write_text(place / "notes.md", "\n\n".join(self._sentences())))
         for stem, draw in self.figures.items():
             paths = [place / f"{stem}.png", place / f"{stem}.pdf"]
             save(draw, *paths)
             written += paths
         return written
+
+    def _sentences(self) -> list[str]:
+        return [sentence for sentence in (agreement(self.cells), *self.notes) if sentence]
 
     def _every_table(self) -> dict[str, Table]:
         return {**self.tables, **({"claims": claims_table(self.claims)} if self.claims else {})}

@@ -22,6 +22,7 @@ from dqeval.experiments.detecting import (
     series_by_dataset,
 )
 from dqeval.experiments.outcome import (
+    FORMS,
     OURS,
     PAPER_METRICS,
     PUBLISHED,
@@ -30,13 +31,12 @@ from dqeval.experiments.outcome import (
     Claim,
     Key,
     Outcome,
-    Verdict,
-    claim_of_both,
     expected,
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import Setting
+from dqeval.experiments.verdicts import Decision, of_both_forms, order_of
 from dqeval.experiments.work import computed
 from dqeval.registry import experiment
 from dqeval.report.diagram import critical_difference, size_of
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 NAME = "rankings"
 PRINTED = "printed"
 LEVELS = "sequence vs event level"
-BOTH: tuple[By, ...] = (PUBLISHED, OURS)
 # Which detector the paper finds best by DQE.
 BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
@@ -82,7 +81,7 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
     runs = run_detectors((each for series in datasets.values() for each in series), setting)
     as_published = _published_dqe(runs, setting)
     found = {
-        (dataset, by): _ranked(runs, series, by, as_published) for dataset, series in datasets.items() for by in BOTH
+        (dataset, by): _ranked(runs, series, by, as_published) for dataset, series in datasets.items() for by in FORMS
     }
     notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
     yield outcome(found, notes)
@@ -102,17 +101,17 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
     datasets = list(dict.fromkeys(dataset for dataset, _ in found))
     tables, cells = {}, []
     for dataset in datasets:
-        forms = {by: found[dataset, by] for by in BOTH}
+        forms = {by: found[dataset, by] for by in FORMS}
         tables[f"Rankings on {dataset}"] = means_table(dataset, forms, printed)
         tables[f"Orders on {dataset}"] = orders_table(dataset, forms, printed)
         tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
-        cells += [cell for by in BOTH for cell in _cells(dataset, by, forms[by], printed)]
+        cells += [cell for by in FORMS for cell in _cells(dataset, by, forms[by], printed)]
     return Outcome(
         folder_name(NAME, datasets),
         "Five detectors over all series: the mean of each metric",
         tables,
         cells,
-        [claim for d in datasets for claim in _claims(d, {by: found[d, by] for by in BOTH})],
+        [claim for d in datasets for claim in _claims(d, {by: found[d, by] for by in FORMS})],
         [note for note in [*notes, *(_significance(d, found[d, OURS]) for d in datasets)] if note],
         {f"critical_difference_{d.lower()}": partial(_figure, found[d, OURS].by_series) for d in datasets},
     )
@@ -126,10 +125,10 @@ def means_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, 
         in_print = [printed.get((f"rankings on {dataset}", detector, metric), "") for metric in PAPER_METRICS]
         if any(in_print):
             lines.append((detector, PRINTED, in_print))
-        for by in BOTH:
+        for by in FORMS:
             lines.append((detector, by, [f"{forms[by].mean(detector, metric):.2f}" for metric in PAPER_METRICS]))
     marked = set()
-    for kind in (PRINTED, *BOTH):
+    for kind in (PRINTED, *FORMS):
         places = [i for i, line in enumerate(lines) if line[1] == kind]
         for j in range(len(PAPER_METRICS)):
             marked |= {(places[k], j + 2) for k in best_of([float(lines[i][2][j]) for i in places])}
@@ -146,7 +145,7 @@ def orders_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key,
     for metric in PAPER_METRICS:
         if in_print:
             rows.append((label_of(metric), PRINTED, _order({d: float(printed[table, d, metric]) for d in detectors})))
-        for by in BOTH:
+        for by in FORMS:
             rows.append((label_of(metric), by, _order({d: forms[by].mean(d, metric) for d in detectors})))
     return Table(("metric", "", "order"), rows, text_columns=3)
 
@@ -158,7 +157,7 @@ def levels_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key,
         in_print = [_printed_dqe(printed, dataset, detector, level) for level in ("series", "event")]
         if any(in_print):
             rows.append((detector, PRINTED, *in_print))
-        for by in BOTH:
+        for by in FORMS:
             levels = (forms[by].by_series, forms[by].by_event)
             rows.append((detector, by, *(_with_interval(ranking, detector) for ranking in levels)))
     header = ("detector", "", "by series", "by event")
@@ -201,49 +200,45 @@ def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
     """Decide what the paper's tables have: the verdict is that of its own computation, with ours beside it."""
     if dataset not in BEST:
         return []
-    decided = [_verdicts(dataset, forms[by]) for by in BOTH]
+    decided = [_verdicts(dataset, forms[by]) for by in FORMS]
     whole = set(NAMES) <= set(forms[PUBLISHED].by_series.detectors)
     return [
-        claim_of_both(_SECTION, text, published, decided[1][text])
+        of_both_forms(_SECTION, text, published, decided[1][text])
         if whole
         else Claim(_SECTION, text, None, published.found)
         for text, published in decided[0].items()
     ]
 
 
-def _verdicts(dataset: str, ranked: Ranked) -> dict[str, Verdict]:
+def _verdicts(dataset: str, ranked: Ranked) -> dict[str, Decision]:
     by_series = {d: ranked.mean(d, "dqe") for d in ranked.by_series.detectors}
     best = BEST[dataset]
     found = {
-        f"the table of {dataset} has {best} first by DQE": Verdict(
-            _ordered(by_series)[0] == best, _with_values(by_series)
+        f"the table of {dataset} has {best} first by DQE": Decision(
+            order_of(by_series)[0] == best, _with_values(by_series)
         )
     }
     if dataset == "WSD":
         by_event = {d: _mean(ranked.by_event, d, "dqe") for d in by_series}
-        same = _ordered(by_series) == _ordered(by_event)
+        same = order_of(by_series) == order_of(by_event)
         last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
-        found["the tables of WSD have one order by DQE, by series and by event"] = Verdict(
+        found["the tables of WSD have one order by DQE, by series and by event"] = Decision(
             same, f"by event, {_with_values(by_event)}"
         )
-        found["the table of WSD has KMeansAD last by every metric"] = Verdict(
+        found["the table of WSD has KMeansAD last by every metric"] = Decision(
             len(last) == len(PAPER_METRICS), f"last by {len(last)} of {len(PAPER_METRICS)}"
         )
     return found
 
 
 def _last(ranked: Ranked, metric: str) -> str:
-    return _ordered({d: ranked.mean(d, metric) for d in ranked.by_series.detectors})[-1]
-
-
-def _ordered(values: Mapping[str, float]) -> list[str]:
-    return sorted(values, key=lambda name: -values[name])
+    return order_of({d: ranked.mean(d, metric) for d in ranked.by_series.detectors})[-1]
 
 
 def _order(values: Mapping[str, float]) -> str:
     """Return the detectors in order, the best first; equals, in two decimals, are joined by =, by name."""
     rounded = {name: float(f"{values[name]:.2f}") for name in sorted(values)}
-    names = _ordered(rounded)
+    names = order_of(rounded)
     text = names[0]
     for before, name in pairwise(names):
         text += f" {'=' if rounded[before] == rounded[name] else '>'} {name}"
@@ -251,7 +246,7 @@ def _order(values: Mapping[str, float]) -> str:
 
 
 def _with_values(values: Mapping[str, float]) -> str:
-    return f"{_order(values)}; {', '.join(f'{values[name]:.2f}' for name in _ordered(values))}"
+    return f"{_order(values)}; {', '.join(f'{values[name]:.2f}' for name in order_of(values))}"
 
 
 def _mean(ranking: Ranking, detector: str, metric: str) -> float:

@@ -13,8 +13,8 @@ from dqeval import detectors, drawing, metrics, validate
 from dqeval.datasets import synthetic
 from dqeval.evaluate import evaluate
 from dqeval.experiments import score_plots
-from dqeval.experiments.case_numbers import FORMS, HALFWAY, SHOWN
-from dqeval.experiments.outcome import OURS, PUBLISHED, By, Cell, Claim, Key, Outcome, beside, expected
+from dqeval.experiments.case_numbers import HALFWAY, SHOWN
+from dqeval.experiments.outcome import FORMS, OURS, PUBLISHED, By, Cell, Claim, Key, Outcome, beside, expected
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
 from dqeval.experiments.verdicts import Decision, of_both_forms
 from dqeval.registry import experiment

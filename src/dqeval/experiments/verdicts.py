@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dqeval.bench.rank import label_of
@@ -40,3 +40,14 @@ def of_both_forms(section: str, text: str, published: Decision, ours: Decision) 
         return Claim(section, text, published.holds, published.found)
     turned = "" if published.holds == ours.holds else ", where it holds" if ours.holds else ", where it does not hold"
     return Claim(section, text, published.holds, f"{published.found}; {OURS}: {ours.found}{turned}")
+
+
+def order_of(values: Mapping[str, float]) -> tuple[str, ...]:
+    """Return names by their values, the highest first; of equals, the first first.
+
+    Examples
+    --------
+    >>> order_of({"a": 0.5, "b": 0.7, "c": 0.5})
+    ('b', 'a', 'c')
+    """
+    return tuple(sorted(values, key=lambda name: -values[name]))
