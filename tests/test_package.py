@@ -15,6 +15,7 @@ SOURCE = Path(dqeval.__file__).parent
 LAYERS = [
     {"tables", "drawing"},
     {"types", "registry"},
+    {"evaluation"},
     {"kernels"},
     {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation"},
     {"metrics", "|", "datasets", "detectors"},

@@ -6,6 +6,7 @@ from dqeval import datasets, detectors, kernels, metrics
 from dqeval.check import Finding, check
 from dqeval.compare import Comparison, compare
 from dqeval.evaluate import combine, evaluate, evaluate_detections
+from dqeval.evaluation import BestThreshold, Chance, Evaluation
 from dqeval.explain import explain
 from dqeval.explanation import Explanation
 from dqeval.metrics import dqe_score, sdqe_score
@@ -14,20 +15,7 @@ from dqeval.partition import partition
 from dqeval.period import find_period
 from dqeval.registry import METRICS
 from dqeval.report import report
-from dqeval.types import (
-    BestThreshold,
-    Chance,
-    Combined,
-    Curve,
-    DQEResult,
-    Evaluation,
-    EventScores,
-    Partition,
-    PrecisionRecall,
-    Region,
-    Scores,
-    Series,
-)
+from dqeval.types import Combined, Curve, DQEResult, EventScores, Partition, PrecisionRecall, Region, Scores, Series
 from dqeval.validate import UndefinedError, UndefinedWarning
 
 __all__ = [

@@ -8,12 +8,13 @@ from itertools import combinations
 from typing import Any
 
 from dqeval.datasets.columns import Data, as_series
+from dqeval.evaluation import Chance, Evaluation
 from dqeval.explain import explain
 from dqeval.explanation import TROUBLE, Explanation
 from dqeval.scoring import Near, Progress, best_marked, dqe_of, near_of, part_label
 from dqeval.scoring import panels as panels_of
 from dqeval.tables import Page, Table, best_of, counted
-from dqeval.types import PARTS, Chance, Evaluation, EventScores
+from dqeval.types import PARTS, EventScores
 
 SAME = 0.0005  # values that are closer print alike, and do not disagree
 SHOWN_OTHERS = 3

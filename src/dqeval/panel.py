@@ -11,10 +11,11 @@ import numpy as np
 
 from dqeval import thresholds as sweeping
 from dqeval import validate
+from dqeval.evaluation import BestThreshold, Chance, Evaluation
 from dqeval.period import near_range
 from dqeval.registry import METRICS, Metric
 from dqeval.scored import Match, Scored, scored_as_given
-from dqeval.types import BestThreshold, BoolArray, Chance, DQEResult, Evaluation, Numbers
+from dqeval.types import BoolArray, DQEResult, Numbers
 from dqeval.validate import Undefined
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from dqeval import validate
 from dqeval.evaluate import combine
+from dqeval.evaluation import Evaluation
 from dqeval.panel import panel
 from dqeval.partition import partition
 from dqeval.period import estimated
 from dqeval.tables import Page, Table, best_of, counted
-from dqeval.types import PARTS, Combined, DQEResult, Evaluation, Partition, Series
+from dqeval.types import PARTS, Combined, DQEResult, Partition, Series
 from dqeval.validate import Undefined, UndefinedError
 
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"

@@ -19,9 +19,10 @@ import numpy as np
 
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries, import_all
 from dqeval.bench.pool import WorkFailedError
+from dqeval.evaluation import Evaluation
 from dqeval.panel import panel
 from dqeval.registry import DETECTORS
-from dqeval.types import Evaluation, EventScores, FloatArray, Series
+from dqeval.types import EventScores, FloatArray, Series
 from dqeval.validate import UndefinedWarning
 
 # What rows that are of no single metric have in its place: the detector's own work, and scores that have no value.

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval import drawing, validate
+from dqeval.evaluation import Evaluation
 from dqeval.partition import partition
 from dqeval.scoring import dqe_of, panels
 from dqeval.tables import counted
-from dqeval.types import DQEResult, Evaluation, FloatArray, Partition, Series
+from dqeval.types import DQEResult, FloatArray, Partition, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
