@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -36,7 +37,10 @@ class Registry(Generic[Entry]):
         self._entries: dict[str, Entry] = {}
 
     def add(self, entry: Entry) -> None:
-        """Add an entry."""
+        """Add an entry; one of the same name may replace it only if it is the same function, defined again."""
+        there = self._entries.get(entry.name)
+        if there is not None and not _is_same(there, entry):
+            raise ValueError(f"there is a {self._kind} called {entry.name!r} already: give the new one another name")
         self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> Entry:
@@ -57,6 +61,23 @@ class Registry(Generic[Entry]):
     def names(self) -> tuple[str, ...]:
         """The names, in the order in which the entries were added."""
         return tuple(self._entries)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Tell whether two entries have the same function: of one name, in the same module or the same file.
+
+    A module may be imported again, and a cell of a notebook run again; a script, which is the module ``__main__``, may
+    also be a module of a plan.
+    """
+    a, b = (getattr(entry, "function", None) for entry in (one, other))
+    if a is None or b is None:
+        return bool(one == other)
+    same_place = a.__module__ == b.__module__ or _file(a) == _file(b)
+    return bool(same_place and a.__qualname__ == b.__qualname__)
+
+
+def _file(function: Any) -> str:
+    return os.path.abspath(str(inspect.unwrap(function).__code__.co_filename))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,55 @@
+"""Names in the registries: one for each function."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from dqeval.registry import DETECTORS, METRICS, Registry, detector, metric
+
+MINE = """
+from dqeval.registry import detector
+
+
+@detector(label="Mine", citation="none")
+def mine(values):
+    return values
+"""
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch):
+    """Forget what a test registers."""
+    monkeypatch.setattr(DETECTORS, "_entries", dict(DETECTORS._entries))
+
+
+def test_a_name_that_is_taken():
+    def fft(values):
+        """Do something else."""
+
+    with pytest.raises(ValueError, match="there is a detector called 'fft' already: give the new one another name"):
+        detector(label="Other", citation="none")(fft)
+    with pytest.raises(ValueError, match="there is a metric called 'auc_roc' already"):
+        metric(label="O", takes="scores", compute=fft, citation="none", same_as="none", cost=1.0, name="auc_roc")(fft)
+    assert DETECTORS["fft"].label == "FFT"
+    assert METRICS["auc_roc"].label == "AUC-ROC"
+
+
+def test_the_same_function_may_be_registered_again(tmp_path):
+    def define(module):
+        scope = {"__name__": module}
+        exec(compile(MINE, str(tmp_path / "mine.py"), "exec"), scope)
+        return scope["mine"]
+
+    first = define("mine")
+    again = define("mine")
+    assert DETECTORS["mine"].function is again is not first
+    assert DETECTORS["mine"].function is not define("__main__")
+
+
+def test_entries_that_are_no_functions():
+    registry = Registry("thing")
+    for _ in range(2):
+        registry.add(SimpleNamespace(name="a", label="A"))
+    with pytest.raises(ValueError, match="there is a thing called 'a' already"):
+        registry.add(SimpleNamespace(name="a", label="B"))
+    assert [entry.label for entry in registry] == ["A"]
