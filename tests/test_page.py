@@ -10,6 +10,7 @@ import dqeval
 from dqeval.drawing import COLOURS
 from dqeval.events import find_events
 from dqeval.parts import PIECES, parts_in
+from dqeval.report.page import page as html_of
 from dqeval.validate import scaled
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -97,6 +98,12 @@ def expected_rows(series, detector, step):
         for e in result.per_event
     }
     return rows, [f"{x:.3f}" for x in (result.dqe, result.capture, result.near_miss, result.false_alarm)]
+
+
+def test_a_link_back_where_it_is_one_of_many(file, demo):
+    made = html_of(demo, dqeval.compare(demo, near=24), back="../a&b.html")
+    assert '<nav><a href="../a&amp;b.html">All series of the benchmark</a></nav>' in made
+    assert "<nav>" not in file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("detector", ["sharp", "late", "jumpy"])

@@ -26,6 +26,19 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return names in words, the last of many as a number.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], most=2)
+    ('a, b and c', 'a and 2 others')
+    """
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def best_of(values: Sequence[float]) -> list[int]:
     """Return the places of the highest values; those that print alike, in three decimals, are equals.
 

@@ -19,7 +19,7 @@ from dqeval.bench.rank import agreement_of, cube_of
 from dqeval.compare import compare
 from dqeval.report.page import MISSING, page
 from dqeval.scoring import Progress
-from dqeval.tables import best_of
+from dqeval.tables import best_of, listed
 from dqeval.types import FloatArray, Series
 
 NONE = "–"  # where there is no value
@@ -79,13 +79,6 @@ def _case(name: str, dataset: str, detectors: Sequence[str], metrics: Sequence[s
     return replace(case, tau=float(tau[usable].mean()), other=other[0], other_best=other[1], other_tau=other[2])
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return names in words, the last of many as a number."""
-    if len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _best(names: Sequence[str], values: FloatArray) -> str:
     best = best_of(values.tolist())
     return "all alike" if len(best) == len(names) > 1 else listed([names[i] for i in best])
@@ -98,6 +91,11 @@ class Pages:
     links: dict[str, str]
     reasons: dict[str, str]
     trouble: str = ""
+
+
+def folder_of(path: Path) -> Path:
+    """Return the folder of the pages of the series, beside the page of the run."""
+    return path.with_name(f"{path.stem}_series")
 
 
 def write_pages(
@@ -122,14 +120,14 @@ def write_pages(
     if isinstance(plan, str) or trouble:
         return Pages({}, {}, f"The pages of the series could not be made: {trouble}.")
     tell = progress or (lambda done, total: None)
-    beside = path.with_name(f"{path.stem}_series")
+    beside = folder_of(path)
     beside.mkdir(exist_ok=True)
     planned = {each.source.name: each for each in plan.series}
     pages = Pages({}, {})
     for done, case in enumerate(cases):
         tell(done, len(cases))
         try:
-            content = _series_page(plan, planned, case.name, folder)
+            content = _series_page(plan, planned, case.name, folder, back=quote(f"../{path.name}"))
         except (OSError, ValueError) as error:
             pages.reasons[case.name] = str(error)
             continue
@@ -148,7 +146,7 @@ def _no_explorer() -> str:
     return ""
 
 
-def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, folder: Path) -> str:
+def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, folder: Path, *, back: str) -> str:
     if name not in planned:
         raise ValueError("the series is not in the plan any more")
     series = planned[name].source.read()
@@ -162,7 +160,7 @@ def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, fo
         raise ValueError("its scores are not kept any more: the data, or the version of dqeval, has changed")
     drawn = _drawn(series, scores)
     period = None if plan.near is not None else plan.period or series.period
-    return page(drawn, compare(drawn, near=plan.near, period=period))
+    return page(drawn, compare(drawn, near=plan.near, period=period), back=back)
 
 
 def _drawn(series: Series, scores: Mapping[str, FloatArray]) -> Series:

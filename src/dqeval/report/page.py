@@ -62,14 +62,15 @@ def report(
     return comparison
 
 
-def page(series: Series, comparison: Comparison) -> str:
-    """Return the HTML of the report."""
+def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
+    """Return the HTML of the report; with a link back, if it is one of many."""
     try:
         from bokeh.resources import INLINE
     except ImportError:
         raise ValueError(MISSING) from None
     bokeh = INLINE.clone(components=["bokeh"])
     fields = {
+        "back": f'<nav><a href="{escape(back)}">All series of the benchmark</a></nav>' if back else "",
         "title": escape(series.name),
         "verdict": escape(comparison.verdict),
         "summary": _summary(comparison).html(most_rows=None),
