@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries, import_all
+from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
 from dqeval.bench.pool import WorkFailedError
 from dqeval.evaluation import Evaluation
 from dqeval.panel import panel
@@ -29,6 +29,7 @@ from dqeval.validate import UndefinedWarning
 DETECT, EVALUATE = "detect", "evaluate"
 UNKNOWN = "*"  # the detectors of a file that cannot be read
 FROM_FILE = PlannedDetector("", "", ())  # the scores are in the series' file
+_NOT_WHOLE = (FileNotFoundError, EOFError, ValueError)  # a file is not there, or was cut short when a disk was full
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Job:
         Of dqeval.
     modules : tuple of str
         What is imported first.
+    modules_in : str
+        The folder where modules are looked for too.
     """
 
     series: PlannedSeries
@@ -60,6 +63,7 @@ class Job:
     folder: str
     version: str
     modules: tuple[str, ...] = ()
+    modules_in: str = ""
 
     @property
     def id(self) -> str:
@@ -84,6 +88,7 @@ class Row:
         Or "detect": how the detector itself fared.
     value : float or None
     seconds : float
+        How long the metric took, or the detector, when the scores were made.
     status : "ok", "undefined" or "failed"
     reason, where : str
         Why there is no value, and the traceback.
@@ -102,6 +107,14 @@ class Row:
     reason: str = ""
     where: str = ""
     parameters: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Scores, and how many seconds the detector took for them when they were made."""
+
+    scores: FloatArray
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,33 +139,30 @@ class Outcome:
 
 def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
     """Yield the jobs of a plan, one after the other: there may be millions."""
-    common = (plan.metrics, plan.near, plan.period, str(folder / "scores"), version, plan.modules)
+    common = (plan.metrics, plan.near, plan.period, str(folder / "scores"), version)
+    modules = (plan.modules, plan.modules_in)
     for series in plan.series:
         if series.scored:
-            yield Job(series, FROM_FILE, 0, *common)
+            yield Job(series, FROM_FILE, 0, *common, *modules)
             continue
         for detector in plan.detectors:
             seeded = "seed" in DETECTORS[detector.name].parameters
             for seed in plan.seeds if seeded else plan.seeds[:1]:
-                yield Job(series, detector, seed, *common)
+                yield Job(series, detector, seed, *common, *modules)
 
 
 def work(job: Job) -> Outcome:
     """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
-    import_all(job.modules)
+    import_all(job.modules, job.modules_in)
     outcome = Outcome()
     series = job.series.source.read()
     if job.detector == FROM_FILE:
-        if not series.scores:
-            raise WorkFailedError(f"{job.series.source.name} has no column of scores")
-        scores: dict[str, FloatArray] = dict(series.scores)
+        scores = _own_scores(job, series)
     else:
-        began = time.perf_counter()
-        scores = {job.detector.label: scores_of(job, series)}
+        made = _made(job, series)
+        scores = {job.detector.label: made.scores}
         parameters = json.dumps(dict(job.detector.parameters))
-        outcome.rows.append(
-            _row(job, job.detector.label, DETECT, None, time.perf_counter() - began, "ok", parameters=parameters)
-        )
+        outcome.rows.append(_row(job, job.detector.label, DETECT, None, made.seconds, "ok", parameters=parameters))
     for detector, of_detector in scores.items():
         _evaluate(job, series, detector, of_detector, outcome)
     return outcome
@@ -163,32 +173,58 @@ def failed(job: Job, reason: str, where: str) -> Outcome:
     return Outcome([_row(job, job.detector.label or UNKNOWN, DETECT, None, 0.0, "failed", reason, where)])
 
 
+def _own_scores(job: Job, series: Series) -> dict[str, FloatArray]:
+    if not series.scores:
+        raise WorkFailedError(f"{job.series.source.name} has no column of scores")
+    if job.near is job.period is series.period is None:
+        raise WorkFailedError(NO_PERIOD)
+    return dict(series.scores)
+
+
 def scores_of(job: Job, series: Series) -> FloatArray:
     """Return the scores of a detector, from the folder where they are kept, or made now and kept there."""
+    kept = kept_scores(job, series)
+    return _made(job, series).scores if kept is None else kept
+
+
+def kept_scores(job: Job, series: Series) -> FloatArray | None:
+    """Return the scores that a detector gave the series before, or None if they are not kept."""
+    try:
+        return None if series.values is None else np.asarray(np.load(Path(job.folder) / _address(job, series)))
+    except _NOT_WHOLE:
+        return None
+
+
+def _made(job: Job, series: Series) -> Made:
     if series.values is None:
         raise WorkFailedError("the series has no values for a detector to work on")
     path = Path(job.folder) / _address(job, series)
     kept = _read(path)
     if kept is not None:
         return kept
+    began = time.perf_counter()
     scores = _detected(job, series, series.values)
+    made = Made(scores, time.perf_counter() - began)
+    _keep(made, path)
+    return made
+
+
+def _keep(made: Made, path: Path) -> None:
+    """Write scores, and behind them, where `numpy.load` does not look, the time that they took."""
     path.parent.mkdir(parents=True, exist_ok=True)
     place = path.with_suffix(f".{os.getpid()}.npy")
-    np.save(place, scores)
+    with place.open("wb") as file:
+        np.save(file, made.scores)
+        np.save(file, made.seconds)
     place.replace(path)  # whoever reads it sees all of it or nothing
-    return scores
 
 
-def kept_scores(job: Job, series: Series) -> FloatArray | None:
-    """Return the scores that a detector gave the series before, or None if they are not kept."""
-    return None if series.values is None else _read(Path(job.folder) / _address(job, series))
-
-
-def _read(path: Path) -> FloatArray | None:
+def _read(path: Path) -> Made | None:
     try:
-        return np.asarray(np.load(path))
-    except (FileNotFoundError, EOFError, ValueError):
-        return None  # not there, or cut short when a disk was full
+        with path.open("rb") as file:
+            return Made(np.asarray(np.load(file)), float(np.load(file)))
+    except _NOT_WHOLE:
+        return None
 
 
 def _address(job: Job, series: Series) -> str:

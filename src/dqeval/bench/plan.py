@@ -6,7 +6,9 @@ import difflib
 import importlib
 import inspect
 import os
+import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +23,22 @@ from dqeval.datasets.formats import Source, sources
 from dqeval.registry import DETECTORS, METRICS
 from dqeval.types import Series
 
-KEYS = ("metrics", "seeds", "near", "period", "timeout", "memory", "modules", "data", "detector", "scores")
+KEYS = (
+    "metrics",
+    "seeds",
+    "near",
+    "period",
+    "timeout",
+    "memory",
+    "modules",
+    "modules_in",
+    "data",
+    "detector",
+    "scores",
+)
 TABLES = ("data", "detector", "scores")
 GENERATORS = {"synthetic": synthetic}
+NO_PERIOD = "without one column of finite values the period cannot be estimated: give near or period in the plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +96,8 @@ class Plan:
         What is imported before anything else, in every process: there, people register detectors of their own.
     series : tuple of PlannedSeries
     detectors : tuple of PlannedDetector
+    modules_in : str
+        The folder where modules are looked for, after all other places.
     """
 
     metrics: tuple[str, ...]
@@ -91,6 +108,7 @@ class Plan:
     modules: tuple[str, ...]
     series: tuple[PlannedSeries, ...]
     detectors: tuple[PlannedDetector, ...]
+    modules_in: str = ""
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -113,8 +131,8 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     ----------
     content : mapping
         The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds a job), ``memory`` (megabytes a
-        job), ``modules`` (to import, for detectors of one's own), and the lists ``data``, ``detector`` and ``scores``.
-        Only data and detectors, or scores, need be there.
+        job), ``modules`` (to import, for detectors of one's own), ``modules_in`` (the folder to look for them in), and
+        the lists ``data``, ``detector`` and ``scores``. Only data and detectors, or scores, need be there.
     folder : Path, optional
         What paths are relative to; the current folder if not given.
 
@@ -126,13 +144,15 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     for key in ("metrics", "seeds", "modules", *TABLES):
         _check_list(content, key)
     validate.at_most_one(near=content.get("near"), period=content.get("period"))
-    import_all(content.get("modules", ()))
-    series = [*_every(content, "data", folder or Path()), *_every(content, "scores", folder or Path())]
+    folder = folder or Path()
+    modules_in = str((folder / _folder_name(content)).resolve())
+    import_all(content.get("modules", ()), modules_in)
+    series = [*_every(content, "data", folder), *_every(content, "scores", folder)]
     detectors = [_detector(entry) for entry in content.get("detector", ())]
     # Scores of one's own may be those of a series that detectors work on too.
     for scored in (False, True):
-        _not_twice([each.source.name for each in series if each.scored is scored], "series", "the name in the results")
-    _not_twice([each.label for each in detectors], "detectors", "the label in the results: give each one a label")
+        _no_series_twice([each.source for each in series if each.scored is scored])
+    _no_detector_twice([each.label for each in detectors])
     if not series:
         raise ValueError("there is nothing to do: the plan needs [[data]] and [[detector]], or [[scores]]")
     if any(not each.scored for each in series) and not detectors:
@@ -146,6 +166,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         modules=tuple(content.get("modules", ())),
         series=tuple(series),
         detectors=tuple(detectors),
+        modules_in=modules_in,
     )
 
 
@@ -161,13 +182,31 @@ def _check_list(content: Mapping[str, Any], key: str) -> None:
         raise ValueError(f"each [[{key}]] must be a table of keys and values: got {given!r}")
 
 
-def import_all(modules: Iterable[str]) -> None:
-    """Import modules, for what they register."""
+def _folder_name(content: Mapping[str, Any]) -> str:
+    given = content.get("modules_in", ".")
+    if not isinstance(given, str):
+        raise ValueError(f"modules_in must be the name of a folder, which {given!r} is not")
+    return given
+
+
+def import_all(modules: Iterable[str], folder: str = "") -> None:
+    """Import modules, for what they register; those in the folder too, where they stay within reach."""
     for module in modules:
+        # Last, so that a file beside a plan hides nothing that is installed.
+        if folder and folder not in sys.path:
+            sys.path.append(folder)
         try:
             importlib.import_module(module)
-        except ImportError as error:
-            raise ValueError(f"the module {module} of the plan cannot be imported: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise ValueError(f"the module {module} of the plan cannot be imported: {_said(error)}") from error
+
+
+def _said(error: BaseException) -> str:
+    """Return an error in one line, and what to do where a module is not found."""
+    text = " ".join(str(error).split())
+    if isinstance(error, ModuleNotFoundError):
+        return f"{text}; put it beside the plan, or install it"
+    return f"{type(error).__name__}: {text}"
 
 
 def _limits(content: Mapping[str, Any]) -> Limits:
@@ -188,17 +227,19 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
         path = folder / entry["path"]
         for source in sources(path, entry.get("format", "auto")):
-            _check(source, need_scores=kind == "scores")
+            _check(source, need_scores=kind == "scores", need_values=not content.keys() & {"near", "period"})
             yield PlannedSeries(entry.get("name") or _dataset(source), source, scored=kind == "scores")
 
 
-def _check(source: Source, *, need_scores: bool) -> None:
+def _check(source: Source, *, need_scores: bool, need_values: bool) -> None:
     """Check what can be told of a file without reading all of it."""
     if not os.access(source.path, os.R_OK):
         raise ValueError(f"{source.path}: this file may not be read")
     if source.format == "table" and (names := column_names(source.path)):
         try:
-            find_roles(names, need_scores=need_scores)
+            roles = find_roles(names, need_scores=need_scores)
+            if need_scores and need_values and roles.value is None:
+                raise ValueError(NO_PERIOD)
         except ValueError as error:
             raise ValueError(f"{source.path}: {error}") from None
 
@@ -226,8 +267,10 @@ def _detector(entry: Mapping[str, Any]) -> PlannedDetector:
         raise ValueError("[[detector]] needs a name: dqeval detectors lists them")
     detector = DETECTORS[entry["name"]]
     parameters = {key: value for key, value in entry.items() if key not in ("name", "label")}
-    if "seed" in parameters:
+    if "seed" in parameters and "seed" in detector.parameters:
         raise ValueError(f"seeds are the plan's, not the detector {detector.name}'s: give seeds = [{entry['seed']}]")
+    if "seed" in parameters:
+        raise ValueError(f"the detector {detector.name} takes no seed, as it draws no random numbers: leave seed out")
     _fits(detector.function, parameters, f"the detector {detector.name}")
     return PlannedDetector(
         entry.get("label", detector.name), detector.name, tuple(sorted(_hashable(parameters).items()))
@@ -253,9 +296,22 @@ def _known_keys(given: Mapping[str, Any], known: Sequence[str], what: str) -> No
             raise ValueError(f"{what} has no {key!r}: {hint}")
 
 
-def _not_twice(names: Sequence[str], what: str, why: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"two {what} are called {name!r}, which is {why}")
-        seen.add(name)
+def _no_series_twice(found: Iterable[Source | Generated]) -> None:
+    seen: dict[str, Source | Generated] = {}
+    for source in found:
+        first = seen.setdefault(source.name, source)
+        if first is not source:
+            raise ValueError(
+                f"two series are called {source.name!r}, which is their name in the results: {_origin(first)} and "
+                f"{_origin(source)}; rename a file, leave one out, or give generated series another name"
+            )
+
+
+def _origin(source: Source | Generated) -> str:
+    return f"the generator {source.generator}" if isinstance(source, Generated) else str(source.path)
+
+
+def _no_detector_twice(labels: Iterable[str]) -> None:
+    for label, count in Counter(labels).items():
+        if count > 1:
+            raise ValueError(f"two detectors are called {label!r} in the results: give each one a label of its own")

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -149,6 +149,8 @@ def _copy(plan: Plan | Mapping[str, Any] | str | Path, folder: Path, shard: tupl
     if place.exists() and not place.read_text(encoding="utf-8").startswith(_MARK):
         raise ValueError(f"{place} is somebody's own plan, and would be written over: choose another folder")
     content = tomllib.loads(Path(plan).read_text(encoding="utf-8"))
+    if "modules" in content:
+        content["modules_in"] = str(_whole(plan).parent / content.get("modules_in", "."))
     lists = {kind: content.pop(kind, []) for kind in ("data", "detector", "scores")}
     lines = [f"{_MARK}{shard[0]}/{shard[1]}", *_assignments(content)]
     for kind, entry in ((kind, entry) for kind, entries in lists.items() for entry in entries):
@@ -163,7 +165,11 @@ def _assignments(content: Mapping[str, Any]) -> list[str]:
 
 
 def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
-    return islice(jobs_of(plan, folder.resolve(), version("dqeval")), part - 1, None, parts)
+    whole, made_with = folder.resolve(), version("dqeval")
+    for i, series in enumerate(plan.series):
+        # Each series is dealt from another part on, or one part would get all jobs of one detector.
+        of_series = jobs_of(replace(plan, series=(series,)), whole, made_with)
+        yield from (job for j, job in enumerate(of_series) if (i + j) % parts == part - 1)
 
 
 def merge(folders: Iterable[str | Path], into: str | Path) -> None:

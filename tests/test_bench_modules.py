@@ -1,0 +1,125 @@
+"""Detectors of one's own: where their modules may lie, and what may be wrong with them."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import run
+from dqeval import bench
+from dqeval.bench.jobs import work
+from dqeval.registry import DETECTORS
+from test_bench import one_job
+
+DOCS = Path(__file__).parent.parent / "docs" / "bench.md"
+DATA = '[[data]]\ngenerator = "synthetic"\nn = 500\nperiod = 16\nevents = 3\n'
+MINE = """
+import numpy as np
+from dqeval.registry import detector
+
+
+@detector(label="Mine", citation="none")
+def mine(values):
+    return np.abs(values)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch):
+    """Forget what a test registers, imports and makes importable."""
+    monkeypatch.setattr(DETECTORS, "_entries", dict(DETECTORS._entries))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield
+    for name in {"beside", "own_detectors"} & (set(sys.modules) - before):
+        del sys.modules[name]
+
+
+def write_plan(folder, module=MINE, detector="mine", **keys):
+    folder.mkdir(exist_ok=True)
+    (folder / "beside.py").write_text(module)
+    lines = [f"{key} = {value!r}" for key, value in {"modules": ["beside"], "metrics": ["dqe"], **keys}.items()]
+    path = folder / "plan.toml"
+    path.write_text("\n".join([*lines, DATA, f'[[detector]]\nname = "{detector}"\n']))
+    return path
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_module_beside_the_plan_is_found(tmp_path, workers):
+    write_plan(tmp_path / "plans")
+    (tmp_path / "elsewhere").mkdir()
+
+    def call(*arguments):
+        found = run("bench", *arguments, cwd=tmp_path / "elsewhere")
+        assert found.returncode == 0, found.stderr
+        return found
+
+    call("run", "../plans/plan.toml", "-o", "run", "--workers", workers)
+    # The run keeps a copy of the plan, and the module is not beside that.
+    assert call("status", "run").stdout.endswith(" 0 failed, 0 left\n")
+    call("retry", "run", "--workers", workers)
+
+
+def test_a_module_in_another_folder(tmp_path):
+    path = write_plan(tmp_path / "plans", modules_in="../code")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "plans" / "beside.py").rename(tmp_path / "code" / "beside.py")
+    assert bench.run(path, tmp_path / "run").failed == 0
+    assert bench.read_plan(tmp_path / "run" / "plan.toml").modules_in == str((tmp_path / "code").resolve())
+    with pytest.raises(ValueError, match="modules_in must be the name of a folder, which 3 is not"):
+        bench.make_plan({"modules_in": 3})
+
+
+def test_without_modules_nothing_becomes_importable(tmp_path):
+    bench.make_plan({"data": [{"generator": "synthetic"}], "detector": [{"name": "fft"}]}, folder=tmp_path)
+    assert str(tmp_path) not in sys.path
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("def (:", "SyntaxError: invalid syntax (beside.py, line 1)"),
+        ("1 + 'a'", "TypeError: unsupported operand type(s) for +: 'int' and 'str'"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("raise ValueError('two\\nlines')", "ValueError: two lines"),
+        ("import no_such_thing", "No module named 'no_such_thing'; put it beside the plan, or install it"),
+        (MINE.replace("def mine", "def fft"), "ValueError: there is a detector called 'fft' already"),
+    ],
+)
+def test_a_module_that_cannot_be_imported(tmp_path, module, message):
+    path = write_plan(tmp_path, module)
+    found = run("bench", "run", path.name, "-o", "run", cwd=tmp_path)
+    assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert f"the module beside of the plan cannot be imported: {message}" in found.stderr
+
+
+def test_a_job_brings_the_folder_of_its_modules(tmp_path):
+    # As on a cluster, whose workers have not read the plan.
+    write_plan(tmp_path)
+    job = replace(one_job(tmp_path / "scores", "mine"), modules=("beside",), modules_in=str(tmp_path))
+    assert not work(job).failed
+
+
+def test_a_script_may_be_a_module_of_its_own_plan(tmp_path):
+    script = MINE + (
+        "\nif __name__ == '__main__':\n    from dqeval import bench\n"
+        "    data = [{'generator': 'synthetic', 'n': 400, 'period': 16, 'events': 2}]\n"
+        "    plan = {'modules': ['beside'], 'metrics': ['dqe'], 'data': data, 'detector': [{'name': 'mine'}]}\n"
+        "    print(bench.run(plan, 'run', workers=1).failed)\n"
+    )
+    (tmp_path / "beside.py").write_text(script)
+    found = subprocess.run([sys.executable, "beside.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout == "0\n", found.stderr
+
+
+def test_the_example_of_the_page_works_as_it_stands(tmp_path):
+    page = DOCS.read_text(encoding="utf-8").partition("### Detectors of your own")[2].partition("\n## ")[0]
+    module, plan = (page.partition(f"```{kind}\n")[2].partition("```")[0] for kind in ("python", "toml"))
+    (tmp_path / "own_detectors.py").write_text(module)
+    (tmp_path / "plan.toml").write_text(f'metrics = ["dqe"]\n{plan}\n{DATA}')
+    assert bench.run(tmp_path / "plan.toml", tmp_path / "run").failed == 0
+    with bench.Store(tmp_path / "run") as store:
+        assert all(np.isfinite(row["value"]) for row in store.values())
