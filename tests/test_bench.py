@@ -407,7 +407,7 @@ def test_bad_arguments(tmp_path):
 
 
 def test_export(done, tmp_path):
-    assert bench.export(done, tmp_path / "all.csv") == 45
+    assert bench.export(str(done), str(tmp_path / "all.csv")) == 45
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 46
     pytest.importorskip("pyarrow")
     assert bench.export(done, tmp_path / "all.parquet") == 45

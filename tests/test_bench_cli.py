@@ -47,6 +47,7 @@ near = 8
 path = "series"
 """
 ALL_DONE = "dqeval: 6 of 6 jobs done, 0 failed, 0 left\n"
+DONE_BEFORE = "dqeval: 6 of 6 jobs done (6 before), 0 failed, 0 left\n"
 
 
 @pytest.fixture
@@ -84,14 +85,14 @@ def test_as_people_run_it(tmp_path):
         return found
 
     assert bench("run", "plan.toml", "-o", "run", "--workers", "2").stderr == ALL_DONE
-    assert bench("run", "plan.toml", "-o", "run").stderr == ALL_DONE
-    assert bench("status", "run").stdout == "6 done, 0 failed, 0 left\n"
+    assert bench("run", "plan.toml", "-o", "run").stderr == DONE_BEFORE
+    assert f"dqeval: {bench('status', 'run').stdout}" == ALL_DONE
     assert bench("failures", "run").stdout == "Nothing failed.\n"
-    assert bench("retry", "run", "--workers", "0").stderr == ALL_DONE
-    assert bench("rank", "run").stdout.startswith("Means over 3 series.\n")
+    assert bench("retry", "run", "--workers", "0").stderr == DONE_BEFORE
+    assert bench("rank", "run").stdout.startswith("Means over 3 series. Higher is better, by every metric.\n")
     assert bench("export", "run", "-o", "all.csv").stderr == "dqeval: wrote all.csv\n"
     assert bench("merge", "run", "-o", "merged").stderr == "dqeval: merged 1 run into merged\n"
-    assert bench("report", "run", "-o", "bench.html").stderr == "dqeval: wrote bench.html\n"
+    assert bench("report", "run", "-o", "bench.html").stderr == "dqeval: wrote bench.html and bench_series/\n"
     assert "<html" in (tmp_path / "bench.html").read_text(encoding="utf-8")
 
 
@@ -110,10 +111,10 @@ def test_what_failed(call, tmp_path):
     write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])
     found = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
     failed = "dqeval: 1 job failed: dqeval bench failures run says why\n"
-    assert (found.code, found.err) == (1, f"dqeval: 2 of 2 jobs done, 1 failed, 0 left\n{failed}")
-    assert call("bench", "status", "run").out == "1 done, 1 failed, 0 left\n"
+    assert (found.code, found.err) == (1, f"dqeval: 1 of 2 jobs done, 1 failed, 0 left\n{failed}")
+    assert call("bench", "status", "run").out == "1 of 2 jobs done, 1 failed, 0 left\n"
     again = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
-    assert (again.code, again.err) == (1, f"dqeval: 2 of 2 jobs done, 0 failed, 0 left\n{failed}")
+    assert (again.code, again.err) == (1, f"dqeval: 1 of 2 jobs done (1 before), 1 failed, 0 left\n{failed}")
     header, _, row = call("bench", "failures", "run").out.splitlines()
     assert header.split() == ["series", "detector", "seed", "metric", "reason"]
     assert row.split()[:4] == ["b", "mine", "0", "evaluate"]
@@ -133,11 +134,11 @@ def test_failed_jobs_alone_are_done_again(call, tmp_path, monkeypatch):
     call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
     monkeypatch.chdir("run")  # the plan that is kept does not depend on where one is
     found = call("bench", "retry", tmp_path / "run", "--workers", 0)
-    assert (found.code, found.err.splitlines()[0]) == (1, "dqeval: 2 of 2 jobs done, 1 failed, 0 left")
+    assert (found.code, found.err.splitlines()[0]) == (1, "dqeval: 1 of 2 jobs done (1 before), 1 failed, 0 left")
     write_series(tmp_path / "series" / "b.csv", mine=range(400))
-    assert call("bench", "status", ".").out == "1 done, 1 failed, 1 left\n"
+    assert call("bench", "status", ".").out == "1 of 2 jobs done, 0 failed, 1 left\n"
     assert call("bench", "retry", ".", "--workers", 0).code == 0
-    assert call("bench", "status", ".").out == "2 done, 0 failed, 0 left\n"
+    assert call("bench", "status", ".").out == "2 of 2 jobs done, 0 failed, 0 left\n"
     assert call("bench", "failures", ".").out == "Nothing failed.\n"
 
 
@@ -148,7 +149,7 @@ def test_a_plan_that_does_not_hold_any_more_forgets_nothing(call, tmp_path):
     found = call("bench", "retry", "run")
     assert found.code == 2
     assert "there is no series here" in found.err
-    assert "0 done, 1 failed, how many are left is not known (" in call("bench", "status", "run").out
+    assert "0 jobs done, 1 failed, how many are left is not known (" in call("bench", "status", "run").out
 
 
 def test_which_plan_is_kept(done, tmp_path):
@@ -158,7 +159,7 @@ def test_which_plan_is_kept(done, tmp_path):
     (tmp_path / "own" / "plan.toml").write_text(PLAN)
     assert done("bench", "run", "own/plan.toml", "-o", "own", "--workers", 0).code == 0
     assert (tmp_path / "own" / "plan.toml").read_text() == PLAN
-    assert done("bench", "status", "own").out == "6 done, 0 failed, 0 left\n"
+    assert f"dqeval: {done('bench', 'status', 'own').out}" == ALL_DONE
     write_series(tmp_path / "series" / "a.csv", mine=range(400))
     refused = done("bench", "run", "files.toml", "-o", ".", "--workers", 0)
     told = "dqeval: plan.toml is somebody's own plan, and would be written over: choose another folder\n"
@@ -166,8 +167,8 @@ def test_which_plan_is_kept(done, tmp_path):
     assert not (tmp_path / "results.sqlite").exists()
     start({"detector": [{"name": "fft"}], "data": [{"generator": "synthetic", "n": 2000}]}, tmp_path / "python")
     assert done("bench", "status", "python").out == (
-        "1 done, 0 failed, how many are left is not known (python: no plan is kept here: only runs that start from the "
-        "file of a plan keep it)\n"
+        "1 job done, 0 failed, how many are left is not known (python: no plan is kept here: only runs that start from "
+        "the file of a plan keep it)\n"
     )
 
 
@@ -180,24 +181,24 @@ def test_jobs_are_the_same_wherever_one_is(call, tmp_path, monkeypatch):
     monkeypatch.setattr(Store, "add", lambda *_: pytest.fail("done again"))
     for arguments in (["run", "../mixed.toml", "-o", "../run"], ["retry", "../run"]):
         found = call("bench", *arguments, "--workers", 0)
-        assert (found.code, found.err) == (0, "dqeval: 2 of 2 jobs done, 0 failed, 0 left\n")
+        assert (found.code, found.err) == (0, "dqeval: 2 of 2 jobs done (2 before), 0 failed, 0 left\n")
 
 
 def test_shards_and_merging(done, tmp_path):
     for part in (1, 2):
         assert done("bench", "run", "plan.toml", "-o", f"part{part}", "--shard", f"{part}/2", "--workers", 0).code == 0
-        assert done("bench", "status", f"part{part}").out == "3 done, 0 failed, 0 left\n"
+        assert done("bench", "status", f"part{part}").out == "3 of 3 jobs done, 0 failed, 0 left\n"
         assert done("bench", "retry", f"part{part}", "--workers", 0).err.startswith("dqeval: 3 of 3 jobs done")
     assert done("bench", "merge", "part1", "part2", "-o", "merged").err == "dqeval: merged 2 runs into merged\n"
     assert done("bench", "rank", "merged").out == done("bench", "rank", "run").out
-    assert done("bench", "run", "plan.toml", "-o", "merged", "--workers", 0).err == ALL_DONE
+    assert done("bench", "run", "plan.toml", "-o", "merged", "--workers", 0).err == DONE_BEFORE
 
 
 def test_rankings(done, tmp_path):
     table = done("bench", "rank", "run").out
     assert "DQE, 95 % interval" in table
     assert done("bench", "rank", "run", "--dataset", "synthetic").out == table
-    assert done("bench", "rank", "run", "--by", "event").out.startswith("Means over 9 events.\n")
+    assert done("bench", "rank", "run", "--by", "event").out.startswith("Means over 9 events. Higher")
     numbers = json.loads(done("bench", "rank", "run", "--format", "json").out)
     assert (numbers["n"], numbers["friedman"], numbers["metrics"]) == (3, None, ["dqe", "auc_roc"])
     assert "\\begin{tabular}" in done("bench", "rank", "run", "--format", "latex").out
@@ -222,9 +223,31 @@ def test_export(done, tmp_path):
 def test_report(done, monkeypatch):
     told = []
     module = importlib.import_module("dqeval.report.bench")
-    monkeypatch.setattr(module, "bench_report", lambda *given, progress: told.extend(given))
+    monkeypatch.setattr(module, "bench_report", lambda *given, progress: told.extend(given))  # no page of a series
     assert done("bench", "report", "run", "-o", "bench.html").err == "dqeval: wrote bench.html\n"
     assert told == [Path("run"), Path("bench.html")]
+
+
+def test_how_far_the_report_is(done, monkeypatch):
+    told = []
+    monkeypatch.setattr(output, "INTERVAL", 0.01)
+    monkeypatch.setattr(output, "tell", told.append)
+    module = importlib.import_module("dqeval.report.bench")
+
+    def slow(folder, path, *, progress):
+        time.sleep(0.1)
+        progress(1, 3)
+        time.sleep(0.1)
+        return path.with_name("bench_series")
+
+    monkeypatch.setattr(module, "bench_report", slow)
+    assert done("bench", "report", "run", "-o", "bench.html").code == 0
+    assert list(dict.fromkeys(told)) == [
+        "ranking the detectors",
+        "1 of 3 pages of series drawn",
+        "wrote bench.html and bench_series/",
+    ]
+    assert "up to 50 series" in done("bench", "report", "--help").out
 
 
 BAD_PLANS = {
@@ -277,7 +300,7 @@ def test_a_file_that_may_not_be_read(call, tmp_path, monkeypatch):
         (["run", "plan.toml", "-o", "new", "--workers", "-1"], "Invalid value for '--workers'"),
         (["run", "plan.toml", "-o", "new", "--shard", "third"], "--shard third: write it as 1/3"),
         (["run", "plan.toml", "-o", "new", "--shard", "1/2/3"], "--shard 1/2/3: write it as 1/3"),
-        (["run", "plan.toml", "-o", "new", "--shard", "4/3"], "shard must be a part and how many there are"),
+        (["run", "plan.toml", "-o", "new", "--shard", "4/3"], "--shard 4/3: the part is counted from 1 to the number"),
         (["run", "plan.toml", "-o", "new", "--workers", "1", "--scheduler", "x"], "at most one of workers, scheduler"),
         (["status", "new"], "new: there is no run here; dqeval bench run PLAN -o new starts one"),
         (["failures", "new"], "new: there is no run here"),
@@ -316,10 +339,11 @@ def test_a_plain_line_now_and_then(call, monkeypatch):
     Store(Path("run"), create=True).close()
     lines = call("bench", "run", "plan.toml", "-o", "run").err.splitlines()
     assert lines[0] == "dqeval: counting the jobs"
-    assert "dqeval: 2 of 10 jobs done, 0 failed, 8 left" in lines
-    pace = r"dqeval: 3 of 10 jobs done, 1 failed, 7 left; [\d,.]+ a minute, ends about \d{4}-\d\d-\d\d \d\d:\d\d"
-    assert any(re.fullmatch(pace, line) for line in lines)
-    assert lines[-1] == "dqeval: 3 of 10 jobs done, 1 failed, 7 left"
+    assert "dqeval: 2 of 10 jobs done (2 before), 0 failed, 8 left" in lines
+    pace = r"[\d,.]+ a minute, ends about \d{4}-\d\d-\d\d \d\d:\d\d"
+    told = r"dqeval: 2 of 10 jobs done \(2 before\), 1 failed, 7 left; "
+    assert any(re.fullmatch(told + pace, line) for line in lines)
+    assert lines[-2] == "dqeval: 2 of 10 jobs done (2 before), 1 failed, 7 left"
 
 
 def test_no_line_within_a_minute(done):
@@ -347,8 +371,8 @@ def test_a_bar_on_a_terminal(call, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     call("bench", "run", "plan.toml", "-o", "run")
     assert "counting the jobs" in terminal.getvalue()
-    assert re.search(r"3 of 10 jobs done, 0 failed, 7 left; [\d,.]+ a minute", terminal.getvalue())
-    assert terminal.getvalue().endswith("dqeval: 3 of 10 jobs done, 0 failed, 7 left\n")
+    assert re.search(r"3 of 10 jobs done \(2 before\), 0 failed, 7 left; [\d,.]+ a minute", terminal.getvalue())
+    assert terminal.getvalue().endswith("dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left\n")
 
 
 @pytest.mark.parametrize("state", [None, State(2, 0, 1, 5)])
@@ -360,7 +384,7 @@ def test_interrupted(call, monkeypatch, state):
 
     monkeypatch.setattr("dqeval.bench.run", interrupted)
     found = call("bench", "run", "plan.toml", "-o", "run")
-    stopped = "dqeval: stopped: 3 of 5 jobs done, 0 failed, 2 left; the same command goes on from there\n"
+    stopped = "dqeval: stopped: 3 of 5 jobs done (1 before), 0 failed, 2 left; the same command goes on from there\n"
     assert (found.code, found.out) == (130, "")
     assert found.err == f"{stopped if state else ''}dqeval: interrupted\n"
 
@@ -399,10 +423,11 @@ def test_ctrl_c_and_going_on(tmp_path, workers):
     assert (last, done + left) == ("dqeval: interrupted", 60)
     assert 10 <= done < 60
     assert (
-        run("bench", "status", "run", cwd=tmp_path, env=environment).stdout == f"{done} done, 0 failed, {left} left\n"
+        run("bench", "status", "run", cwd=tmp_path, env=environment).stdout
+        == f"{done} of 60 jobs done, 0 failed, {left} left\n"
     )
     again = run(*arguments, cwd=tmp_path, env=environment)
-    assert (again.returncode, again.stderr) == (0, "dqeval: 60 of 60 jobs done, 0 failed, 0 left\n")
+    assert (again.returncode, again.stderr) == (0, f"dqeval: 60 of 60 jobs done ({done} before), 0 failed, 0 left\n")
 
 
 def wait_for_jobs(folder, count):

@@ -13,7 +13,8 @@ from dqeval.bench import run
 from dqeval.bench.rank import rank
 from dqeval.report import bench as bench_module
 from dqeval.report.bench import bench_report
-from dqeval.report.drilldown import _drawn, cases_of, listed
+from dqeval.report.drilldown import _drawn, cases_of
+from dqeval.tables import listed
 from test_page import BROWSER_OPTIONS, BROWSERS
 
 DATA = """
@@ -122,6 +123,7 @@ def test_the_leaderboard_is_the_ranking(folder, text):
     assert all(float(row[-1]) >= 0 for row in found)
     assert "Means over 4 series." in text
     assert "Without any value, and so not ranked: too &lt;many&gt;." in text
+    assert text.count("Higher is better, by every metric") == 1
     assert f"{ranking.detectors[0]} is best by DQE: {dqe.mean[0]:.3f} on average over 4 series" in text
     assert "It is not told apart from" in text
 
@@ -173,6 +175,7 @@ def test_series_are_sorted_by_disagreement_and_linked(folder, text):
         explorer = (folder / link).read_text(encoding="utf-8")
         assert all(f'"name": "{name}"' in explorer for name in ("fft", "sr", "sub_lof"))
         assert "too <many>" not in explorer
+        assert '<nav><a href="../bench.html">' in explorer
 
 
 def test_the_explorer_scores_as_the_run_did(folder):
@@ -309,7 +312,10 @@ def test_nothing_to_rank(tmp_path):
 def test_detectors_that_share_no_series(tmp_path):
     plan = score_files(tmp_path, ["mine", "theirs"]) + DATA.partition("]\n")[2] + FFT
     text = made(tmp_path, plan)
-    assert "There is no ranking: no series has a value of every metric for every detector" in text
+    assert (
+        "There is no ranking: no series has a value of every metric (DQE, AUC-ROC) for every detector "
+        "(fft has them on 4, mine has them on 3, theirs has them on 3): there is nothing to compare." in text
+    )
     assert [row[0] for row in rows(section(text, "leaderboard"))] == ["fft"]
     assert [row[0] for row in rows(section(text, "datasets"))] == ["quick &amp; &lt;odd&gt;", "scores", "slow"]
     assert rows(section(text, "datasets"))[1][2] == "–"
@@ -382,6 +388,12 @@ def test_where_all_are_alike():
     found = case({"a": (0.5, 0.1, 0.2), "b": (0.5, 0.5, 0.5)})
     assert (found.best, found.other) == ("all alike", "")
     assert np.isnan(found.tau)
+
+
+def test_nothing_is_shown_as_minus_zero():
+    assert bench_module._signed(-0.001) == "0.00"
+    assert ">0.00<" in bench_module._number(-0.001, digits=2)
+    assert ">−0.01<" in bench_module._number(-0.009, digits=2)
 
 
 def test_names_in_words():

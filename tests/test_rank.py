@@ -84,8 +84,28 @@ def test_series_without_all_values_are_left_out():
     found = rank_rows(rows(cube))
     assert (found.n, found.n_left_out) == (29, 1)
     assert "Means over 29 series; 1 left out, for which not every detector has a value." in str(found)
-    with pytest.raises(ValueError, match="there is nothing to compare"):
+    with pytest.raises(ValueError, match=r"no metric of which .* \(DQE is lacking for d0 and d1; AUC-ROC is"):
         rank_rows(rows(np.full((2, 2, 2), np.nan)))
+    with pytest.raises(ValueError, match="there is no value, and so there is nothing to compare"):
+        rank_rows([])
+    cube[::2, 1, 0] = cube[1::2, 2, 1] = np.nan
+    told = r"no series .* \(DQE, AUC-ROC\) for every detector \(d0 has them on 30, d1 has them on 15, d2"
+    with pytest.raises(ValueError, match=told):
+        rank_rows(rows(cube))
+
+
+def test_a_metric_that_some_detector_lacks_is_left_out():
+    cube = CUBE.copy()
+    cube[:, 2, 0] = np.nan
+    found = rank_rows(rows(cube))
+    assert (list(found.standings), found.n, found.metrics_left_out) == (["auc_roc"], 30, {"dqe": ("d2",)})
+    assert "Left out: DQE, which has no value for d2." in str(found)
+
+
+def test_no_minus_zero():
+    found = rank_rows(rows(CUBE))
+    found.agreement[0, 1] = -0.001
+    assert found.agreement_table().rows[0][2] == "0.00"
 
 
 def test_two_detectors_and_equals():

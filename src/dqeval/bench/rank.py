@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.bench.jobs import UNKNOWN
 from dqeval.bench.store import Store
 from dqeval.registry import METRICS
-from dqeval.tables import Page, Table, best_of, counted
+from dqeval.tables import Page, Table, best_of, counted, listed
 from dqeval.types import FloatArray
 
 PARTS = ("dqe", "capture", "near_miss", "false_alarm")
@@ -84,6 +85,10 @@ class Ranking:
         By the first metric.
     agreement : array of float, shape (n_metrics, n_metrics)
         Kendall's tau between the orders that two metrics give the detectors: the mean over the series.
+    metrics_left_out : dict of str to tuple of str
+        Metrics of which some detectors have no value at all, and these detectors.
+    without_value, not_planned : tuple of str
+        Detectors that are not ranked: those without any value, and those that the last plan no longer had.
     """
 
     by: Literal["series", "event"]
@@ -93,16 +98,39 @@ class Ranking:
     n_left_out: int
     significance: Significance
     agreement: FloatArray
+    metrics_left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    without_value: tuple[str, ...] = ()
+    not_planned: tuple[str, ...] = ()
 
     def page(self) -> Page:
         """Return the ranking as tables."""
-        unit = "event" if self.by == "event" else "series"
-        count = f"{self.n:,} series" if unit == "series" else counted(self.n, unit)
-        left = f"; {self.n_left_out:,} left out, for which not every detector has a value" if self.n_left_out else ""
-        parts: list[str | Table] = [f"Means over {count}{left}.", self.table(), self.sentence()]
+        parts: list[str | Table] = [f"{self.over()} Higher is better, by every metric.", *self.left_out()]
+        parts += [self.table(), self.sentence()]
         if len(self.standings) > 1 and len(self.detectors) > 1:
             parts += ["How far metrics agree about the order of the detectors (Kendall's tau):", self.agreement_table()]
         return Page(parts)
+
+    def over(self) -> str:
+        """Say what the means are taken over."""
+        count = f"{self.n:,} series" if self.by == "series" else counted(self.n, self.by)
+        left = f"; {self.n_left_out:,} left out, for which not every detector has a value" if self.n_left_out else ""
+        return f"Means over {count}{left}."
+
+    def left_out(self) -> list[str]:
+        """Say which detectors and metrics are left out, and why."""
+        told = [
+            f"Left out: {label_of(metric)}, which has no value for {listed(lacking, most=len(lacking))}."
+            for metric, lacking in self.metrics_left_out.items()
+        ]
+        if self.without_value:
+            told.append(
+                f"Without any value, and so not ranked: {listed(self.without_value, most=len(self.without_value))}."
+            )
+        if self.not_planned:
+            told.append(
+                f"No longer in the plan, and so not ranked: {listed(self.not_planned, most=len(self.not_planned))}."
+            )
+        return told
 
     def table(self) -> Table:
         """Return means with their ranks, and the interval and average rank of the first metric."""
@@ -136,7 +164,8 @@ class Ranking:
     def agreement_table(self) -> Table:
         """Return Kendall's tau for each pair of metrics."""
         labels = [label_of(metric) for metric in self.standings]
-        rows = [(label, *(f"{x:.2f}" for x in row)) for label, row in zip(labels, self.agreement.tolist(), strict=True)]
+        taus = np.round(self.agreement, 2) + 0.0  # which has no −0
+        rows = [(label, *(f"{x:.2f}" for x in row)) for label, row in zip(labels, taus.tolist(), strict=True)]
         return Table(("", *labels), rows)
 
     def records(self) -> list[dict[str, Any]]:
@@ -161,6 +190,9 @@ class Ranking:
             "by": self.by,
             "n": self.n,
             "n_left_out": self.n_left_out,
+            "metrics_left_out": {metric: list(lacking) for metric, lacking in self.metrics_left_out.items()},
+            "without_value": list(self.without_value),
+            "not_planned": list(self.not_planned),
             "standings": self.records(),
             "friedman": self.significance.friedman,
             "pairs": [{"pair": list(pair), "p": p} for pair, p in self.significance.pairs.items()],
@@ -181,7 +213,7 @@ def rank(
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> Ranking:
-    """Rank the detectors of a benchmark run.
+    """Rank the detectors that the last plan of a benchmark run has.
 
     Parameters
     ----------
@@ -200,14 +232,24 @@ def rank(
     """
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
-    with Store(Path(folder)) as store:
+    with Store(folder) as store:
         rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
+        tried = [row for row in store.pairs(planned=True) if dataset in (None, row["dataset"])]
+        ever = {row["detector"] for row in store.pairs() if dataset in (None, row["dataset"])}
     if not rows:
         where = "" if dataset is None else f" of the dataset {dataset}"
-        raise ValueError(
-            f"{folder}: there are no results{where} to rank; dqeval bench status {folder} says how far it is"
-        )
-    return rank_rows(rows, by=by, repeats=repeats, seed=seed)
+        hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
+        raise ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}")
+    found = rank_rows(rows, by=by, repeats=repeats, seed=seed)
+    planned = {row["detector"] for row in tried}
+    series = {row["series"] for row in tried}
+    return replace(
+        found,
+        # Of a series on which everything failed, not even the events are known.
+        n_left_out=len(series) - found.n if by == "series" else found.n_left_out,
+        without_value=tuple(sorted(planned - {*found.detectors, UNKNOWN})),
+        not_planned=tuple(sorted(ever - planned - {UNKNOWN})),
+    )
 
 
 def rank_rows(
@@ -217,12 +259,23 @@ def rank_rows(
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> Ranking:
-    """Rank detectors by rows with ``unit``, ``detector``, ``metric`` and ``value``."""
+    """Rank detectors by rows with ``unit``, ``detector``, ``metric`` and ``value``, by the metrics that all have."""
     units, detectors, metrics, cube = cube_of(rows)
+    has = np.asarray(np.isfinite(cube).any(axis=0))
+    shared = np.asarray(has.all(axis=0))
+    left_out = {
+        metric: tuple(detectors[i] for i in np.flatnonzero(~has[:, j]))
+        for j, metric in enumerate(metrics)
+        if not shared[j]
+    }
+    metrics = [metric for metric in metrics if metric not in left_out]
+    cube = cube[:, :, shared]
     whole = np.isfinite(cube).all(axis=(1, 2))
+    if not detectors:
+        raise ValueError("there is no value, and so there is nothing to compare")
+    if not metrics or not whole.any():
+        raise ValueError(_nothing(detectors, metrics, cube, left_out))
     cube = cube[whole]
-    if not len(cube):
-        raise ValueError("no series has a value of every metric for every detector: there is nothing to compare")
     order = np.argsort(-cube[:, :, 0].mean(axis=0), kind="stable")
     cube = cube[:, order]
     names = tuple(detectors[i] for i in order)
@@ -237,15 +290,32 @@ def rank_rows(
         n_left_out=int(len(units) - len(cube)),
         significance=_significance(names, cube[:, :, 0], first.average_rank),
         agreement=agreement_of(cube),
+        metrics_left_out=left_out,
     )
+
+
+def _nothing(
+    detectors: Sequence[str], metrics: Sequence[str], cube: FloatArray, left_out: Mapping[str, Sequence[str]]
+) -> str:
+    """Say which detectors have values, where no series has all of them."""
+    last = "there is nothing to compare"
+    if not metrics:
+        lacking = "; ".join(
+            f"{label_of(metric)} is lacking for {listed(names, most=len(names))}" for metric, names in left_out.items()
+        )
+        return f"there is no metric of which every detector has a value ({lacking}): {last}"
+    counts = np.isfinite(cube).all(axis=2).sum(axis=0).tolist()
+    told = ", ".join(f"{detector} has them on {count:,}" for detector, count in zip(detectors, counts, strict=True))
+    names = ", ".join(map(label_of, metrics))
+    return f"no series has a value of every metric ({names}) for every detector ({told}): {last}"
 
 
 def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
     if by == "series":
-        return ({**row, "unit": row["series"]} for row in store.values())
+        return ({**row, "unit": row["series"]} for row in store.values(planned=True))
     return (
         {"unit": (row["series"], row["start"]), "metric": part, "value": row[part], **row}
-        for row in store.events()
+        for row in store.events(planned=True)
         for part in PARTS
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager, nullcontext
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dqeval import validate
-from dqeval.bench.jobs import Job, Outcome, failed, jobs_of, work
+from dqeval.bench.jobs import FROM_FILE, Job, Outcome, failed, jobs_of, work
 from dqeval.bench.plan import Plan, make_plan, read_plan
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
 from dqeval.bench.store import Store, versions
@@ -30,17 +31,35 @@ Progress = Callable[["State"], None]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a run is: jobs done now, of these failed, done in an earlier run, and all there are."""
+    """How far a run is.
+
+    Attributes
+    ----------
+    done, failed : int
+        Jobs that were done now, and how many of them failed.
+    earlier, failed_earlier : int
+        Jobs that were done before, and how many of them failed.
+    total : int
+        All jobs there are.
+    """
 
     done: int
     failed: int
     earlier: int
     total: int
+    failed_earlier: int = 0
 
     @property
     def left(self) -> int:
         """How many jobs are left."""
         return self.total - self.done - self.earlier
+
+    def __str__(self) -> str:
+        """Say it in words, in which a job that failed is not done."""
+        before = self.earlier - self.failed_earlier
+        done = before + self.done - self.failed
+        told = f"{done:,} of {self.total:,} jobs done{f' ({before:,} before)' if before else ''}"
+        return f"{told}, {self.failed + self.failed_earlier:,} failed, {self.left:,} left"
 
 
 def run(
@@ -88,14 +107,14 @@ def run(
         if copy:
             (folder / KEPT).write_text(copy, encoding="utf-8")
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
-        made = [store.has(job.id) for job in _jobs(checked, folder, *shard)]
-        state = State(0, 0, sum(made), len(made))
-        to_do = (job for job in _jobs(checked, folder, *shard) if not store.has(job.id))
+        state = _state(store, checked, folder, shard)
+        store.plan(_labels(checked))
+        to_do = (job for job in _jobs(checked, folder, *shard) if not store.status(job.id))
         tell(state)
         made_with = versions()
         for job, id, outcome in _outcomes(doing, to_do, ahead, scheduler is not None, checked.limits):
             store.add(job, id, outcome, made_with)
-            state = State(state.done + 1, state.failed + outcome.failed, state.earlier, state.total)
+            state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
             tell(state)
     return state
 
@@ -123,12 +142,24 @@ def retry(
     return run(folder / KEPT, folder, workers=workers, scheduler=scheduler, shard=shard, progress=progress)
 
 
-def left(folder: str | Path) -> int:
-    """Return how many jobs a run would do if it went on now."""
+def progress_of(folder: str | Path) -> State:
+    """Return how far a run is, by the plan that it was last started with."""
     folder = Path(folder)
     with Store(folder) as store:
         shard, plan = _kept(folder)
-        return sum(not store.has(job.id) for job in _jobs(plan, folder, *shard))
+        found = _state(store, plan, folder, shard)
+    return State(found.earlier, found.failed_earlier, 0, found.total)
+
+
+def _state(store: Store, plan: Plan, folder: Path, shard: tuple[int, int]) -> State:
+    count = Counter(store.status(job.id) for job in _jobs(plan, folder, *shard))
+    return State(0, 0, count["done"] + count["failed"], count.total(), count["failed"])
+
+
+def _labels(plan: Plan) -> list[str]:
+    """Return what the store calls the detectors of a plan."""
+    files = [FROM_FILE] if any(series.scored for series in plan.series) else []
+    return [each.label for each in (*plan.detectors, *files)]
 
 
 def _kept(folder: Path) -> tuple[tuple[int, int], Plan]:

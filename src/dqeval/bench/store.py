@@ -6,7 +6,7 @@ import csv
 import json
 import platform
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS events (
     planned TEXT NOT NULL,
     PRIMARY KEY (series, detector, seed, start)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS plan (detector TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 COLUMNS = (
     "series",
@@ -60,9 +61,13 @@ class Count:
 
 
 class Store:
-    """The results of a run, in its folder. Only the process that runs the jobs writes."""
+    """The results of a run, in its folder. Only the process that runs the jobs writes.
 
-    def __init__(self, folder: Path, *, create: bool = False) -> None:
+    A folder holds what was ever run into it; with ``planned``, methods tell of the detectors alone that the plan of the
+    last run has.
+    """
+
+    def __init__(self, folder: str | Path, *, create: bool = False) -> None:
         self.path = Path(folder) / FILE
         if not create and not self.path.exists():
             raise ValueError(f"{folder}: there is no run here; dqeval bench run PLAN -o {folder} starts one")
@@ -84,9 +89,22 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def has(self, job: str) -> bool:
-        """Tell whether a job was done, or failed, before."""
-        return self._database.execute("SELECT 1 FROM jobs WHERE id = ?", (job,)).fetchone() is not None
+    def status(self, job: str) -> str | None:
+        """Return "done" or "failed"; None if nothing came of the job yet."""
+        found = self._database.execute("SELECT status FROM jobs WHERE id = ?", (job,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def plan(self, detectors: Iterable[str]) -> None:
+        """Write down the detectors that the run has now, an empty name for those of files of scores."""
+        with self._database as write:
+            write.execute("DELETE FROM plan")
+            write.executemany("INSERT INTO plan VALUES (?)", ((detector,) for detector in set(detectors)))
+
+    def planned(self) -> list[str]:
+        """Return the detectors that the plan of the last run has; all there are in a folder that does not say."""
+        known = self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'plan'").fetchone()
+        found = self._database.execute("SELECT detector FROM plan").fetchall() if known else []
+        return [name for (name,) in found or self._database.execute("SELECT DISTINCT detector FROM jobs")]
 
     def add(self, job: Job, id: str, outcome: Outcome, versions: str) -> None:
         """Write down what came of a job, in place of what came of it before.
@@ -121,36 +139,45 @@ class Store:
         with self._database as write:
             return write.execute("DELETE FROM jobs WHERE status = 'failed'").rowcount
 
-    def count(self) -> Count:
+    def count(self, *, planned: bool = False) -> Count:
         """Return how many jobs were done, and how many failed."""
-        found = dict(self._database.execute("SELECT status, COUNT(*) FROM jobs GROUP BY status").fetchall())
+        those, labels = self._those(planned, "detector")
+        query = f"SELECT status, COUNT(*) FROM jobs WHERE {those} GROUP BY status"
+        found = dict(self._database.execute(query, labels).fetchall())
         return Count(found.get("done", 0), found.get("failed", 0))
 
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self, *, planned: bool = False) -> list[dict[str, Any]]:
         """Return the rows that failed."""
-        return list(
-            self._select("SELECT * FROM results WHERE status = 'failed' ORDER BY series, detector, seed, metric")
-        )
+        return list(self._rows("status = 'failed'", planned))
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
         """Return every row of the results, in order."""
-        return self._select(f"SELECT {', '.join(COLUMNS)} FROM results ORDER BY series, detector, seed, metric")
+        return self._rows("TRUE", planned)
 
-    def values(self) -> Iterator[dict[str, Any]]:
+    def values(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
         """Return series, dataset, detector, metric and value of what is ok; over several seeds, the mean."""
+        those, labels = self._those(planned)
         return self._select(
             "SELECT series, dataset, detector, metric, AVG(value) AS value FROM results "
-            "WHERE status = 'ok' AND metric <> ? GROUP BY series, detector, metric ORDER BY series, detector, metric",
-            DETECT,
+            f"WHERE status = 'ok' AND metric <> ? AND {those} "
+            "GROUP BY series, detector, metric ORDER BY series, detector, metric",
+            *(DETECT, *labels),
         )
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
         """Return DQE and its parts of each event; over several seeds, the means."""
+        those, labels = self._those(planned)
         means = ", ".join(f"AVG({part}) AS {part}" for part in ("dqe", "capture", "near_miss", "false_alarm"))
         return self._select(
-            f"SELECT series, dataset, detector, start, stop, {means} FROM events "
-            "GROUP BY series, detector, start ORDER BY series, start, detector"
+            f"SELECT series, dataset, detector, start, stop, {means} FROM events WHERE {those} "
+            "GROUP BY series, detector, start ORDER BY series, start, detector",
+            *labels,
         )
+
+    def pairs(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
+        """Return series, dataset and detector of all that was tried, whatever came of it."""
+        those, labels = self._those(planned)
+        return self._select(f"SELECT DISTINCT series, dataset, detector FROM results WHERE {those}", *labels)
 
     def seconds(self) -> dict[str, float]:
         """Return the mean time that each detector took a series."""
@@ -159,6 +186,16 @@ class Store:
         )
         return dict(rows.fetchall())
 
+    def _rows(self, condition: str, planned: bool) -> Iterator[dict[str, Any]]:
+        those, labels = self._those(planned)
+        columns, order = ", ".join(COLUMNS), "series, detector, seed, metric"
+        return self._select(f"SELECT {columns} FROM results WHERE {condition} AND {those} ORDER BY {order}", *labels)
+
+    def _those(self, planned: bool, column: str = "planned") -> tuple[str, list[str]]:
+        """Return the condition for rows of the plan, or of all, and what it is filled with."""
+        labels = self.planned() if planned else []
+        return (f"{column} IN ({', '.join('?' * len(labels))})" if planned else "TRUE"), labels
+
     def _select(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         rows = self._database.execute(query, values)
         names = [column[0] for column in rows.description]
@@ -166,14 +203,15 @@ class Store:
 
     def take(self, other: Path) -> None:
         """Add the results of another run, such as a shard of this one."""
-        with closing(Store(other)):
-            pass  # which says if there is none
+        with closing(Store(other)) as taken:  # which says if there is none
+            planned = taken.planned()
         self._database.execute("ATTACH ? AS other", (str(Path(other) / FILE),))
         with self._database as write:
             for table, detector in (("results", "planned"), ("events", "planned"), ("jobs", "detector")):
                 those = "SELECT series, detector, seed FROM other.jobs"
                 write.execute(f"DELETE FROM {table} WHERE (series, {detector}, seed) IN ({those})")
                 write.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
+            write.executemany("INSERT OR IGNORE INTO plan VALUES (?)", ((detector,) for detector in planned))
         self._database.execute("DETACH other")
 
 
@@ -184,8 +222,9 @@ def versions() -> str:
     return json.dumps({"dqeval": version("dqeval"), "numpy": np.__version__, "python": platform.python_version()})
 
 
-def export(folder: Path, path: Path) -> int:
+def export(folder: str | Path, path: str | Path) -> int:
     """Write all results as CSV or Parquet, and return how many rows there are."""
+    path = Path(path)
     with Store(folder) as store:
         if path.suffix.lower() == ".parquet":
             return _to_parquet(list(store.rows()), path)

@@ -92,10 +92,7 @@ class Watch:
 
     def count(self) -> str:
         """Return how many jobs are done, have failed, and are left."""
-        if self.state is None:
-            return "counting the jobs"
-        done = self.state.total - self.state.left
-        return f"{done:,} of {self.state.total:,} jobs done, {self.state.failed:,} failed, {self.state.left:,} left"
+        return "counting the jobs" if self.state is None else str(self.state)
 
     def line(self) -> str:
         """Return the count, how fast it goes, and when it will end."""
@@ -135,17 +132,19 @@ def retry(folder: Folder, workers: Workers = None, scheduler: Scheduler = None) 
 def status(folder: Folder) -> None:
     """Say how many jobs are done, have failed, and are left."""
     from dqeval.bench import Store
-    from dqeval.bench.run import left
+    from dqeval.bench.run import progress_of
+    from dqeval.tables import counted
 
     with _results(folder):
         with Store(folder) as store:
-            count = store.count()
+            count = store.count(planned=True)
         try:
-            rest = f"{left(folder):,} left"
+            told = str(progress_of(folder))
         except (ValueError, OSError) as error:
             # What is done is worth knowing where the data is not, such as in a copy of the folder.
-            rest = f"how many are left is not known ({error})"
-    output.say(f"{count.done:,} done, {count.failed:,} failed, {rest}")
+            done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
+            told = f"{done}, how many are left is not known ({error})"
+    output.say(told)
 
 
 @bench.command()
@@ -154,7 +153,7 @@ def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> 
     from dqeval.bench import Store
 
     with _results(folder), Store(folder) as store:
-        found = Failures(store.failures())
+        found = Failures(store.failures(planned=True))
     output.emit(found, form, path, found.numbers)
 
 
@@ -212,13 +211,19 @@ def merge(
 
 @bench.command()
 def report(folder: Folder, path: Page) -> None:
-    """Write a report on the run: one HTML file, and a page for each series beside it, that need no network."""
+    """Write a report on the run: an HTML file, and beside it a folder with pages of up to 50 series.
+
+    The folder of bench.html is bench_series. The series are those where the metrics disagree most. No page needs a
+    network.
+    """
     from dqeval.report.bench import bench_report
 
     # Not to a place beside it, as the pages of the series lie in a folder that is named after the file.
-    with _results(folder), output.progress("bench report") as tell:
-        bench_report(folder, path, progress=tell)
-    output.tell(f"wrote {path}")
+    with _results(folder), output.sentences("ranking the detectors") as say:
+        pages = bench_report(
+            folder, path, progress=lambda done, total: say(f"{done:,} of {total:,} pages of series drawn")
+        )
+    output.tell(f"wrote {path}{f' and {pages}/' if pages else ''}")
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -226,6 +231,8 @@ def _shard(text: str) -> tuple[int, int]:
         part, parts = map(int, text.split("/"))
     except ValueError:
         raise ValueError(f"--shard {text}: write it as 1/3, the first third of the jobs") from None
+    if not 1 <= part <= parts:
+        raise ValueError(f"--shard {text}: the part is counted from 1 to the number of parts, as in 1/3")
     return part, parts
 
 
@@ -239,7 +246,6 @@ def processes(workers: int | None, scheduler: str | None) -> int:
 
 def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
     """Have the work done, show how far it is, and exit with code 1 if the run has jobs that failed."""
-    from dqeval.bench import Store
     from dqeval.tables import counted
 
     watch, count = Watch(), processes(workers, scheduler)
@@ -252,8 +258,7 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
                 output.tell(f"stopped: {watch.count()}; the same command goes on from there")
             raise
         output.tell(watch.count())
-        with Store(folder) as store:
-            failed = store.count().failed
+    failed = 0 if watch.state is None else watch.state.failed + watch.state.failed_earlier
     if failed:
         output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
         raise typer.Exit(1)

@@ -22,9 +22,9 @@ from dqeval.bench.store import Store
 from dqeval.drawing import COLOURS, INK, require_matplotlib
 from dqeval.registry import METRICS
 from dqeval.report.diagram import critical_difference, size_of
-from dqeval.report.drilldown import NONE, Case, Pages, cases_of, listed, write_pages
+from dqeval.report.drilldown import NONE, Case, Pages, cases_of, folder_of, write_pages
 from dqeval.scoring import Progress
-from dqeval.tables import Table, best_of, counted
+from dqeval.tables import Table, best_of, counted, listed
 
 MOST_PAGES = 50
 MOST_REASONS = 100
@@ -34,12 +34,13 @@ _LONG_HEAD = 16  # letters; longer ones are broken into lines
 Lacking = Counter[tuple[str, str, str, str]]  # how often, by status, detector, metric and reason
 
 
-def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | None = None) -> None:
+def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | None = None) -> Path | None:
     """Write a report on a benchmark run: one HTML file that needs no server and no network.
 
     It has a leaderboard, the critical-difference diagram, tables for each dataset and at the level of events, how far
     the metrics agree, and what failed. For the series, at most 50, it links to pages of the explorer, which are written
-    into a folder beside the file: that of ``bench.html`` is ``bench_series``.
+    into a folder beside the file: that of ``bench.html`` is ``bench_series``. They are those where the metrics disagree
+    most.
 
     Parameters
     ----------
@@ -49,19 +50,24 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
         Where to write the page.
     progress : callable, optional
         Called with the number of series pages done, and that of all.
+
+    Returns
+    -------
+    Path or None
+        The folder with the pages of the series, if there are any.
     """
     folder, path = Path(folder), Path(path)
     with Store(folder) as store:
-        count, seconds = store.count(), store.seconds()
-        values = [{**row, "unit": row["series"]} for row in store.values()]
-        lacking = _lacking(store.rows())
+        count, seconds = store.count(planned=True), store.seconds()
+        values = [{**row, "unit": row["series"]} for row in store.values(planned=True)]
+        lacking = _lacking(store.rows(planned=True))
     # The plan first: with it come the detectors and metrics that people registered themselves.
     plan = _plan(folder)
     ranking = _ranked(folder)
     cases = cases_of(values)
     pages = write_pages(plan, folder, path, cases[:MOST_PAGES], progress)
     sections = {
-        "Leaderboard": _leaderboard(ranking, seconds, lacking),
+        "Leaderboard": _leaderboard(ranking, seconds),
         "Critical differences": _differences(ranking),
         "Datasets": _datasets(folder, sorted({row["dataset"] for row in values})),
         "Events": _events(folder),
@@ -80,6 +86,7 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
         "js": _own("bench.js"),
     }
     path.write_text(_filled(_own("bench.html"), fields), encoding="utf-8")
+    return folder_of(path) if pages.links else None
 
 
 # Pieces of HTML ------------------------------------------------------------------------------------------------------
@@ -137,9 +144,14 @@ def _number(value: float, shown: str = "", *, digits: int = 3, best: bool = Fals
     """Return a cell with a number, which sorts by all its digits."""
     if np.isnan(value):
         return f'<td class="number">{NONE}</td>'
-    number = f"{value:,.{digits}f}".replace("-", "−")
+    number = f"{_no_minus_zero(value, digits):,.{digits}f}".replace("-", "−")
     told = f' title="{escape(title)}"' if title else ""
     return f'<td class="number" data-sort="{value:.12f}"{told}>{f"<b>{number}</b>" if best else number}{shown}</td>'
+
+
+def _no_minus_zero(value: float, digits: int) -> float:
+    """Return a number rounded, and 0 where that would be shown as −0."""
+    return round(value, digits) + 0.0
 
 
 def _plan(folder: Path) -> Plan | str:
@@ -167,14 +179,6 @@ def _first(ranking: Ranking) -> Standing:
     return next(iter(ranking.standings.values()))
 
 
-def _over(ranking: Ranking) -> str:
-    """Say what the means are taken over."""
-    over = counted(ranking.n, "event") if ranking.by == "event" else f"{ranking.n:,} series"
-    if not ranking.n_left_out:
-        return f"Means over {over}."
-    return f"Means over {over}; {ranking.n_left_out:,} left out, for which not every detector has a value."
-
-
 def _verdict(ranking: Ranking) -> str:
     first, (best, *others) = _first(ranking), ranking.detectors
     label = METRICS[first.metric].label
@@ -189,7 +193,7 @@ def _verdict(ranking: Ranking) -> str:
     return f"{lead} ({interval}), followed by {others[0]} ({first.mean[1]:.3f}). It {surely} ({test})."
 
 
-def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float], lacking: Lacking) -> str:
+def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> str:
     if isinstance(ranking, str):
         return _paragraph(ranking) + _seconds(seconds)
     first, *others = ranking.standings.values()
@@ -203,20 +207,13 @@ def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float], lacking: 
         means = [_mean(standing, i) for standing in others]
         rows.append((_text(detector), _mean(first, i), interval, average, *means, _time(seconds, detector)))
     everything = _scroll(_records(ranking).html(most_rows=None), "Every metric")
+    better = "Higher is better, by every metric; of ranks, which are in brackets for the means, 1 is best."
     return (
         _scroll(_table(header, rows), "Leaderboard")
-        + _paragraph(
-            f"{_over(ranking)} In brackets: the rank of the mean. A column sorts when its head is pressed.", "hint"
-        )
-        + _unranked(ranking, lacking)
+        + _paragraph(f"{ranking.over()} {better} A column sorts when its head is pressed.", "hint")
+        + "".join(map(_paragraph, ranking.left_out()))
         + _details("Intervals and average ranks by every metric", everything)
     )
-
-
-def _unranked(ranking: Ranking, lacking: Lacking) -> str:
-    """Say which detectors never had a value; "*" are the jobs of which not even the detectors are known."""
-    names = sorted({detector for _, detector, _, _ in lacking} - {*ranking.detectors, "*"})
-    return _paragraph(f"Without any value, and so not ranked: {listed(names)}. See Failures.") if names else ""
 
 
 def _mean(standing: Standing, i: int) -> str:
@@ -315,7 +312,7 @@ def _whole(ranking: Ranking | str) -> str:
     if isinstance(ranking, str):
         return _paragraph(ranking)
     table = _scroll(ranking.table().html(most_rows=None), "Means")
-    return _paragraph(_over(ranking), "hint") + table + _paragraph(ranking.sentence())
+    return _paragraph(" ".join([ranking.over(), *ranking.left_out()]), "hint") + table + _paragraph(ranking.sentence())
 
 
 def _events(folder: Path) -> str:
@@ -324,7 +321,7 @@ def _events(folder: Path) -> str:
         return _paragraph(f"{ranking} Events are scored by DQE.")
     hint = "Each event counts once, however many a series has. Events of one series are not independent of each other."
     table = _scroll(ranking.table().html(most_rows=None), "Means over events")
-    return table + _paragraph(f"{_over(ranking)} {hint}", "hint")
+    return table + _paragraph(f"{ranking.over()} {hint}", "hint")
 
 
 # Where metrics disagree ----------------------------------------------------------------------------------------------
@@ -354,7 +351,7 @@ def _tau(value: float) -> str:
 
 
 def _signed(tau: float) -> str:
-    return f"{tau:.2f}".replace("-", "−")
+    return f"{_no_minus_zero(tau, 2):.2f}".replace("-", "−")
 
 
 def _series(cases: Sequence[Case], pages: Pages) -> str:
