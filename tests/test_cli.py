@@ -527,8 +527,9 @@ def test_the_commands_in_the_readme(call, tmp_path, monkeypatch):
     (tmp_path / "plan.toml").write_text(f'metrics = ["dqe", "auc_roc"]\n[[data]]\npath = "series"\n{detectors}')
     monkeypatch.chdir(tmp_path)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = [line.removeprefix("$ dqeval ") for line in readme.splitlines() if line.startswith("$ dqeval ")]
-    assert commands
+    shown = [line.removeprefix("$ dqeval ") for line in readme.splitlines() if line.startswith("$ dqeval ")]
+    commands = [command for command in shown if "TSB-AD-U" not in command]  # an archive that is not here
+    assert len(commands) == len(shown) - 1
     for command in commands:
         done = call(*command.partition("#")[0].split())
         assert done.code == 0, done.err
