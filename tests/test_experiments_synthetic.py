@@ -130,7 +130,7 @@ def test_agreement_in_words():
 
 def test_numbers_beside_one_another():
     assert beside("0.20", None) == beside("0.20", "0.20") == "0.20"
-    assert beside("0.20", "0.25") == "0.20 (0.25)"
+    assert beside("0.20", "0.25") == "0.20 (0.25, −0.05)"
     assert metric_header(["dqe", "range_f1"], "detector") == ("detector", "DQE", "RF")
 
 

@@ -142,7 +142,11 @@ def tables(study: Study, cells: list[Cell]) -> dict[str, Table]:
 
 
 def _bracket(study: Study) -> str:
-    return "" if study.dataset == GENERATED else "in brackets: what the paper prints, where that is another"
+    return (
+        ""
+        if study.dataset == GENERATED
+        else "in brackets: what the paper prints, where that is another, and how far ours is off"
+    )
 
 
 def _order_table(study: Study) -> Table:

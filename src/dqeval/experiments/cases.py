@@ -84,7 +84,7 @@ def cases(setting: Setting) -> Iterator[Outcome]:
         tables={case.name: _table(case, cells) for case in every},
         cells=list(cells.values()),
         claims=list(_claims(values)),
-        notes=["Highest scores stand out. In brackets: the published number, where it is another."],
+        notes=["Highest scores stand out. In brackets: the published number, where it is another, and the difference."],
         figures={"cases": lambda: figure(every)},
     )
 

@@ -251,8 +251,17 @@ def _sentence(claim: Claim) -> str:
 
 
 def beside(ours: str, published: str | None) -> str:
-    """Return a number with the published one in brackets, where there is one and it is another."""
-    return ours if published in (None, ours) else f"{ours} ({published})"
+    """Return a number with the published one and the difference in brackets, where there is one and it is another.
+
+    Examples
+    --------
+    >>> beside("0.20", "0.25"), beside("0.20", "0.20")
+    ('0.20 (0.25, −0.05)', '0.20')
+    """
+    if published in (None, ours):
+        return ours
+    decimals = len(published.partition(".")[2])
+    return f"{ours} ({published}, {float(ours) - float(published):+.{decimals}f})".replace("-", "−")
 
 
 def metric_header(metrics: Iterable[str], *first: str) -> tuple[str, ...]:

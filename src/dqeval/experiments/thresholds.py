@@ -235,7 +235,9 @@ def _table(answers: Sequence[Answer], printed: Mapping[Key, str]) -> Table:
         shown = (beside(number, printed.get((TABLE, each.name, name))) for name, number in numbers.items())
         rows.append((each.title, *shown))
     header = ("algorithm", "AUC-ROC", "AUC-PR", *COLUMNS, OUTSIDE, LOWEST)
-    return Table(header, rows, note="in brackets: what the paper prints, where that is another")
+    return Table(
+        header, rows, note="in brackets: what the paper prints, where that is another, and how far ours is off"
+    )
 
 
 def draw_scores(series: Series, answers: Sequence[Answer], first: int) -> Figure:
