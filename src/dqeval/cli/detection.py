@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.options import Format, Label, Output, Value
+from dqeval.writing import write_table
 
 if TYPE_CHECKING:
     from dqeval.datasets.formats import Source
@@ -284,8 +284,8 @@ def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, Fl
     """Write a series with its scores, beside those of a file that is there for the same series; say what was done."""
     existed = path.exists()
     earlier = _earlier_scores(path, series, values) if existed else None
-    with output.whole(path) as place:
-        _write(place, _columns(series, values, {**(earlier or {}), **scores}))
+    columns = _columns(series, values, {**(earlier or {}), **scores})
+    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
     if not existed:
         return "wrote"
     return "replaced" if earlier is None else "added to"
@@ -327,14 +327,6 @@ def _columns(series: Series, values: FloatArray, scores: Mapping[str, FloatArray
     columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
     columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
     return columns | {"label": series.labels.astype(int), **series.scores, **scores}
-
-
-def _write(path: Path, columns: Mapping[str, Any]) -> None:
-    """Write columns as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
 def _row(title: str, source: Source) -> Row:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqeval.cli.options import Format
+from dqeval.writing import whole
 
 if TYPE_CHECKING:
     from dqeval.receipts import Shown
@@ -69,26 +70,6 @@ def written(path: Path) -> Iterator[Path]:
     with whole(path) as place:
         yield place
     tell(f"wrote {path}")
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Give a place to write to that becomes the file when all is written, so that it is never half there."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        yield target  # a device, such as /dev/null, must stay one
-    else:
-        place = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
-        try:
-            yield place
-            place.replace(target)
-        except OSError as error:
-            if error.filename not in (None, str(place)):
-                raise
-            # People know the file that they asked for, not the place beside it.
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        finally:
-            place.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dqeval.bench.rank import label_of
 from dqeval.report.figure import save
 from dqeval.tables import Page, Table, counted
+from dqeval.writing import write_table, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -280,13 +280,10 @@ def _write_table(stem: Path, table: Table) -> list[Path]:
 
 
 def _write_text(path: Path, text: str) -> Path:
-    path.write_text(f"{text}\n", encoding="utf-8")
+    write_text(path, f"{text}\n")
     return path
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+    write_table(path, header, rows)
     return path

@@ -12,6 +12,7 @@ from typing import Any
 from dqeval.bench.pool import Limits
 from dqeval.bench.run import executor_for
 from dqeval.experiments.setting import Setting
+from dqeval.writing import write_text
 
 
 def computed(
@@ -59,5 +60,5 @@ def _read(path: Path) -> dict[str, Any]:
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        path.write_text(whole, encoding="utf-8")
+        write_text(path, whole)
     return dict(json.loads(line) for line in whole.splitlines())

@@ -17,6 +17,7 @@ from dqeval.partition import partition
 from dqeval.scoring import dqe_of, panels
 from dqeval.tables import counted
 from dqeval.types import DQEResult, FloatArray, Partition, Series
+from dqeval.writing import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +106,8 @@ def save(make: Callable[[], Figure], *paths: str | PathLike[str]) -> None:
         figure = make()
         for path in paths:
             kind = ending(path)
-            figure.savefig(path, format=kind, dpi=_DPI, metadata=_METADATA[kind])
+            with whole(path) as place:
+                figure.savefig(place, format=kind, dpi=_DPI, metadata=_METADATA[kind])
 
 
 def ending(path: str | PathLike[str]) -> str:

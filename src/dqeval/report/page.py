@@ -25,6 +25,7 @@ from dqeval.scored import scored_as_given
 from dqeval.scoring import Progress, dqe_of
 from dqeval.tables import Table, counted
 from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
+from dqeval.writing import write_text
 
 MISSING = "the report needs Bokeh: pip install 'dqeval[report]'"
 
@@ -58,7 +59,7 @@ def report(
     """
     series = as_series(data, name=Path(path).stem)
     comparison = compare(series, near=near, period=period, progress=progress)
-    Path(path).write_text(page(series, comparison), encoding="utf-8")
+    write_text(path, page(series, comparison))
     return comparison
 
 

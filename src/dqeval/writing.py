@@ -1,0 +1,72 @@
+"""Files that are there whole or not at all, whatever happens while they are written."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+
+@contextmanager
+def whole(path: str | PathLike[str], *, lasting: bool = True) -> Iterator[Path]:
+    """Give a place to write to that becomes the file when all is written, so that it is never half there.
+
+    Parameters
+    ----------
+    path : path-like
+        A device, such as /dev/null, is written to as it is.
+    lasting : bool, default True
+        Whether to wait until the disk has it: otherwise the file may be empty after the machine itself has crashed.
+
+    Yields
+    ------
+    Path
+        In the same folder, with the same ending.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    # A name of its own: processes on several machines may write the same file at once.
+    place = target.with_name(f".{uuid4().hex}{target.suffix}")
+    try:
+        yield place
+        if lasting:
+            _wait_for_the_disk(place)
+        place.replace(target)
+    except OSError as error:
+        if error.filename not in (None, str(place)):
+            raise
+        # People know the file that they asked for, not the place beside it.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with suppress(OSError):
+            place.unlink()
+
+
+def _wait_for_the_disk(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with whole(path) as place:
+        place.write_text(text, encoding="utf-8")
+
+
+def write_table(path: str | PathLike[str], header: Iterable[str], rows: Iterable[Iterable[Any]]) -> int:
+    """Write a CSV file, whole or not at all, and return how many rows it has."""
+    count = 0
+    with whole(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        for row in rows:
+            writer.writerow(row)
+            count += 1
+    return count
