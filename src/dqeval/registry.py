@@ -6,7 +6,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -171,6 +171,8 @@ class Detector:
         Whether it takes series of a single column only.
     parameters : mapping
         The keyword parameters that have a default.
+    least : mapping of str to int
+        Those that are whole numbers, and the least that they may be.
     extra : str or None
         The extra of the installation that it needs.
     summary, citation : str
@@ -186,6 +188,7 @@ class Detector:
     extra: str | None
     summary: str
     citation: str
+    least: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +234,12 @@ def experiment(*, name: str, label: str, published: str, cases: tuple[str, ...] 
 
 
 def detector(
-    *, label: str, citation: str, extra: str | None = None, univariate: bool = True
+    *,
+    label: str,
+    citation: str,
+    extra: str | None = None,
+    univariate: bool = True,
+    least: Mapping[str, int] | None = None,
 ) -> Callable[[Function], Function]:
     """Return a decorator that registers a public function as a detector, with its own name, parameters and summary."""
 
@@ -248,6 +256,7 @@ def detector(
                 extra=extra,
                 summary=(function.__doc__ or "").partition("\n")[0],
                 citation=citation,
+                least=least or {},
             )
         )
         return function

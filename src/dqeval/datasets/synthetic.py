@@ -11,6 +11,8 @@ from dqeval.types import FloatArray, Series
 
 KINDS = ("spike", "level", "pattern")
 SHORTEST_PERIOD = 8  # below, a changed pattern cannot be told from noise
+MOST_POINTS = 10**9
+MOST_SEED = 2**32 - 1  # of NumPy's RandomState
 _NOISE = 0.05
 
 
@@ -45,15 +47,8 @@ def synthetic(n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[
     >>> [stop - start for start, stop in dqeval.events.find_events(series.labels)]
     [2, 20, 20]
     """
-    n, events = validate.whole("n", n, least=1), validate.whole("events", events, least=1)
-    period, seed = validate.whole("period", period, least=SHORTEST_PERIOD), validate.whole("seed", seed, least=0)
-    planned = _planned(events, kinds)
-    train_stop, slot = n // 4, (n - n // 4) // events
-    if slot < 2 * period:
-        least = 4 * (2 * period * events - 1) // 3 + 1  # of which three quarters, rounded up, are enough
-        raise ValueError(
-            f"{events:,} events of up to {period:,} points, as far apart, need at least {least:,} points: got n={n:,}"
-        )
+    n, period, planned, seed = check_synthetic(n, period, events, kinds, seed)
+    train_stop, slot = n // 4, (n - n // 4) // len(planned)
     # RandomState, unlike the newer generators, gives the same numbers in every version of NumPy; its whole numbers
     # differ between systems, so they are made from others.
     random = np.random.RandomState(seed)
@@ -67,8 +62,27 @@ def synthetic(n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[
     return Series("synthetic", labels, {}, values, train_stop=train_stop, period=period)
 
 
+def check_synthetic(
+    n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[str] = KINDS, seed: int = 0
+) -> tuple[int, int, list[str], int]:
+    """Return what a series is generated from, checked: length, period, the kind of each event, and seed."""
+    n, events = validate.whole("n", n, least=1), validate.whole("events", events, least=1)
+    period, seed = validate.whole("period", period, least=SHORTEST_PERIOD), validate.whole("seed", seed, least=0)
+    for name, given, most in (("n", n, MOST_POINTS), ("seed", seed, MOST_SEED)):
+        if given > most:
+            raise ValueError(f"{name} must be at most {most:,}: got {given:,}")
+    if (n - n // 4) // events < 2 * period:
+        least = 4 * (2 * period * events - 1) // 3 + 1  # of which three quarters, rounded up, are enough
+        raise ValueError(
+            f"{events:,} events of up to {period:,} points, as far apart, need at least {least:,} points: got n={n:,}"
+        )
+    return n, period, _planned(events, kinds), seed
+
+
 def _planned(events: int, kinds: Sequence[str]) -> list[str]:
     """Return the kind of each event."""
+    if isinstance(kinds, str) or not isinstance(kinds, Sequence):
+        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {kinds!r}")
     unknown = [repr(kind) for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ValueError(f"kinds must be of {', '.join(KINDS)}: got {', '.join(unknown) or 'none'}")

@@ -24,7 +24,7 @@ _MOST_STEPS = 300
 _TOLERANCE = 1e-4
 
 
-@detector(label="KMeansAD", citation="Yairi et al. 2001")
+@detector(label="KMeansAD", citation="Yairi et al. 2001", least={"window": 2, "clusters": 1, "restarts": 1})
 def kmeans_ad(
     values: Numbers, *, window: int | None = None, clusters: int = 10, restarts: int = 10, seed: int = 0
 ) -> FloatArray:

@@ -13,7 +13,7 @@ from dqeval.registry import detector
 from dqeval.types import FloatArray, Numbers
 
 
-@detector(label="Sub-LOF", citation="Breunig et al. 2000")
+@detector(label="Sub-LOF", citation="Breunig et al. 2000", least={"window": 1, "neighbours": 1})
 def sub_lof(
     values: Numbers,
     *,
