@@ -298,6 +298,7 @@ def test_what_fails_is_one_row_and_stops_nothing(tmp_path, name, reason):
         assert ("Traceback" in row["traceback"]) == (name in ("raises", "hungry", "cnn"))
         assert store.count().failed == 1
         assert {r["status"] for r in store.rows() if r["detector"] == "quick"} == {"ok"}
+    with Store(tmp_path, create=True) as store:
         assert store.forget_failures() == 1
     assert bench.run(plan, tmp_path, workers=1).done == 1
 
@@ -516,6 +517,7 @@ def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
     assert 1 <= state.failed <= 3
     with Store(tmp_path) as store:
         assert {row["reason"].partition(":")[0] for row in store.failures()} == {"the process died (signal 9)"}
+    with Store(tmp_path, create=True) as store:
         store.forget_failures()
     assert bench.run(LONG, tmp_path, workers=2).failed == 0
     assert table(tmp_path) == undisturbed

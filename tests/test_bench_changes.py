@@ -71,8 +71,9 @@ def test_scores_are_kept_as_numpy_files(tmp_path):
     scores = scores_of(job, series)
     (path,) = tmp_path.rglob("*.npy")
     assert np.load(path).tolist() == scores.tolist() == kept_scores(job, series).tolist()
-    np.save(path, scores[::-1])  # without a time: enough for whoever wants the scores alone
-    assert scores_of(job, series).tolist() == scores[::-1].tolist()
+    np.save(path, scores[::-1])  # by somebody else, without a digest
+    assert kept_scores(job, series) is None
+    assert scores_of(job, series).tolist() == scores.tolist()
 
 
 # What is ranked ------------------------------------------------------------------------------------------------------
@@ -156,12 +157,12 @@ def test_failures_of_what_is_no_longer_planned_are_not_told(tmp_path, monkeypatc
         'metrics = ["auc_roc"]\n[[data]]\ngenerator = "synthetic"\nn = 500\nperiod = 16\n[[detector]]\nname = "fft"\n'
     )
     bad = text + '[[detector]]\nname = "kmeans_ad"\nclusters = 9999\n'
-    for content, code in ((bad, 1), (text, 0)):
+    for content, code in ((bad, 3), (text, 0)):
         (tmp_path / "plan.toml").write_text(content)
         assert call("bench", "run", tmp_path / "plan.toml", "-o", tmp_path / "run", "--workers", 0).code == code
     assert call("bench", "failures", tmp_path / "run").out == "Nothing failed.\n"
     assert call("bench", "status", tmp_path / "run").out == "1 of 1 jobs done, 0 failed, 0 left\n"
-    shutil.move(tmp_path / "run" / "plan.toml", tmp_path / "gone.toml")
+    shutil.move(tmp_path / "run" / "plan.json", tmp_path / "gone.json")
     assert call("bench", "status", tmp_path / "run").out.startswith(
         "1 job done, 0 failed, how many are left is not known"
     )

@@ -13,11 +13,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 
 from commands import caller, run
-from dqeval.bench import State, Store
+from dqeval.bench import State, Store, make_plan
 from dqeval.bench import run as start
 from dqeval.cli import app, benching, output
 from dqeval.datasets import synthetic
@@ -111,10 +112,10 @@ def test_what_failed(call, tmp_path):
     write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])
     found = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
     failed = "dqeval: 1 job failed: dqeval bench failures run says why\n"
-    assert (found.code, found.err) == (1, f"dqeval: 1 of 2 jobs done, 1 failed, 0 left\n{failed}")
+    assert (found.code, found.err) == (3, f"dqeval: 1 of 2 jobs done, 1 failed, 0 left\n{failed}")
     assert call("bench", "status", "run").out == "1 of 2 jobs done, 1 failed, 0 left\n"
     again = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
-    assert (again.code, again.err) == (1, f"dqeval: 1 of 2 jobs done (1 before), 1 failed, 0 left\n{failed}")
+    assert (again.code, again.err) == (3, f"dqeval: 1 of 2 jobs done (1 before), 1 failed, 0 left\n{failed}")
     header, _, row = call("bench", "failures", "run").out.splitlines()
     assert header.split() == ["series", "detector", "seed", "metric", "reason"]
     assert row.split()[:4] == ["b", "mine", "0", "evaluate"]
@@ -134,7 +135,7 @@ def test_failed_jobs_alone_are_done_again(call, tmp_path, monkeypatch):
     call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
     monkeypatch.chdir("run")  # the plan that is kept does not depend on where one is
     found = call("bench", "retry", tmp_path / "run", "--workers", 0)
-    assert (found.code, found.err.splitlines()[0]) == (1, "dqeval: 1 of 2 jobs done (1 before), 1 failed, 0 left")
+    assert (found.code, found.err.splitlines()[0]) == (3, "dqeval: 1 of 2 jobs done (1 before), 1 failed, 0 left")
     write_series(tmp_path / "series" / "b.csv", mine=range(400))
     assert call("bench", "status", ".").out == "1 of 2 jobs done, 0 failed, 1 left\n"
     assert call("bench", "retry", ".", "--workers", 0).code == 0
@@ -153,23 +154,31 @@ def test_a_plan_that_does_not_hold_any_more_forgets_nothing(call, tmp_path):
 
 
 def test_which_plan_is_kept(done, tmp_path):
-    kept = (tmp_path / "run" / "plan.toml").read_text()
-    assert kept.startswith("# Kept by dqeval bench run, shard 1/1\nmetrics = ")
+    kept = json.loads((tmp_path / "run" / "plan.json").read_text())
+    assert (kept["kept_by"], kept["shard"], kept["plan"]["metrics"]) == ("dqeval bench run", [1, 1], ["dqe", "auc_roc"])
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "plan.toml").write_text(PLAN)
     assert done("bench", "run", "own/plan.toml", "-o", "own", "--workers", 0).code == 0
     assert (tmp_path / "own" / "plan.toml").read_text() == PLAN
     assert f"dqeval: {done('bench', 'status', 'own').out}" == ALL_DONE
     write_series(tmp_path / "series" / "a.csv", mine=range(400))
+    (tmp_path / "plan.json").write_text('{"my": "own"}')
     refused = done("bench", "run", "files.toml", "-o", ".", "--workers", 0)
-    told = "dqeval: plan.toml is somebody's own plan, and would be written over: choose another folder\n"
-    assert (refused.code, refused.err, (tmp_path / "plan.toml").read_text()) == (2, told, PLAN)
+    told = "dqeval: plan.json is not from a run, and would be written over: choose another folder\n"
+    assert (refused.code, refused.err, (tmp_path / "plan.json").read_text()) == (2, told, '{"my": "own"}')
     assert not (tmp_path / "results.sqlite").exists()
-    start({"detector": [{"name": "fft"}], "data": [{"generator": "synthetic", "n": 2000}]}, tmp_path / "python")
-    assert done("bench", "status", "python").out == (
-        "1 job done, 0 failed, how many are left is not known (python: no plan is kept here: only runs that start from "
-        "the file of a plan keep it)\n"
-    )
+
+
+def test_a_plan_from_python_is_kept(call, tmp_path):
+    (tmp_path / "series").mkdir()
+    write_series(tmp_path / "series" / "a.csv")
+    content = {"detector": [{"name": "fft"}], "data": [{"path": Path("series")}], "seeds": np.arange(2).tolist()}
+    start(content, tmp_path / "python")
+    assert call("bench", "status", "python").out == "1 of 1 jobs done, 0 failed, 0 left\n"
+    assert call("bench", "retry", "python", "--workers", 0).code == 0
+    start(make_plan(content), tmp_path / "python")  # a Plan does not say how it was made
+    told = "python: no plan is kept here: merged runs, and those that start from a Plan, have none"
+    assert call("bench", "status", "python").out == (f"1 job done, 0 failed, how many are left is not known ({told})\n")
 
 
 def test_jobs_are_the_same_wherever_one_is(call, tmp_path, monkeypatch):
@@ -343,7 +352,11 @@ def test_a_plain_line_now_and_then(call, monkeypatch):
     pace = r"[\d,.]+ a minute, ends about \d{4}-\d\d-\d\d \d\d:\d\d"
     told = r"dqeval: 2 of 10 jobs done \(2 before\), 1 failed, 7 left; "
     assert any(re.fullmatch(told + pace, line) for line in lines)
-    assert lines[-2] == "dqeval: 2 of 10 jobs done (2 before), 1 failed, 7 left"
+    assert lines[-3:] == [
+        "dqeval: 2 of 10 jobs done (2 before), 1 failed, 7 left",
+        "dqeval: 1 job failed: dqeval bench failures run says why",
+        "dqeval: 7 jobs left: start the same command again",
+    ]
 
 
 def test_no_line_within_a_minute(done):
@@ -369,10 +382,11 @@ def test_a_bar_on_a_terminal(call, monkeypatch):
     monkeypatch.setattr("dqeval.bench.run", slow)
     Store(Path("run"), create=True).close()
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    call("bench", "run", "plan.toml", "-o", "run")
+    assert call("bench", "run", "plan.toml", "-o", "run").code == 3
     assert "counting the jobs" in terminal.getvalue()
     assert re.search(r"3 of 10 jobs done \(2 before\), 0 failed, 7 left; [\d,.]+ a minute", terminal.getvalue())
-    assert terminal.getvalue().endswith("dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left\n")
+    left = "dqeval: 7 jobs left: start the same command again\n"
+    assert terminal.getvalue().endswith(f"dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left\n{left}")
 
 
 @pytest.mark.parametrize("state", [None, State(2, 0, 1, 5)])
@@ -434,7 +448,7 @@ def wait_for_jobs(folder, count):
     until = time.monotonic() + 60
     while time.monotonic() < until:
         time.sleep(0.02)
-        if (folder / "plan.toml").exists():  # the tables are there
+        if (folder / "plan.json").exists():  # the tables are there
             with Store(folder) as store:
                 if store.count().done >= count:
                     return

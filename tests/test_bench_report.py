@@ -262,10 +262,10 @@ def test_detectors_that_differ(tmp_path):
 def test_no_plan(tmp_path):
     plan = score_files(tmp_path, ["mine", "theirs"])
     made(tmp_path, plan)
-    (tmp_path / "out" / "plan.toml").unlink()
+    (tmp_path / "out" / "plan.json").unlink()
     bench_report(tmp_path / "out", tmp_path / "other.html")
     text = (tmp_path / "other.html").read_text(encoding="utf-8")
-    assert "The pages of the series could not be made: no plan is kept with the run." in text
+    assert "The pages of the series could not be made: no plan is kept here: merged runs," in text
     assert "theirs is best by DQE" in text
 
 

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import io
 import json
-import os
 import time
 import traceback
 import warnings
@@ -21,15 +20,18 @@ from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, Plann
 from dqeval.bench.pool import WorkFailedError
 from dqeval.evaluation import Evaluation
 from dqeval.panel import panel
+from dqeval.places import short_traceback, without_folders
 from dqeval.registry import DETECTORS
 from dqeval.types import EventScores, FloatArray, Series
 from dqeval.validate import UndefinedWarning
+from dqeval.writing import whole
 
 # What rows that are of no single metric have in its place: the detector's own work, and scores that have no value.
 DETECT, EVALUATE = "detect", "evaluate"
 UNKNOWN = "*"  # the detectors of a file that cannot be read
 FROM_FILE = PlannedDetector("", "", ())  # the scores are in the series' file
-_NOT_WHOLE = (FileNotFoundError, EOFError, ValueError)  # a file is not there, or was cut short when a disk was full
+MADE_AGAIN = "the scores that were kept are damaged: they were made again"
+_DIGEST = 32  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +113,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Scores, and how many seconds the detector took for them when they were made."""
+    """Scores, how many seconds the detector took for them when they were made, and what is to be said of them."""
 
     scores: FloatArray
     seconds: float
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,13 @@ class Outcome:
     rows : list of Row
     events : list of (detector, EventScores)
         DQE of each event.
+    data : str
+        Which data it is about: see `data_of`. Empty if it could not be read.
     """
 
     rows: list[Row] = field(default_factory=list)
     events: list[tuple[str, EventScores]] = field(default_factory=list)
+    data: str = ""
 
     @property
     def failed(self) -> bool:
@@ -154,15 +160,15 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
 def work(job: Job) -> Outcome:
     """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
     import_all(job.modules, job.modules_in)
-    outcome = Outcome()
     series = job.series.source.read()
+    outcome = Outcome(data=data_of(series))
     if job.detector == FROM_FILE:
         scores = _own_scores(job, series)
     else:
         made = _made(job, series)
         scores = {job.detector.label: made.scores}
-        parameters = json.dumps(dict(job.detector.parameters))
-        outcome.rows.append(_row(job, job.detector.label, DETECT, None, made.seconds, "ok", parameters=parameters))
+        label, parameters = job.detector.label, json.dumps(dict(job.detector.parameters))
+        outcome.rows.append(_row(job, label, DETECT, None, made.seconds, "ok", made.note, parameters=parameters))
     for detector, of_detector in scores.items():
         _evaluate(job, series, detector, of_detector, outcome)
     return outcome
@@ -171,6 +177,20 @@ def work(job: Job) -> Outcome:
 def failed(job: Job, reason: str, where: str) -> Outcome:
     """Return the outcome of a job that failed as a whole."""
     return Outcome([_row(job, job.detector.label or UNKNOWN, DETECT, None, 0.0, "failed", reason, where)])
+
+
+def data_of(series: Series) -> str:
+    """Return digests of the labels and of the values of a series, which tell it from others of its name."""
+    labels = hashlib.sha256(np.asarray(series.labels, dtype=np.bool_).tobytes()).hexdigest()[:16]
+    if series.values is None:
+        return f"{labels}:"
+    return f"{labels}:{hashlib.sha256(np.ascontiguousarray(series.values).tobytes()).hexdigest()[:16]}"
+
+
+def is_other_data(one: str, other: str) -> bool:
+    """Tell whether two series differ, as far as is known: files of scores may have no values."""
+    (labels, _, values), (other_labels, _, other_values) = one.partition(":"), other.partition(":")
+    return labels != other_labels or bool(values and other_values and values != other_values)
 
 
 def _own_scores(job: Job, series: Series) -> dict[str, FloatArray]:
@@ -188,11 +208,9 @@ def scores_of(job: Job, series: Series) -> FloatArray:
 
 
 def kept_scores(job: Job, series: Series) -> FloatArray | None:
-    """Return the scores that a detector gave the series before, or None if they are not kept."""
-    try:
-        return None if series.values is None else np.asarray(np.load(Path(job.folder) / _address(job, series)))
-    except _NOT_WHOLE:
-        return None
+    """Return the scores that a detector gave the series before, or None if they are not kept, or damaged."""
+    kept = None if series.values is None else _read(Path(job.folder) / _address(job, series))
+    return None if kept is None else kept.scores
 
 
 def _made(job: Job, series: Series) -> Made:
@@ -202,29 +220,36 @@ def _made(job: Job, series: Series) -> Made:
     kept = _read(path)
     if kept is not None:
         return kept
+    note = MADE_AGAIN if path.exists() else ""
     began = time.perf_counter()
     scores = _detected(job, series, series.values)
-    made = Made(scores, time.perf_counter() - began)
+    made = Made(scores, time.perf_counter() - began, note)
     _keep(made, path)
     return made
 
 
 def _keep(made: Made, path: Path) -> None:
-    """Write scores, and behind them, where `numpy.load` does not look, the time that they took."""
+    """Write scores, and behind them, where `numpy.load` does not look, the time that they took and a digest of both."""
+    content = io.BytesIO()
+    np.save(content, made.scores)
+    np.save(content, made.seconds)
     path.parent.mkdir(parents=True, exist_ok=True)
-    place = path.with_suffix(f".{os.getpid()}.npy")
-    with place.open("wb") as file:
-        np.save(file, made.scores)
-        np.save(file, made.seconds)
-    place.replace(path)  # whoever reads it sees all of it or nothing
+    # What a crash of the machine leaves of it does not have the right digest, so there is no need to wait for the disk.
+    with whole(path, lasting=False) as place:
+        place.write_bytes(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
 
 def _read(path: Path) -> Made | None:
+    """Return scores that were kept; None if there are none, or any bit of them has changed."""
     try:
-        with path.open("rb") as file:
-            return Made(np.asarray(np.load(file)), float(np.load(file)))
-    except _NOT_WHOLE:
+        found = path.read_bytes()
+    except FileNotFoundError:
         return None
+    content, digest = found[:-_DIGEST], found[-_DIGEST:]
+    if hashlib.sha256(content).digest() != digest:
+        return None
+    arrays = io.BytesIO(content)
+    return Made(np.asarray(np.load(arrays)), float(np.load(arrays)))
 
 
 def _address(job: Job, series: Series) -> str:
@@ -317,4 +342,11 @@ def _row(
     parameters: str = "{}",
 ) -> Row:
     name, dataset = job.series.source.name, job.series.dataset
+    # Results are given away: what they say of this machine is of no use to others.
+    reason, where = without_folders(reason, _folders(job)), short_traceback(where, _folders(job))
     return Row(name, dataset, detector, job.seed, metric, value, seconds, status, reason, where, parameters)
+
+
+def _folders(job: Job) -> list[str]:
+    path = getattr(job.series.source, "path", None)
+    return [job.folder, job.modules_in, *([] if path is None else [str(path.parent)])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import json
 import os
 import sys
 import tomllib
@@ -14,12 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dqeval import validate
+from dqeval.bench.parameters import check_parameters
 from dqeval.bench.pool import Limits
 from dqeval.datasets import synthetic
 from dqeval.datasets.columns import find_roles
 from dqeval.datasets.files import column_names
 from dqeval.datasets.formats import Source, sources
+from dqeval.datasets.synthetic import MOST_SEED, check_synthetic
 from dqeval.registry import DETECTORS, METRICS
 from dqeval.types import Series
 
@@ -37,7 +42,15 @@ KEYS = (
     "scores",
 )
 TABLES = ("data", "detector", "scores")
+NAMES = ("metrics", "modules")  # lists of text
+KEPT_AS = "plan"  # the key under which the folder of a run keeps a plan, as JSON
 GENERATORS = {"synthetic": synthetic}
+CHECKS = {"synthetic": check_synthetic}  # of the parameters of each, without generating anything
+RESERVED = ("", "*")  # what the results call the detectors of files of scores
+MOST_SERIES = 1_000_000  # to generate for one [[data]]
+MOST_SECONDS = 10**9
+MOST_MEGABYTES = 10**12
+_LARGEST = 2**63 - 1  # what SQLite can hold
 NO_PERIOD = "without one column of finite values the period cannot be estimated: give near or period in the plan"
 
 
@@ -112,16 +125,31 @@ class Plan:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """Read a plan from a TOML file; paths in it are relative to the file."""
+    """Read a plan from a TOML file, or one that a run keeps as JSON; paths in it are relative to the file."""
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: this is not a plan in TOML: {error}") from None
+    content = read_content(path)
     try:
         return make_plan(content, folder=path.parent)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def read_content(path: str | Path) -> dict[str, Any]:
+    """Return what the file of a plan holds, not yet checked."""
+    path = Path(path)
+    kind, parse = ("JSON", _kept) if path.suffix.lower() == ".json" else ("TOML", tomllib.loads)
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: this is not a plan in {kind}: {error}") from None
+
+
+def _kept(text: str) -> dict[str, Any]:
+    content = json.loads(text)
+    found = content.get(KEPT_AS, content) if isinstance(content, dict) else content
+    if not isinstance(found, dict):
+        raise ValueError(f"it must have keys and values: got {found!r}")
+    return found
 
 
 def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
@@ -140,6 +168,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     -------
     Plan
     """
+    content = plain(content)
     _known_keys(content, KEYS, "the plan")
     for key in ("metrics", "seeds", "modules", *TABLES):
         _check_list(content, key)
@@ -159,7 +188,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         raise ValueError("there is data but no detector: add a [[detector]], or give [[scores]] instead of [[data]]")
     return Plan(
         metrics=tuple(METRICS[name].name for name in content.get("metrics", METRICS.names)),
-        seeds=tuple(validate.whole("a seed", seed, least=0) for seed in content.get("seeds", [0])),
+        seeds=tuple(_whole("a seed", seed, 0, _LARGEST) for seed in content.get("seeds", [0])),
         near=None if "near" not in content else validate.near(content["near"]),
         period=None if "period" not in content else validate.period(content["period"]),
         limits=_limits(content),
@@ -168,6 +197,37 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         detectors=tuple(detectors),
         modules_in=modules_in,
     )
+
+
+def plain(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a plan holds as JSON has it: text, numbers, true and false, lists, tables."""
+    return {_written("a key", key): _plain(key, value) for key, value in given.items()}
+
+
+def _plain(where: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_written(where, key): _plain(f"{where}.{key}", inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        return [_plain(where, inner) for inner in value]
+    value = value.item() if isinstance(value, np.generic) else str(value) if isinstance(value, Path) else value
+    if isinstance(value, str):
+        return _written(where, value)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ValueError(f"{where} is too large: whole numbers go up to {_LARGEST:,}")
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    raise ValueError(f"{where} must be text, a number, true or false, a list or a table: got {value!r}")
+
+
+def _written(where: str, text: Any) -> str:
+    """Check that something is text that can be written to a file."""
+    if not isinstance(text, str):
+        raise ValueError(f"{where} must be text: got {text!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{where} holds a character that cannot be written: {text!r}") from None
+    return text
 
 
 def _check_list(content: Mapping[str, Any], key: str) -> None:
@@ -180,6 +240,8 @@ def _check_list(content: Mapping[str, Any], key: str) -> None:
         raise ValueError(f"{key} must hold at least one thing, and none twice: got {given!r}")
     if tables and not all(isinstance(entry, Mapping) for entry in given):
         raise ValueError(f"each [[{key}]] must be a table of keys and values: got {given!r}")
+    if key in NAMES and not all(isinstance(name, str) for name in given):
+        raise ValueError(f"{key} must hold names: got {given!r}")
 
 
 def _folder_name(content: Mapping[str, Any]) -> str:
@@ -212,9 +274,24 @@ def _said(error: BaseException) -> str:
 def _limits(content: Mapping[str, Any]) -> Limits:
     seconds, megabytes = content.get("timeout"), content.get("memory")
     return Limits(
-        None if seconds is None else float(validate.whole("timeout", seconds, least=1)),
-        None if megabytes is None else validate.whole("memory", megabytes, least=1),
+        None if seconds is None else float(_whole("timeout", seconds, 1, MOST_SECONDS)),
+        None if megabytes is None else _whole("memory", megabytes, 1, MOST_MEGABYTES),
     )
+
+
+def _whole(name: str, given: Any, least: int, most: int) -> int:
+    number = validate.whole(name, given, least=least)
+    if number > most:
+        raise ValueError(f"{name} must be at most {most:,}: got {number:,}")
+    return number
+
+
+def _text(entry: Mapping[str, Any], key: str, default: str, what: str) -> str:
+    """Return the text that an entry has under a key; it may be left out, but not be anything else."""
+    given = entry.get(key, default)
+    if not isinstance(given, str):
+        raise ValueError(f"the {key} of {what} must be text: got {given!r}")
+    return given
 
 
 def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[PlannedSeries]:
@@ -223,12 +300,13 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
             yield from _generated(entry)
             continue
         _known_keys(entry, ("path", "format", "name"), f"[[{kind}]]")
-        if not isinstance(entry.get("path"), (str, Path)):
+        if not isinstance(entry.get("path"), str):
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
-        path = folder / entry["path"]
-        for source in sources(path, entry.get("format", "auto")):
+        path, name = folder / entry["path"], _text(entry, "name", "", f"[[{kind}]]")
+        for source in sources(path, _text(entry, "format", "auto", f"[[{kind}]]")):
+            _written(f"the name of a series in {entry['path']}", source.name)
             _check(source, need_scores=kind == "scores", need_values=not content.keys() & {"near", "period"})
-            yield PlannedSeries(entry.get("name") or _dataset(source), source, scored=kind == "scores")
+            yield PlannedSeries(name or _dataset(source), source, scored=kind == "scores")
 
 
 def _check(source: Source, *, need_scores: bool, need_values: bool) -> None:
@@ -252,29 +330,36 @@ def _dataset(source: Source) -> str:
 
 def _generated(entry: Mapping[str, Any]) -> Iterator[PlannedSeries]:
     given = {key: value for key, value in entry.items() if key not in ("generator", "count", "name")}
-    if entry["generator"] not in GENERATORS:
-        raise ValueError(f"there is no generator called {entry['generator']!r}: there is {', '.join(GENERATORS)}")
-    _fits(GENERATORS[entry["generator"]], given, f"the generator {entry['generator']}")
-    count = validate.whole("count", entry.get("count", 1), least=1)
-    first, name = validate.whole("seed", given.pop("seed", 0), least=0), entry.get("name", entry["generator"])
+    generator = _text(entry, "generator", "", "[[data]]")
+    if generator not in GENERATORS:
+        raise ValueError(f"there is no generator called {generator!r}: there is {', '.join(GENERATORS)}")
+    _fits(GENERATORS[generator], given, f"the generator {generator}")
+    count, name = _whole("count", entry.get("count", 1), 1, MOST_SERIES), _text(entry, "name", generator, "[[data]]")
+    first = _whole("seed", given.pop("seed", 0), 0, MOST_SEED + 1 - count)
+    try:
+        CHECKS[generator](**given)
+    except ValueError as error:
+        raise ValueError(f"the generator {generator}: {error}") from None
     for i in range(count):
         parameters = tuple(sorted({**_hashable(given), "seed": first + i}.items()))
-        yield PlannedSeries(name, Generated(f"{name}_{first + i}", entry["generator"], parameters))
+        yield PlannedSeries(name, Generated(f"{name}_{first + i}", generator, parameters))
 
 
 def _detector(entry: Mapping[str, Any]) -> PlannedDetector:
     if "name" not in entry:
         raise ValueError("[[detector]] needs a name: dqeval detectors lists them")
-    detector = DETECTORS[entry["name"]]
+    detector = DETECTORS[_text(entry, "name", "", "[[detector]]")]
+    label = _text(entry, "label", detector.name, f"the detector {detector.name}")
+    if label in RESERVED:
+        raise ValueError(f"the label of the detector {detector.name} may not be {label!r}: choose another name")
     parameters = {key: value for key, value in entry.items() if key not in ("name", "label")}
     if "seed" in parameters and "seed" in detector.parameters:
         raise ValueError(f"seeds are the plan's, not the detector {detector.name}'s: give seeds = [{entry['seed']}]")
     if "seed" in parameters:
         raise ValueError(f"the detector {detector.name} takes no seed, as it draws no random numbers: leave seed out")
     _fits(detector.function, parameters, f"the detector {detector.name}")
-    return PlannedDetector(
-        entry.get("label", detector.name), detector.name, tuple(sorted(_hashable(parameters).items()))
-    )
+    check_parameters(detector, parameters)
+    return PlannedDetector(label, detector.name, tuple(sorted(_hashable(parameters).items())))
 
 
 def _hashable(parameters: Mapping[str, Any]) -> dict[str, Any]:

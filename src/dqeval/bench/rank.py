@@ -89,6 +89,8 @@ class Ranking:
         Metrics of which some detectors have no value at all, and these detectors.
     without_value, not_planned : tuple of str
         Detectors that are not ranked: those without any value, and those that the last plan no longer had.
+    n_not_planned : int
+        How many series are not counted because the last plan no longer had them.
     """
 
     by: Literal["series", "event"]
@@ -101,6 +103,7 @@ class Ranking:
     metrics_left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
     without_value: tuple[str, ...] = ()
     not_planned: tuple[str, ...] = ()
+    n_not_planned: int = 0
 
     def page(self) -> Page:
         """Return the ranking as tables."""
@@ -130,6 +133,8 @@ class Ranking:
             told.append(
                 f"No longer in the plan, and so not ranked: {listed(self.not_planned, most=len(self.not_planned))}."
             )
+        if self.n_not_planned:
+            told.append(f"No longer in the plan, and so not counted: {self.n_not_planned:,} series.")
         return told
 
     def table(self) -> Table:
@@ -193,6 +198,7 @@ class Ranking:
             "metrics_left_out": {metric: list(lacking) for metric, lacking in self.metrics_left_out.items()},
             "without_value": list(self.without_value),
             "not_planned": list(self.not_planned),
+            "n_not_planned": self.n_not_planned,
             "standings": self.records(),
             "friedman": self.significance.friedman,
             "pairs": [{"pair": list(pair), "p": p} for pair, p in self.significance.pairs.items()],
@@ -213,7 +219,7 @@ def rank(
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> Ranking:
-    """Rank the detectors that the last plan of a benchmark run has.
+    """Rank the detectors that the last plan of a benchmark run has, on the series that it has.
 
     Parameters
     ----------
@@ -230,25 +236,39 @@ def rank(
     -------
     Ranking
     """
+    with Store(folder) as store:
+        return rank_store(store, by=by, dataset=dataset, repeats=repeats, seed=seed)
+
+
+def rank_store(
+    store: Store,
+    *,
+    by: Literal["series", "event"] = "series",
+    dataset: str | None = None,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Ranking:
+    """Rank the detectors of a run whose results are open: see `rank`."""
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
-    with Store(folder) as store:
-        rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
-        tried = [row for row in store.pairs(planned=True) if dataset in (None, row["dataset"])]
-        ever = {row["detector"] for row in store.pairs() if dataset in (None, row["dataset"])}
+    rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
+    ever = [row for row in store.pairs() if dataset in (None, row["dataset"])]
+    tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
     if not rows:
+        folder = store.path.parent
         where = "" if dataset is None else f" of the dataset {dataset}"
         hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
         raise ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}")
     found = rank_rows(rows, by=by, repeats=repeats, seed=seed)
-    planned = {row["detector"] for row in tried}
+    planned = {row["detector"] for row in ever if row["detector_planned"]}
     series = {row["series"] for row in tried}
     return replace(
         found,
         # Of a series on which everything failed, not even the events are known.
         n_left_out=len(series) - found.n if by == "series" else found.n_left_out,
-        without_value=tuple(sorted(planned - {*found.detectors, UNKNOWN})),
-        not_planned=tuple(sorted(ever - planned - {UNKNOWN})),
+        without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, UNKNOWN})),
+        not_planned=tuple(sorted({row["detector"] for row in ever} - planned - {UNKNOWN})),
+        n_not_planned=len({row["series"] for row in ever if not row["series_planned"]}),
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import threading
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
@@ -17,14 +15,14 @@ from typing import Any
 
 from dqeval import validate
 from dqeval.bench.jobs import FROM_FILE, Job, Outcome, failed, jobs_of, work
+from dqeval.bench.kept import check_place, keep, kept, whole_path
+from dqeval.bench.lock import locked
 from dqeval.bench.plan import Plan, make_plan, read_plan
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
-from dqeval.bench.store import Store, versions
+from dqeval.bench.store import Store, check_same_data, versions
 
 AHEAD = 4  # jobs handed over for each worker, so that none waits for the driver
 OTHERS = 100  # jobs handed to an executor whose workers are not known
-KEPT = "plan.toml"  # in the folder of a run: the plan that it was last started with
-_MARK = "# Kept by dqeval bench run, shard "
 
 Progress = Callable[["State"], None]
 
@@ -54,12 +52,17 @@ class State:
         """How many jobs are left."""
         return self.total - self.done - self.earlier
 
+    @property
+    def failed_in_all(self) -> int:
+        """How many jobs failed, now or before."""
+        return self.failed + self.failed_earlier
+
     def __str__(self) -> str:
         """Say it in words, in which a job that failed is not done."""
         before = self.earlier - self.failed_earlier
         done = before + self.done - self.failed
         told = f"{done:,} of {self.total:,} jobs done{f' ({before:,} before)' if before else ''}"
-        return f"{told}, {self.failed + self.failed_earlier:,} failed, {self.left:,} left"
+        return f"{told}, {self.failed_in_all:,} failed, {self.left:,} left"
 
 
 def run(
@@ -99,16 +102,15 @@ def run(
     checked, folder = _read(plan), Path(folder)
     if not 1 <= shard[0] <= shard[1]:
         raise ValueError(f"shard must be a part and how many there are, such as (1, 3): got {shard}")
-    copy = _copy(plan, folder, shard)
+    check_place(folder)
     tell = progress or (lambda state: None)
     # The store comes last: where there is nobody to work, nothing is written.
     chosen = executor_for(workers, scheduler, checked.limits) if executor is None else nullcontext((executor, OTHERS))
-    with chosen as (doing, ahead), Store(folder, create=True) as store:
-        if copy:
-            (folder / KEPT).write_text(copy, encoding="utf-8")
+    with chosen as (doing, ahead), locked(folder), Store(folder, create=True) as store:
+        keep(plan, folder, shard)
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
         state = _state(store, checked, folder, shard)
-        store.plan(_labels(checked))
+        store.plan(_labels(checked), (series.source.name for series in checked.series))
         to_do = (job for job in _jobs(checked, folder, *shard) if not store.status(job.id))
         tell(state)
         made_with = versions()
@@ -127,7 +129,7 @@ def retry(
     Parameters
     ----------
     folder : str or Path
-        Of a run that was started from the file of a plan.
+        Of a run that keeps its plan: one that was started from a file, or from what a file holds.
     workers, scheduler, progress
         As in `run`.
 
@@ -136,18 +138,18 @@ def retry(
     State
     """
     folder = Path(folder)
-    shard, _ = _kept(folder)  # which says what is wrong with it by now, before failures are forgotten
-    with Store(folder) as store:
+    last = kept(folder)  # which says what is wrong with it by now, before failures are forgotten
+    with locked(folder), Store(folder, create=True) as store:
         store.forget_failures()
-    return run(folder / KEPT, folder, workers=workers, scheduler=scheduler, shard=shard, progress=progress)
+    return run(last.path, folder, workers=workers, scheduler=scheduler, shard=last.shard, progress=progress)
 
 
 def progress_of(folder: str | Path) -> State:
     """Return how far a run is, by the plan that it was last started with."""
     folder = Path(folder)
     with Store(folder) as store:
-        shard, plan = _kept(folder)
-        found = _state(store, plan, folder, shard)
+        last = kept(folder)
+        found = _state(store, last.plan, folder, last.shard)
     return State(found.earlier, found.failed_earlier, 0, found.total)
 
 
@@ -162,39 +164,6 @@ def _labels(plan: Plan) -> list[str]:
     return [each.label for each in (*plan.detectors, *files)]
 
 
-def _kept(folder: Path) -> tuple[tuple[int, int], Plan]:
-    """Return the shard and the plan that a run was last started with."""
-    path = folder / KEPT
-    if not path.exists():
-        raise ValueError(f"{folder}: no plan is kept here: only runs that start from the file of a plan keep it")
-    first = path.read_text(encoding="utf-8").partition("\n")[0]
-    part, parts = map(int, first.removeprefix(_MARK).split("/")) if first.startswith(_MARK) else (1, 1)
-    return (part, parts), _read(path)
-
-
-def _copy(plan: Plan | Mapping[str, Any] | str | Path, folder: Path, shard: tuple[int, int]) -> str:
-    """Return the text of a plan's file to keep, with whole paths; nothing if there is none, or it is there already."""
-    place = folder / KEPT
-    if isinstance(plan, (Plan, Mapping)) or (place.exists() and place.samefile(plan)):
-        return ""
-    if place.exists() and not place.read_text(encoding="utf-8").startswith(_MARK):
-        raise ValueError(f"{place} is somebody's own plan, and would be written over: choose another folder")
-    content = tomllib.loads(Path(plan).read_text(encoding="utf-8"))
-    if "modules" in content:
-        content["modules_in"] = str(_whole(plan).parent / content.get("modules_in", "."))
-    lists = {kind: content.pop(kind, []) for kind in ("data", "detector", "scores")}
-    lines = [f"{_MARK}{shard[0]}/{shard[1]}", *_assignments(content)]
-    for kind, entry in ((kind, entry) for kind, entries in lists.items() for entry in entries):
-        path = {"path": str(_whole(plan).parent / entry["path"])} if "path" in entry else {}
-        lines += ["", f"[[{kind}]]", *_assignments({**entry, **path})]
-    return "\n".join([*lines, ""])
-
-
-def _assignments(content: Mapping[str, Any]) -> list[str]:
-    # Strings, numbers and lists are written alike in JSON and TOML.
-    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in content.items()]
-
-
 def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
     whole, made_with = folder.resolve(), version("dqeval")
     for i, series in enumerate(plan.series):
@@ -205,20 +174,17 @@ def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
 
 def merge(folders: Iterable[str | Path], into: str | Path) -> None:
     """Put the results of several runs, such as the shards of one, into one folder."""
-    with Store(Path(into), create=True) as store:
-        for folder in folders:
-            store.take(Path(folder))
+    folders = list(folders)
+    check_same_data(folders)
+    with locked(into), Store(into, create=True) as store:
+        store.take(folders)
 
 
 def _read(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
     if isinstance(plan, Plan):
         return plan
     # Whole paths: jobs are told apart by them, wherever they are started from, and a cluster's workers are elsewhere.
-    return make_plan(plan, folder=Path.cwd()) if isinstance(plan, Mapping) else read_plan(_whole(plan))
-
-
-def _whole(path: str | Path) -> Path:
-    return Path(path).parent.resolve() / Path(path).name
+    return make_plan(plan, folder=Path.cwd()) if isinstance(plan, Mapping) else read_plan(whole_path(plan))
 
 
 def _outcomes(

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import platform
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
-from dqeval.bench.jobs import DETECT, Job, Outcome
+from dqeval.bench.jobs import DETECT, Job, Outcome, is_other_data
+from dqeval.writing import whole, write_table
 
 FILE = "results.sqlite"
+FORM = 1  # of the tables, which the file says as its user_version; before there were forms it says 0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
-    id TEXT PRIMARY KEY, status TEXT NOT NULL, series TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL
+    id TEXT PRIMARY KEY, status TEXT NOT NULL, series TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL,
+    data TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS jobs_by_series ON jobs (series, detector, seed);
 CREATE TABLE IF NOT EXISTS results (
     series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL, metric TEXT NOT NULL,
     value REAL, seconds REAL NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
@@ -35,6 +39,7 @@ CREATE TABLE IF NOT EXISTS events (
     PRIMARY KEY (series, detector, seed, start)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS plan (detector TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS plan_series (series TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 COLUMNS = (
     "series",
@@ -50,6 +55,13 @@ COLUMNS = (
     "parameters",
     "versions",
 )
+_RESULTS = (*COLUMNS, "planned")
+_EVENTS = (
+    *("series", "dataset", "detector", "seed", "start", "stop", "dqe", "capture", "near_miss", "false_alarm"),
+    "planned",
+)
+_JOBS = ("id", "status", "series", "detector", "seed", "data")
+_TAKEN = {"results": "planned", "events": "planned", "jobs": "detector"}  # and the column of the plan's detector
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +75,77 @@ class Count:
 class Store:
     """The results of a run, in its folder. Only the process that runs the jobs writes.
 
-    A folder holds what was ever run into it; with ``planned``, methods tell of the detectors alone that the plan of the
-    last run has.
+    A folder holds what was ever run into it; with ``planned``, methods tell of the detectors and series alone that the
+    plan of the last run has.
+
+    Parameters
+    ----------
+    folder : str or Path
+    create : bool, default False
+        Whether to write, in a file that is made if need be. Otherwise nothing is written at all, so that a run on
+        read-only media can be looked at.
     """
 
     def __init__(self, folder: str | Path, *, create: bool = False) -> None:
         self.path = Path(folder) / FILE
+        self._writes = create
         if not create and not self.path.exists():
-            raise ValueError(f"{folder}: there is no run here; dqeval bench run PLAN -o {folder} starts one")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Each outcome is a transaction of its own: whoever is killed loses what was not finished, nothing else.
-        self._database = sqlite3.connect(self.path, timeout=60)
+            raise ValueError(self._nothing_here())
         if create:
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(_TABLES)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = _for_writing(self.path) if create else _for_reading(self.path)
+        try:
+            self._check()
+            if create:
+                self._bring_up_to_date()
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _nothing_here(self) -> str:
+        folder = self.path.parent
+        return f"{folder}: there is no run here; dqeval bench run PLAN -o {folder} starts one"
+
+    def _check(self) -> None:
+        """Check that this version can read the file, and that no page of it is damaged."""
+        form = self._one("PRAGMA user_version")
+        if form > FORM:
+            raise ValueError(
+                f"{self.path}: a newer dqeval wrote this (form {form}, and this one knows {FORM}): install that version"
+            )
+        if not self._writes and not self._has("jobs"):
+            raise ValueError(self._nothing_here())
+        found = self._one("PRAGMA quick_check(1)")
+        if found != "ok":
+            told = " ".join(str(found).split())
+            raise ValueError(f"{self.path} is damaged ({told}): put back a copy, or run again in a new folder")
+
+    def _bring_up_to_date(self) -> None:
+        """Make the tables, or bring those of an earlier version to the present form; all of it or nothing."""
+        if self._one("PRAGMA user_version") == FORM:
+            return
+        before = self._has("jobs")
+        with self._database as write:
+            write.execute("BEGIN IMMEDIATE")
+            if before:
+                write.execute("ALTER TABLE jobs ADD COLUMN data TEXT NOT NULL DEFAULT ''")
+            for statement in _TABLES.split(";")[:-1]:
+                write.execute(statement)
+            write.execute("INSERT INTO plan_series SELECT DISTINCT series FROM jobs")
+            write.execute(f"PRAGMA user_version = {FORM}")
+
+    def _one(self, query: str) -> Any:
+        return self._database.execute(query).fetchone()[0]
+
+    def _has(self, table: str) -> bool:
+        return bool(self._one(f"SELECT COUNT(*) FROM sqlite_master WHERE name = '{table}'"))
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; what was written is then in one file, without any beside it."""
+        if self._writes:
+            with suppress(sqlite3.Error):  # somebody is reading, and what lies beside it stays; or it is closed
+                self._database.execute("PRAGMA busy_timeout = 1000")
+                self._database.execute("PRAGMA journal_mode = DELETE")
         self._database.close()
 
     def __enter__(self) -> Store:
@@ -94,17 +159,28 @@ class Store:
         found = self._database.execute("SELECT status FROM jobs WHERE id = ?", (job,)).fetchone()
         return None if found is None else str(found[0])
 
-    def plan(self, detectors: Iterable[str]) -> None:
-        """Write down the detectors that the run has now, an empty name for those of files of scores."""
+    def plan(self, detectors: Iterable[str], series: Iterable[str]) -> None:
+        """Write down the detectors, an empty name for those of files of scores, and the series that the run has now."""
         with self._database as write:
             write.execute("DELETE FROM plan")
-            write.executemany("INSERT INTO plan VALUES (?)", ((detector,) for detector in set(detectors)))
+            write.execute("DELETE FROM plan_series")
+            self._add_plan(detectors, series)
+
+    def _add_plan(self, detectors: Iterable[str], series: Iterable[str]) -> None:
+        self._database.executemany("INSERT OR IGNORE INTO plan VALUES (?)", ((name,) for name in detectors))
+        self._database.executemany("INSERT OR IGNORE INTO plan_series VALUES (?)", ((name,) for name in series))
 
     def planned(self) -> list[str]:
         """Return the detectors that the plan of the last run has; all there are in a folder that does not say."""
-        known = self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'plan'").fetchone()
-        found = self._database.execute("SELECT detector FROM plan").fetchall() if known else []
-        return [name for (name,) in found or self._database.execute("SELECT DISTINCT detector FROM jobs")]
+        return self._planned("plan", "detector")
+
+    def planned_series(self) -> list[str]:
+        """Return the series that the plan of the last run has; all there are in a folder that does not say."""
+        return self._planned("plan_series", "series")
+
+    def _planned(self, table: str, column: str) -> list[str]:
+        found = self._database.execute(f"SELECT {column} FROM {table}").fetchall() if self._has(table) else []
+        return [name for (name,) in found or self._database.execute(f"SELECT DISTINCT {column} FROM jobs")]
 
     def add(self, job: Job, id: str, outcome: Outcome, versions: str) -> None:
         """Write down what came of a job, in place of what came of it before.
@@ -127,15 +203,15 @@ class Store:
         with self._database as write:
             for table in ("results", "events"):
                 write.execute(f"DELETE FROM {table} WHERE series = ? AND planned = ? AND seed = ?", before)
-            write.executemany(f"INSERT INTO results VALUES ({', '.join('?' * 13)})", rows)
-            write.executemany(f"INSERT INTO events VALUES ({', '.join('?' * 11)})", events)
+            write.executemany(_insert("results", _RESULTS), rows)
+            write.executemany(_insert("events", _EVENTS), events)
             # A job that was changed, by other metrics or data, is done in its new form alone.
             write.execute("DELETE FROM jobs WHERE series = ? AND detector = ? AND seed = ?", before)
             status = "failed" if outcome.failed else "done"
-            write.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", (id, status, *before))
+            write.execute(_insert("jobs", _JOBS), (id, status, *before, outcome.data))
 
     def forget_failures(self) -> int:
-        """Have the jobs that failed done again, and return how many they are."""
+        """Have the jobs that failed done again, and return how many they are; in a store that writes."""
         with self._database as write:
             return write.execute("DELETE FROM jobs WHERE status = 'failed'").rowcount
 
@@ -174,10 +250,14 @@ class Store:
             *labels,
         )
 
-    def pairs(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
-        """Return series, dataset and detector of all that was tried, whatever came of it."""
-        those, labels = self._those(planned)
-        return self._select(f"SELECT DISTINCT series, dataset, detector FROM results WHERE {those}", *labels)
+    def pairs(self) -> Iterator[dict[str, Any]]:
+        """Return series, dataset and detector of all that was tried, and whether the plan still has them."""
+        (of_plan, labels), (of_series, _) = self._of_detectors("planned"), self._of_series()
+        return self._select(
+            f"SELECT DISTINCT series, dataset, detector, {of_plan} AS detector_planned, {of_series} AS series_planned "
+            "FROM results",
+            *labels,
+        )
 
     def seconds(self) -> dict[str, float]:
         """Return the mean time that each detector took a series."""
@@ -191,28 +271,122 @@ class Store:
         columns, order = ", ".join(COLUMNS), "series, detector, seed, metric"
         return self._select(f"SELECT {columns} FROM results WHERE {condition} AND {those} ORDER BY {order}", *labels)
 
+    def export_rows(self) -> Iterator[tuple[Any, ...]]:
+        """Return every row of the results, and whether the plan of the last run has it."""
+        those, labels = self._those(True)
+        columns, order = ", ".join(COLUMNS), "series, detector, seed, metric"
+        return iter(self._database.execute(f"SELECT {columns}, {those} FROM results ORDER BY {order}", labels))
+
     def _those(self, planned: bool, column: str = "planned") -> tuple[str, list[str]]:
         """Return the condition for rows of the plan, or of all, and what it is filled with."""
-        labels = self.planned() if planned else []
-        return (f"{column} IN ({', '.join('?' * len(labels))})" if planned else "TRUE"), labels
+        if not planned:
+            return "TRUE", []
+        (detectors, labels), (series, _) = self._of_detectors(column), self._of_series()
+        return f"({detectors} AND {series})", labels
+
+    def _of_detectors(self, column: str) -> tuple[str, list[str]]:
+        labels = self.planned()
+        return f"({column} IN ({', '.join('?' * len(labels))}))", labels
+
+    def _of_series(self) -> tuple[str, list[str]]:
+        told = self._has("plan_series") and self._one("SELECT COUNT(*) FROM plan_series")
+        return ("(series IN (SELECT series FROM plan_series))" if told else "TRUE"), []
 
     def _select(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         rows = self._database.execute(query, values)
         names = [column[0] for column in rows.description]
         return (dict(zip(names, row, strict=True)) for row in rows)
 
-    def take(self, other: Path) -> None:
-        """Add the results of another run, such as a shard of this one."""
-        with closing(Store(other)) as taken:  # which says if there is none
-            planned = taken.planned()
-        self._database.execute("ATTACH ? AS other", (str(Path(other) / FILE),))
-        with self._database as write:
-            for table, detector in (("results", "planned"), ("events", "planned"), ("jobs", "detector")):
-                those = "SELECT series, detector, seed FROM other.jobs"
-                write.execute(f"DELETE FROM {table} WHERE (series, {detector}, seed) IN ({those})")
-                write.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
-            write.executemany("INSERT OR IGNORE INTO plan VALUES (?)", ((detector,) for detector in planned))
-        self._database.execute("DETACH other")
+    def data(self) -> dict[str, set[str]]:
+        """Return which data the jobs of the plan had, by series, where that is known: digests."""
+        those, labels = self._those(True, "detector")
+        found: dict[str, set[str]] = {}
+        if "data" in self._columns("jobs"):
+            query = f"SELECT DISTINCT series, data FROM jobs WHERE data <> '' AND {those}"
+            for series, data in self._database.execute(query, labels):
+                found.setdefault(series, set()).add(data)
+        return found
+
+    def take(self, folders: Iterable[str | Path]) -> None:
+        """Add the results of other runs, such as shards of this one: of all, or if one does not fit, of none."""
+        with ExitStack() as stack:
+            others = [stack.enter_context(Store(folder)) for folder in folders]  # which says if there is none
+            with self._database as write:
+                write.execute("BEGIN IMMEDIATE")
+                for other in others:
+                    self._take(other)
+
+    def _take(self, other: Store) -> None:
+        replaced = other._database.execute("SELECT series, detector, seed FROM jobs").fetchall()
+        for table, detector in _TAKEN.items():
+            self._database.executemany(
+                f"DELETE FROM {table} WHERE series = ? AND {detector} = ? AND seed = ?", replaced
+            )
+        _check_same_data(self.data(), other.data(), self.path.parent, other.path.parent)
+        for table in _TAKEN:
+            # By their names: an earlier version may lack some, or have them in another order.
+            columns = [name for name in self._columns(table) if name in other._columns(table)]
+            rows = other._database.execute(f"SELECT {', '.join(columns)} FROM {table}")
+            self._database.executemany(_insert(table, columns), rows)
+        self._add_plan(other.planned(), other.planned_series())
+
+    def _columns(self, table: str) -> list[str]:
+        return [name for _, name, *_ in self._database.execute(f"PRAGMA table_info({table})")]
+
+
+def check_same_data(folders: Sequence[str | Path]) -> None:
+    """Check that series of one name in several runs are the same series."""
+    seen: dict[str, tuple[set[str], Path]] = {}
+    for folder in map(Path, folders):
+        with Store(folder) as store:
+            found = store.data()
+        for series, data in sorted(found.items()):
+            before, first = seen.setdefault(series, (data, folder))
+            # In one run, data that has changed shows as jobs that are left.
+            if first != folder:
+                _check_same_data({series: before}, {series: data}, first, folder)
+
+
+def _check_same_data(here: Mapping[str, set[str]], there: Mapping[str, set[str]], first: Path, second: Path) -> None:
+    for series in sorted(here.keys() & there.keys()):
+        if any(is_other_data(one, other) for one in here[series] for other in there[series]):
+            raise ValueError(
+                f"the series {series} in {first} and that in {second} have different data, and cannot be compared: "
+                "rename one of them, or run both with the same data"
+            )
+
+
+def _for_writing(path: Path) -> sqlite3.Connection:
+    # Each outcome is a transaction of its own: whoever is killed loses what was not finished, nothing else.
+    database = sqlite3.connect(path, timeout=60)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")
+    return database
+
+
+def _for_reading(path: Path) -> sqlite3.Connection:
+    """Open a file so that nothing is written; on read-only media, without what may lie beside it."""
+    place = path.resolve().as_posix()
+    uri = f"file://{'' if place.startswith('/') else '/'}{quote(place)}?mode=ro"
+    database = sqlite3.connect(uri, timeout=60, uri=True)
+    try:
+        database.execute("SELECT COUNT(*) FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        database.close()
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+        beside = path.with_name(f"{path.name}-wal")
+        if beside.exists() and beside.stat().st_size:
+            raise ValueError(
+                f"{path}: the run was stopped, and its last results, in {beside.name}, cannot be read where nothing "
+                "can be written: copy the folder to another disk"
+            ) from None
+        database = sqlite3.connect(f"{uri}&immutable=1", uri=True)
+    return database
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def versions() -> str:
@@ -223,27 +397,26 @@ def versions() -> str:
 
 
 def export(folder: str | Path, path: str | Path) -> int:
-    """Write all results as CSV or Parquet, and return how many rows there are."""
-    path = Path(path)
+    """Write all results as CSV or Parquet, and return how many rows there are.
+
+    The last column, ``planned``, is 1 where the detector and the series are in the plan that was last run, and 0 where
+    they are from an earlier one.
+    """
+    columns = (*COLUMNS, "planned")
     with Store(folder) as store:
-        if path.suffix.lower() == ".parquet":
-            return _to_parquet(list(store.rows()), path)
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            count = 0
-            for row in store.rows():
-                writer.writerow(row)
-                count += 1
-            return count
+        if Path(path).suffix.lower() == ".parquet":
+            return _to_parquet(columns, store.export_rows(), path)
+        return write_table(path, columns, store.export_rows())
 
 
-def _to_parquet(rows: Sequence[dict[str, Any]], path: Path) -> int:
+def _to_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], path: str | Path) -> int:
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
         raise ValueError("Parquet files need pyarrow: pip install 'dqeval[files]'") from None
-    table = pyarrow.table({name: [row[name] for row in rows] for name in COLUMNS})
-    parquet.write_table(table, path)
-    return len(rows)
+    found = list(rows)
+    table = pyarrow.table({name: [row[i] for row in found] for i, name in enumerate(columns)})
+    with whole(path) as place:
+        parquet.write_table(table, place)
+    return len(found)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dqeval.tables import Page as Shown
 
 ENDINGS = (".csv", ".parquet")
+UNFINISHED = 3  # the exit code where jobs failed or are left: 1 is a verdict, 2 an error
 
 bench = typer.Typer(help="Run benchmarks: series × detectors × metrics.", add_completion=False)
 
@@ -113,7 +114,7 @@ def run(
         str, typer.Option(help="Do a part of the jobs, such as 1/3, the first third.", metavar="PART/PARTS")
     ] = "1/1",
 ) -> None:
-    """Run detectors on series and evaluate them, or go on where that stopped: exit code 1 if jobs failed."""
+    """Run detectors on series and evaluate them, or resume that: exit code 3 if jobs failed or are left."""
     from dqeval.bench import run
 
     part = _shard(shard)
@@ -122,7 +123,7 @@ def run(
 
 @bench.command()
 def retry(folder: Folder, workers: Workers = None, scheduler: Scheduler = None) -> None:
-    """Do the jobs again that failed, and what else is left: exit code 1 if jobs failed."""
+    """Do the jobs again that failed, and what else is left: exit code 3 if jobs failed or are left."""
     from dqeval.bench.run import retry
 
     _work(folder, partial(retry, folder), workers, scheduler)
@@ -245,7 +246,7 @@ def processes(workers: int | None, scheduler: str | None) -> int:
 
 
 def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
-    """Have the work done, show how far it is, and exit with code 1 if the run has jobs that failed."""
+    """Have the work done, show how far it is, and exit with code 3 if the run has jobs that failed or are left."""
     from dqeval.tables import counted
 
     watch, count = Watch(), processes(workers, scheduler)
@@ -258,10 +259,13 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
                 output.tell(f"stopped: {watch.count()}; the same command goes on from there")
             raise
         output.tell(watch.count())
-    failed = 0 if watch.state is None else watch.state.failed + watch.state.failed_earlier
+    failed, left = (0, 0) if watch.state is None else (watch.state.failed_in_all, watch.state.left)
     if failed:
         output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
-        raise typer.Exit(1)
+    if left:
+        output.tell(f"{counted(left, 'job')} left: start the same command again")
+    if failed or left:
+        raise typer.Exit(UNFINISHED)
 
 
 @contextmanager

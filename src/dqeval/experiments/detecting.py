@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dqeval.bench.jobs import Job, scores_of
+from dqeval.bench.lock import locked
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
 from dqeval.bench.run import State, run
@@ -134,7 +135,7 @@ def run_detectors(
     plan = Plan(runs.metrics, (setting.seed,), None, None, Limits(), (), runs.series, tuple(planned.values()))
 
     if (runs.folder / FILE).exists():
-        with Store(runs.folder) as store:
+        with locked(runs.folder), Store(runs.folder, create=True) as store:
             store.forget_failures()  # what failed is tried again with every start
 
     def tell(state: State) -> None:

@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 
 from dqeval.bench.jobs import DETECT, EVALUATE
-from dqeval.bench.plan import Plan, read_plan
-from dqeval.bench.rank import LEVEL, Ranking, Standing, label_of, rank
-from dqeval.bench.run import KEPT
+from dqeval.bench.kept import kept
+from dqeval.bench.plan import Plan
+from dqeval.bench.rank import LEVEL, Ranking, Standing, label_of, rank_store
 from dqeval.bench.store import Store
 from dqeval.drawing import COLOURS, INK, require_matplotlib
+from dqeval.places import without_folders
 from dqeval.registry import METRICS
 from dqeval.report.diagram import critical_difference, size_of
 from dqeval.report.drilldown import NONE, Case, Pages, cases_of, folder_of, write_pages
 from dqeval.scoring import Progress
 from dqeval.tables import Table, best_of, counted, listed
+from dqeval.writing import write_text
 
 MOST_PAGES = 50
 MOST_REASONS = 100
@@ -58,19 +60,20 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
     """
     folder, path = Path(folder), Path(path)
     with Store(folder) as store:
+        # The plan first: with it come the detectors and metrics that people registered themselves.
+        plan = _plan(folder)
         count, seconds = store.count(planned=True), store.seconds()
         values = [{**row, "unit": row["series"]} for row in store.values(planned=True)]
         lacking = _lacking(store.rows(planned=True))
-    # The plan first: with it come the detectors and metrics that people registered themselves.
-    plan = _plan(folder)
-    ranking = _ranked(folder)
+        ranking, by_event = _ranked(store), _ranked(store, by="event")
+        datasets = _datasets(store, sorted({row["dataset"] for row in values}))
     cases = cases_of(values)
     pages = write_pages(plan, folder, path, cases[:MOST_PAGES], progress)
     sections = {
         "Leaderboard": _leaderboard(ranking, seconds),
         "Critical differences": _differences(ranking),
-        "Datasets": _datasets(folder, sorted({row["dataset"] for row in values})),
-        "Events": _events(folder),
+        "Datasets": datasets,
+        "Events": _events(by_event),
         "Agreement of metrics": _agreements(ranking),
         "Series": _series(cases, pages),
         "Failures": _failures(lacking),
@@ -85,7 +88,7 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
         "css": _own("page.css") + _own("bench.css"),
         "js": _own("bench.js"),
     }
-    path.write_text(_filled(_own("bench.html"), fields), encoding="utf-8")
+    write_text(path, _filled(_own("bench.html"), fields))
     return folder_of(path) if pages.links else None
 
 
@@ -156,23 +159,21 @@ def _no_minus_zero(value: float, digits: int) -> float:
 
 def _plan(folder: Path) -> Plan | str:
     """Return the plan of a run, or why there is none."""
-    if not (folder / KEPT).exists():
-        return "no plan is kept with the run"
     try:
-        return read_plan(folder / KEPT)
+        return kept(folder).plan
     except (OSError, ValueError) as error:
-        return str(error)
+        return without_folders(str(error).removeprefix(f"{folder}: "))
 
 
 # Who is best ---------------------------------------------------------------------------------------------------------
 
 
-def _ranked(folder: Path, **options: Any) -> Ranking | str:
+def _ranked(store: Store, **options: Any) -> Ranking | str:
     """Return a ranking, or why there is none."""
     try:
-        return rank(folder, **options)
+        return rank_store(store, **options)
     except ValueError as error:
-        return f"There is no ranking: {error}."
+        return f"There is no ranking: {without_folders(str(error), [str(store.path.parent.parent)])}."
 
 
 def _first(ranking: Ranking) -> Standing:
@@ -284,10 +285,10 @@ def _svg(ranking: Ranking) -> str:
 # Parts of the run ----------------------------------------------------------------------------------------------------
 
 
-def _datasets(folder: Path, datasets: Sequence[str]) -> str:
+def _datasets(store: Store, datasets: Sequence[str]) -> str:
     if len(datasets) < 2:
         return _paragraph(f"All series are of one dataset{''.join(f': {name}' for name in datasets)}.")
-    found = {dataset: _ranked(folder, dataset=dataset) for dataset in datasets}
+    found = {dataset: _ranked(store, dataset=dataset) for dataset in datasets}
     rankings = {dataset: ranking for dataset, ranking in found.items() if not isinstance(ranking, str)}
     detectors = sorted({detector for ranking in rankings.values() for detector in ranking.detectors})
     whole = "".join(_details(dataset, _whole(ranking)) for dataset, ranking in found.items())
@@ -315,8 +316,7 @@ def _whole(ranking: Ranking | str) -> str:
     return _paragraph(" ".join([ranking.over(), *ranking.left_out()]), "hint") + table + _paragraph(ranking.sentence())
 
 
-def _events(folder: Path) -> str:
-    ranking = _ranked(folder, by="event")
+def _events(ranking: Ranking | str) -> str:
     if isinstance(ranking, str):
         return _paragraph(f"{ranking} Events are scored by DQE.")
     hint = "Each event counts once, however many a series has. Events of one series are not independent of each other."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -17,12 +18,17 @@ from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
 from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.rank import agreement_of, cube_of
 from dqeval.compare import compare
+from dqeval.places import without_folders
 from dqeval.report.page import MISSING, page
 from dqeval.scoring import Progress
 from dqeval.tables import best_of, listed
 from dqeval.types import FloatArray, Series
+from dqeval.writing import write_text
 
 NONE = "–"  # where there is no value
+_MOST_LETTERS = 80
+_PLAIN = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_MOST_LETTERS - 1}}}")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # no files, to Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +129,17 @@ def write_pages(
     beside = folder_of(path)
     beside.mkdir(exist_ok=True)
     planned = {each.source.name: each for each in plan.series}
+    names = file_names([case.name for case in cases])
     pages = Pages({}, {})
     for done, case in enumerate(cases):
         tell(done, len(cases))
         try:
             content = _series_page(plan, planned, case.name, folder, back=quote(f"../{path.name}"))
         except (OSError, ValueError) as error:
-            pages.reasons[case.name] = str(error)
+            pages.reasons[case.name] = without_folders(str(error), _folder_of(planned.get(case.name)))
             continue
-        file = beside / _file_name(case.name)
-        file.write_text(content, encoding="utf-8")
-        pages.links[case.name] = quote(f"{beside.name}/{file.name}")
+        write_text(beside / names[case.name], content)
+        pages.links[case.name] = quote(f"{beside.name}/{names[case.name]}")
     tell(len(cases), len(cases))
     return pages
 
@@ -157,7 +163,9 @@ def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, fo
         kept = dict(series.scores) if job.detector == FROM_FILE else {job.detector.label: kept_scores(job, series)}
         scores |= {label: found for label, found in kept.items() if found is not None}
     if not scores:
-        raise ValueError("its scores are not kept any more: the data, or the version of dqeval, has changed")
+        raise ValueError(
+            "its scores are not kept any more: the data or the version of dqeval has changed, or a file is damaged"
+        )
     drawn = _drawn(series, scores)
     period = None if plan.near is not None else plan.period or series.period
     return page(drawn, compare(drawn, near=plan.near, period=period), back=back)
@@ -169,8 +177,20 @@ def _drawn(series: Series, scores: Mapping[str, FloatArray]) -> Series:
     return replace(series, scores=scores, values=series.values if one_column else None)
 
 
-def _file_name(series: str) -> str:
-    """Return a file name that every system takes, another one for each series."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", series).strip(".")[:80]
-    digest = hashlib.sha256(series.encode()).hexdigest()[:8]
-    return f"{plain}.html" if plain == series else f"{plain}-{digest}.html"
+def _folder_of(series: PlannedSeries | None) -> list[str]:
+    path = getattr(series.source, "path", None) if series else None
+    return [] if path is None else [str(path.parent)]
+
+
+def file_names(series: Sequence[str]) -> dict[str, str]:
+    """Return file names that every system takes, by series; no two are the same where A and a are."""
+    counts = Counter(name.lower() for name in series)
+    return {name: _file_name(name, alone=counts[name.lower()] == 1) for name in series}
+
+
+def _file_name(series: str, *, alone: bool) -> str:
+    if alone and _PLAIN.fullmatch(series) and not _DEVICE.match(series):
+        return f"{series}.html"
+    # No plain name has a tilde.
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "_", series)[:_MOST_LETTERS]
+    return f"{readable}~{hashlib.sha256(series.encode(errors='surrogatepass')).hexdigest()[:12]}.html"

@@ -1,0 +1,87 @@
+"""The plan that a run was last started with, which its folder keeps as JSON: for status, retry and the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dqeval.bench.plan import KEPT_AS, Plan, plain, read_content, read_plan
+from dqeval.writing import write_text
+
+KEPT = "plan.json"
+_BY = "dqeval bench run"
+_EARLIER = "plan.toml"  # where plans were kept before, with the shard in the first line
+_MARK = "# Kept by dqeval bench run, shard "
+
+Given = Plan | Mapping[str, Any] | str | Path
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run was last started with: where that is written, which shard, and the plan."""
+
+    path: Path
+    shard: tuple[int, int]
+    plan: Plan
+
+
+def check_place(folder: Path) -> None:
+    """Check that nobody's own file would be written over; one that was cut short is nobody's."""
+    place = folder / KEPT
+    if place.exists() and (text := place.read_text(encoding="utf-8", errors="replace").strip()) and _BY not in text:
+        raise ValueError(f"{place} is not from a run, and would be written over: choose another folder")
+
+
+def keep(plan: Given, folder: Path, shard: tuple[int, int]) -> None:
+    """Write down what a run is started with; of a `Plan` nothing says how it was made, and so no plan is kept."""
+    if isinstance(plan, Plan):
+        (folder / KEPT).unlink(missing_ok=True)
+        return
+    content = {"kept_by": _BY, "shard": list(shard), KEPT_AS: _with_whole_paths(plan)}
+    write_text(folder / KEPT, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def kept(folder: Path) -> Kept:
+    """Return what a run was last started with."""
+    path = next((folder / name for name in (KEPT, _EARLIER) if (folder / name).exists()), None)
+    if path is None:
+        raise ValueError(f"{folder}: no plan is kept here: merged runs, and those that start from a Plan, have none")
+    plan = read_plan(whole_path(path))
+    return Kept(path, _shard(path), plan)
+
+
+def whole_path(path: str | Path) -> Path:
+    """Return a path from the root on; what a link leads to is not looked for."""
+    return Path(path).parent.resolve() / Path(path).name
+
+
+def _with_whole_paths(plan: Mapping[str, Any] | str | Path) -> dict[str, Any]:
+    """Return what a plan holds; with whole paths, it is the same from wherever one is."""
+    content = plain(plan) if isinstance(plan, Mapping) else read_content(plan)
+    folder = Path.cwd() if isinstance(plan, Mapping) else whole_path(plan).parent
+    if "modules" in content:
+        content["modules_in"] = str(folder / content.get("modules_in", "."))
+    for entry in (*content.get("data", ()), *content.get("scores", ())):
+        if "path" in entry:
+            entry["path"] = str(folder / entry["path"])
+    return content
+
+
+def _shard(path: Path) -> tuple[int, int]:
+    """Return the shard that the file of a plan says, which is known to hold one."""
+    text = path.read_text(encoding="utf-8")
+    first = text.partition("\n")[0]
+    if path.name == _EARLIER:
+        shard = first.removeprefix(_MARK).split("/") if first.startswith(_MARK) else (1, 1)
+    else:
+        shard = json.loads(text).get("shard")
+    try:
+        part, parts = map(int, shard)
+    except (ValueError, TypeError):
+        raise ValueError(
+            f"{path}: shard must be a part and how many there are, such as [1, 3]: got {shard!r}"
+        ) from None
+    return part, parts

@@ -1,0 +1,156 @@
+"""Files that are there whole or not at all, whatever happens while they are written."""
+
+import ast
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dqeval
+from dqeval import bench
+from dqeval.places import short_traceback, without_folders
+from dqeval.writing import whole, write_table, write_text
+
+SOURCE = Path(dqeval.__file__).parent
+WRITES = {"write_text", "write_bytes", "savefig", "save", "savez", "savetxt", "to_csv", "to_parquet", "write_table"}
+GUARDS = {"whole", "written"}
+# What is not a file that people get: the log that goes on where it stopped, the lock, and what is only in memory.
+ALLOWED = {
+    ("writing.py", "open"),
+    ("writing.py", "write_text"),
+    ("experiments/work.py", "open"),
+    ("report/bench.py", "savefig"),
+    ("bench/jobs.py", "save"),
+}
+
+
+def opens_for_writing(call):
+    modes = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    modes += [k.value.value for k in call.keywords if k.arg == "mode" and isinstance(k.value, ast.Constant)]
+    return any(set(mode) <= set("rwxabt+") and set(mode) & set("wxa+") for mode in modes)
+
+
+def writes(tree):
+    """Yield the name and the line of each call that writes a file other than to the place that `whole` gives."""
+    safe = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With)
+        and any(getattr(getattr(item.context_expr, "func", None), "id", "") in GUARDS for item in node.items)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node not in safe:
+            name = node.func.attr
+            if name in WRITES or (name == "open" and opens_for_writing(node)):
+                yield name, node.lineno
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open" and opens_for_writing(node):
+            yield "open", node.lineno
+
+
+def test_every_file_is_written_beside_and_renamed():
+    found = {
+        (path.relative_to(SOURCE).as_posix(), name): line
+        for path in SOURCE.rglob("*.py")
+        for name, line in writes(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert found.keys() - ALLOWED == set(), "write it with dqeval.writing"
+    assert set(writes(ast.parse("open('a', 'w')\np.open('rb+')\nx.write_bytes(b'')"))) == {
+        ("open", 1),
+        ("open", 2),
+        ("write_bytes", 3),
+    }
+    assert not list(writes(ast.parse("p.open('rb')\nwith whole(p) as place:\n    place.write_text('')\n")))
+
+
+def listing(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_what_fails_in_the_middle_leaves_the_file_as_it_was(tmp_path, before):
+    path = tmp_path / "a.csv"
+    if before:
+        path.write_text(before)
+
+    def rows():
+        yield [1, 2]
+        raise RuntimeError("no more")
+
+    for write in (lambda: write_table(path, ["a", "b"], rows()), lambda: write_text(path, "\ud800")):
+        with pytest.raises((RuntimeError, UnicodeEncodeError)):
+            write()
+        assert listing(tmp_path) == (["a.csv"] if before else [])
+    if before:
+        assert path.read_text() == before
+    assert write_table(path, ["a", "b"], [[1, 2], [3, "x,y"]]) == 2
+    assert path.read_bytes() == b'a,b\n1,2\n3,"x,y"\n'
+
+
+def test_a_full_disk_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*a\.txt'"):
+        write_text(tmp_path / "a.txt", "text")
+    assert listing(tmp_path) == []
+
+
+def test_other_errors_and_devices(tmp_path):
+    with pytest.raises(FileNotFoundError, match="elsewhere"), whole(tmp_path / "a.txt"):
+        (tmp_path / "elsewhere").read_text()
+    with pytest.raises(OSError, match=r"nowhere.a\.txt"):
+        write_text(tmp_path / "nowhere" / "a.txt", "text")
+    write_text(os.devnull, "text")
+    assert not Path(os.devnull).is_file()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from dqeval import bench
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)  # in the middle: written, not yet renamed
+bench.run(Path("plan.toml"), "run")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other signals")
+def test_a_kill_while_the_plan_is_written_costs_nothing(tmp_path):
+    text = 'metrics = ["auc_roc"]\n[[data]]\ngenerator = "synthetic"\nn = 500\nperiod = 16\n[[detector]]\nname = "sr"\n'
+    (tmp_path / "plan.toml").write_text(text)
+    for _ in range(2):
+        killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path)
+        assert killed.returncode == -signal.SIGKILL
+        assert not (tmp_path / "run" / "plan.json").exists()
+    assert bench.run(tmp_path / "plan.toml", tmp_path / "run").done == 1
+
+
+# What files say of the machine ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ValueError: /home/me/data/a.csv: no label", "ValueError: a.csv: no label"),
+        ("No such file: '/home/my own/b c/a.pt'", "No such file: 'a.pt'"),
+        (r"C:\Users\me\a.csv: bad", "a.csv: bad"),
+        ("/my data/x y/a.csv and (/tmp/b/c)", "a.csv and (c)"),
+        ("1/2 and/or n/a, tcp://host:1/x", "1/2 and/or n/a, tcp://host:1/x"),
+        ("", ""),
+    ],
+)
+def test_no_folders_in_a_text(text, expected):
+    assert without_folders(text, ["/my data/x y", ""]) == expected
+
+
+def test_no_folders_in_a_traceback(monkeypatch):
+    monkeypatch.setattr(sys, "path", ["", "/opt/lib", "/opt/lib/site-packages"])
+    files = ("/opt/lib/site-packages/dqeval/panel.py", "/opt/lib/json/x.py", "/home/me/own.py", "<string>")
+    text = "\n".join(f'  File "{file}", line 3, in f' for file in files)
+    shown = [line.split('"')[1] for line in short_traceback(text).splitlines()]
+    assert shown == ["dqeval/panel.py", "json/x.py", "own.py", "<string>"]
