@@ -12,6 +12,7 @@ from dqeval.events import find_events
 from dqeval.period import find_period
 from dqeval.tables import Page, Table, counted
 from dqeval.types import Events, FloatArray, Series
+from dqeval.validate import scaled
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
@@ -152,11 +153,11 @@ def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
     if distinct <= FEWEST_VALUES:
         what = "these are detections" if distinct == 2 else "most thresholds do the same"
         yield Finding("warning", name, f"only {distinct} distinct scores: {what}")
-    bulk = float(np.mean(scores <= scores.min() + LOW_PART * (scores.max() - scores.min())))
+    bulk = float(np.mean(scaled(scores) <= LOW_PART))
     if distinct > 2 and bulk > MOST_IN_LOW_PART:
         message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
         yield Finding("warning", name, f"{message} thresholds of DQE and other metrics: consider their logarithms")
-    if (np.diff(scores) > 0).all():
+    if (scores[1:] > scores[:-1]).all():
         yield Finding("warning", name, "every value is higher than the one before: is this a time, not a score?")
     saturated = float(np.mean(scores == scores.max()))
     if distinct > 2 and saturated > MOST_SATURATED:

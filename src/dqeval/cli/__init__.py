@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from typing import Any
 
 import typer
@@ -11,6 +13,7 @@ from dqeval.cli import output
 from dqeval.cli.commands import app
 
 INTERRUPTED = 130  # as shells have it for Ctrl-C
+_LONGEST = 300  # of what an error says that is no sentence
 
 # Where this class lives differs between versions of typer; the base of a public one is the same in all.
 UsageError: Any = typer.BadParameter.__base__
@@ -34,9 +37,21 @@ def main() -> None:
         code = _failed(str(error))
     except typer.Abort:
         code = INTERRUPTED
+    except MemoryError:
+        code = _failed("there is not enough memory for this: try with fewer detectors, or with fewer points")
+    except Exception as error:
+        code = _bug(error)
     if code == INTERRUPTED:
         typer.echo("dqeval: interrupted", err=True)
     sys.exit(code)
+
+
+def _bug(error: Exception) -> int:
+    """Say what to do about an error that nobody has thought of; not with the exit code of a verdict."""
+    if os.environ.get("DQEVAL_DEBUG"):
+        traceback.print_exception(error)
+    said = f"{type(error).__name__}: {str(error)[:_LONGEST]}"
+    return _failed(f"this is a bug in dqeval: {said}; please report it; DQEVAL_DEBUG=1 shows the traceback")
 
 
 def _failed(sentence: str) -> int:

@@ -200,7 +200,7 @@ def verify(
 
     try:
         content = json.loads(receipt.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(f"{receipt}: this is not JSON, and so not a receipt") from None
     with output.progress("verify") as tell:
         found = verify(content, files, progress=tell)

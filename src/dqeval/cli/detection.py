@@ -118,7 +118,7 @@ def detect(
     seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="How many series to work on side by side, one thread each.", min=1)] = 1,
 ) -> None:
-    """Run detectors on series, and add their scores to CSV files in a folder: exit code 1 if some could not be done."""
+    """Run detectors on series, and add their scores to CSV files in a folder: exit code 2 if some could not be done."""
     chosen = _chosen(detector)
     options = {"seed": seed, "device": device}
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
@@ -161,7 +161,7 @@ def list_series(
     form: Annotated[Format, typer.Option("--format", help="How to write the list.")] = Format.TABLE,
     path: Output = None,
 ) -> None:
-    """List series: how long they are, how many events they have, where training ends: exit code 1 if one is bad."""
+    """List series: how long they are, how many events they have, where training ends: exit code 2 if one is bad."""
     from dqeval.datasets.formats import titles
     from dqeval.receipts import jsonable
 
@@ -171,7 +171,7 @@ def list_series(
         for done, (title, source) in enumerate(zip(titles(sources), sources, strict=True), start=1):
             try:
                 rows.append(_row(title, source))
-            except (ValueError, OSError) as error:
+            except Exception as error:  # one bad file must not hide the others
                 failures.append(_sentence(error))
             tell(done, len(sources))
     listing = Listing(tuple(rows))
@@ -266,7 +266,7 @@ def _done(job: Job) -> Outcome:
             except ValueError as error:
                 failures.append(_sentence(error))
         done = _put(job.target, series, series.values, scores) if scores else ""
-    except (ValueError, OSError) as error:
+    except Exception as error:  # one bad file must not end the work on all others
         return Outcome(job.target, failures=(*failures, _sentence(error)))
     return Outcome(job.target, done, tuple(failures))
 
@@ -371,8 +371,8 @@ def _tell(sentence: str) -> None:
 
 
 def _finish(failures: Sequence[str]) -> None:
-    """Say what went wrong, and exit with code 1 if anything did."""
+    """Say what went wrong, and exit with code 2 if anything did: 1 is for verdicts."""
     for failure in failures:
         _tell(failure)
     if failures:
-        raise typer.Exit(1)
+        raise typer.Exit(2)

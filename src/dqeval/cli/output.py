@@ -61,7 +61,8 @@ def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[
         return
     text = _rendered(result, form, make_receipt, str)
     with written(path) as place:
-        place.write_text(f"{text}\n", encoding="utf-8")
+        # The name of a file may hold bytes that are no text; JSON has the same form for them.
+        place.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager

@@ -91,6 +91,8 @@ def about(name: str) -> Iterator[None]:
 
 def series_names(files: Sequence[Path]) -> list[str]:
     """Return what to call the series: by their files' names, or the whole paths of those with the same name."""
+    from dqeval.datasets.files import printable
+
     names = [file.name if str(file) != "-" else "standard input" for file in files]
     count = Counter(names)
-    return [name if count[name] == 1 else str(file) for name, file in zip(names, files, strict=True)]
+    return [printable(name if count[name] == 1 else str(file)) for name, file in zip(names, files, strict=True)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
 from dqeval.datasets.columns import NUMBERED_VALUE, find_roles, with_roles
 from dqeval.datasets.files import Columns, column_names, read_with_times
 from dqeval.datasets.formats import series_format, stem
+from dqeval.datasets.guard import shortened
 from dqeval.types import BoolArray, FloatArray, Series
 
 CSV = (".csv", ".csv.gz")
@@ -24,6 +25,7 @@ TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
 UCR_NAME = re.compile(r"_(\d+)_(\d+)_(\d+)$")
 NAB_WINDOWS = Path("labels", "combined_windows.json")
 _LONGEST = 80  # of what an error quotes
+_NUMERIC = "biuf"
 
 
 def _header(path: Path) -> list[str]:
@@ -47,24 +49,30 @@ def easytsad(path: Path, name: str) -> Series:
         {},
         values,
         train_stop=len(parts[0][0]),
-        timestamps=np.concatenate([_array(file) for file in times]) if all(f.exists() for f in times) else None,
+        timestamps=_joined_times(times) if all(file.exists() for file in times) else None,
     )
 
 
 def _easytsad_part(path: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    values, labels = _array(path / f"{part}.npy"), _array(path / f"{part}_label.npy")
+    values, labels = _numeric(path / f"{part}.npy"), _numeric(path / f"{part}_label.npy")
     if len(values) != len(labels):
         raise ValueError(f"{part}_label.npy must be as long as {part}.npy: got {len(labels):,} and {len(values):,}")
     return values, labels
 
 
-def _array(path: Path) -> NDArray[Any]:
-    """Return the array of an npy file, which must hold points."""
-    with path.open("rb") as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    if not array.ndim:
-        raise ValueError(f"{path.name} must hold a column or several: it holds a single value")
+def _numeric(path: Path) -> NDArray[Any]:
+    array = npy_array(path)
+    if array.dtype.kind not in _NUMERIC:
+        raise ValueError(f"{path.name} must hold numbers: its dtype is {array.dtype}")
     return array
+
+
+def _joined_times(files: list[Path]) -> NDArray[Any]:
+    times = [npy_array(file) for file in files]
+    kinds = [time.dtype.kind for time in times]
+    if len(set(kinds)) > 1:
+        raise ValueError(f"the timestamps of both parts must be of one kind: got {times[0].dtype} and {times[1].dtype}")
+    return np.concatenate(times)
 
 
 @series_format(
@@ -96,9 +104,8 @@ def _numbers(words: list[str]) -> FloatArray:
         return np.array(words, dtype=np.float64)
     except ValueError as error:
         # The word may be the whole file, where something else separates the numbers.
-        said = str(error)
-        short = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
-        raise ValueError(f"there must be numbers, separated by blanks or lines: {short}") from None
+        said = shortened(str(error), _LONGEST)
+        raise ValueError(f"there must be numbers, separated by blanks or lines: {said}") from None
 
 
 @series_format(
@@ -157,8 +164,11 @@ def nab(path: Path, name: str) -> Series:
 
 def _moment(text: str) -> np.datetime64:
     """Return a time; one with a zone in universal time."""
-    time = datetime.fromisoformat(text)
-    return np.datetime64(time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time, "us")
+    try:
+        time = datetime.fromisoformat(text)
+        return np.datetime64(time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time, "us")
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"{shortened(str(text), _LONGEST)} is not a time, such as 2014-04-01 14:30:00") from None
 
 
 def _nab_windows(path: Path) -> list[tuple[str, str]]:
@@ -170,20 +180,15 @@ def _nab_windows(path: Path) -> list[tuple[str, str]]:
         return [(start, stop) for start, stop in json.loads(file.read_text(encoding="utf-8"))[key]]
     except KeyError:
         raise ValueError(f"{file} has no entry {key}") from None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise ValueError(f"{file} must be a JSON object with pairs of start and end for each file") from None
 
 
 def _pack_members(path: Path) -> dict[str, set[str]]:
     """Return the arrays of each series in an npz file whose arrays are called NAME/ARRAY; none if it is no npz file."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            members = file.namelist()
-    except zipfile.BadZipFile:
-        return {}
     found: dict[str, set[str]] = {}
-    for member in members:
-        name, _, array = member.removesuffix(".npy").rpartition("/")
+    for member in npz_names(path):
+        name, _, array = member.rpartition("/")
         found.setdefault(name, set()).add(array)
     return found
 
@@ -202,9 +207,11 @@ def _is_pack(path: Path) -> bool:
 )
 def pack(path: Path, name: str) -> Series:
     """Many series in one npz file, as arrays NAME/data and NAME/label; names may end as in TSB-AD."""
-    with np.load(path) as arrays:
-        labels = arrays[f"{name}/label"]
-        return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=_train_stop(name, labels))
+    arrays = npz_arrays(path, (f"{name}/data", f"{name}/label"))
+    if len(arrays) < 2:
+        raise ValueError(f"there must be arrays {name}/data and {name}/label")
+    labels = arrays[f"{name}/label"]
+    return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=_train_stop(name, labels))
 
 
 @series_format(

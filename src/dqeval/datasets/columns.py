@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,7 +132,7 @@ def find_roles(
     need_scores: bool = True,
 ) -> Roles:
     """Return which of the named columns is which: see `read_columns`."""
-    names = list(names)
+    names = dict.fromkeys(names)  # where a name is found at once, however many there are
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
@@ -146,7 +146,7 @@ def find_roles(
     return Roles(label, value, tuple(detectors))
 
 
-def _chosen(names: list[str], given: str | None, usual: tuple[str, ...]) -> str | None:
+def _chosen(names: Collection[str], given: str | None, usual: tuple[str, ...]) -> str | None:
     """Return the column that was asked for, or the one with a usual name, or None."""
     if given is not None:
         return _existing(names, given)
@@ -156,7 +156,7 @@ def _chosen(names: list[str], given: str | None, usual: tuple[str, ...]) -> str 
     return found[0] if found else None
 
 
-def _existing(names: list[str], name: str) -> str:
+def _existing(names: Collection[str], name: str) -> str:
     if name not in names:
         raise ValueError(f"no numeric column is called {name}; there are {listed(names)}")
     return name

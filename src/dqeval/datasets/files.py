@@ -8,7 +8,6 @@ import io
 import json
 import re
 import sys
-import zipfile
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,16 +19,28 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.datasets.arrays import npz_arrays
+from dqeval.datasets.arrow import arrow_arrays
+from dqeval.datasets.guard import NO_MEMORY, allowed_bytes, shortened, too_much
 from dqeval.types import FloatArray
 
 STANDARD_INPUT = Path("-")
 SEPARATORS = ",;\t"
 TRUTH = {"true": 1.0, "false": 0.0}
 TIME_NAMES = ("timestamp", "time", "date", "datetime", "t", "ds", "ts", "epoch", "unix", "unix_ts")
-IGNORED_NAMES = ("", *TIME_NAMES, "index")  # pandas writes its index without a name
+IGNORED_NAMES = ("", *TIME_NAMES, "index", "__index_level_0__")  # pandas writes its index without a name, or so
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
-UNREADABLE = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")  # as JSON may write what is no text alone
+LINES = (".jsonl", ".ndjson")
+ARROW = (".parquet", ".feather")
+UNREADABLE = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
 _ROWS_AT_ONCE = 10_000
+_CELLS_AT_ONCE = 1_000_000
+_LONGEST_LINE = 2**25  # bytes: a million columns of full precision
+_LONGEST_TIME = 64  # characters: all timestamps take as much memory as the longest
+_MOST_NAMES = 10  # in a message
+_LONGEST_NAME = 80  # in a message
+_PIECE = 2**16
 
 Columns = dict[str, FloatArray]
 Times = NDArray[Any]
@@ -42,12 +53,9 @@ def read_numbers(path: Path, *, watch: Watch = lambda stream: stream) -> Columns
     The ending of the name says what the file is: .npz, .parquet, .feather, .jsonl or .ndjson. Anything else is text
     with columns separated by commas, semicolons or tabs, named in the first line; so is the path ``-``, standard input.
     A text file that is packed with gzip is unpacked on the way. ``watch`` may put a stream of its own before that of a
-    text file, to see what is read.
+    text file, to see what is read. Errors do not name the file.
     """
-    try:
-        return _columns_of(path, watch)
-    except ValueError as error:
-        raise ValueError(f"{name_of(path)}: {error}") from None
+    return _columns_of(path, watch)
 
 
 def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tuple[Columns, Times | None]:
@@ -58,17 +66,31 @@ def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tupl
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the names in the first line of a text file; none where there is no such line, as its reader will say."""
+    """Return the names of the columns of a text file; none where they are not in its first line, or cannot be read."""
+    kind = _kind(path)
+    if kind in (".npz", *ARROW):
+        return []
     try:
-        with _opened(path) as stream, _text_of(stream) as text:
-            return list(next(_text_rows(text)))
-    except UNREADABLE:
+        with _opened(path) as stream, _text_of(stream, path) as text:
+            return list(next(_rows(text, kind), []))
+    except (*UNREADABLE, OSError):
         return []
 
 
 def name_of(path: Path) -> str:
     """Return what a file is called in messages."""
     return "standard input" if path == STANDARD_INPUT else str(path)
+
+
+def printable(name: str) -> str:
+    r"""Return a name that can be written anywhere: bytes of a file's name that are no text are shown as numbers.
+
+    Examples
+    --------
+    >>> printable("caf\udce9.csv")
+    'caf\\udce9.csv'
+    """
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _columns_of(path: Path, watch: Watch, times: list[Times] | None = None) -> Columns:
@@ -81,29 +103,65 @@ def _columns_of(path: Path, watch: Watch, times: list[Times] | None = None) -> C
         raise ValueError("not a text file in UTF-8; save it as one, comma-separated") from None
     except UNREADABLE as error:
         raise ValueError(str(error)) from None
+    except MemoryError:
+        raise ValueError(NO_MEMORY) from None
+
+
+def _kind(path: Path) -> str:
+    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def _columns_by_kind(path: Path, watch: Watch, times: list[Times] | None) -> Columns:
-    kind = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+    kind = _kind(path)
     if kind == ".npz":
-        return _from_arrays(_npz_arrays(path), times)
-    if kind in (".parquet", ".feather"):
-        return _from_arrays(_arrow_arrays(path, kind), times)
-    with _opened(path) as stream, _text_of(watch(stream)) as text:
-        return _from_rows(_json_rows(text) if kind in (".jsonl", ".ndjson") else _text_rows(text), times)
+        return _from_arrays(npz_arrays(path), times)
+    if kind in ARROW:
+        return _from_arrays(arrow_arrays(path, kind, ignored=IGNORED_NAMES, times=TIME_NAMES), times)
+    with _opened(path) as stream, _text_of(watch(stream), path) as text:
+        return _from_rows(_rows(text, kind), times)
+
+
+def _rows(text: TextIO, kind: str) -> Iterator[Sequence[Any]]:
+    return _json_rows(text) if kind in LINES else _text_rows(text)
 
 
 def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else path.open("rb")
 
 
+class _Bounded(io.RawIOBase):
+    """A stream that ends with an error where another one goes on for too long, or a line in it does."""
+
+    def __init__(self, source: BinaryIO, allowed: int) -> None:
+        self._source, self._allowed = source, allowed
+        self._count = self._since_line = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer."""
+        data = self._source.read(len(buffer))
+        buffer[: len(data)] = data
+        self._count += len(data)
+        end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._since_line = len(data) - end - 1 if end >= 0 else self._since_line + len(data)
+        if self._since_line > _LONGEST_LINE:
+            raise ValueError(f"a line is longer than {_LONGEST_LINE:,} bytes: is this a table?")
+        if self._count > self._allowed:
+            raise too_much(self._allowed)
+        return len(data)
+
+
 @contextmanager
-def _text_of(stream: BinaryIO) -> Iterator[TextIO]:
-    """Give a stream as text, unpacked if it is packed."""
+def _text_of(stream: BinaryIO, path: Path) -> Iterator[TextIO]:
+    """Give a stream as text, unpacked if it is packed; it may be longer than the file, but not without limit."""
     seen = io.BufferedReader(cast(io.RawIOBase, stream))
     zipped = seen.peek(2)[:2] == b"\x1f\x8b"
     unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen) if zipped else seen)
-    text = io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="")
+    allowed = allowed_bytes(path.stat().st_size if path.is_file() else 0)
+    text = io.TextIOWrapper(io.BufferedReader(_Bounded(unpacked, allowed), _PIECE), encoding="utf-8-sig", newline="")
     try:
         yield text
     finally:
@@ -128,7 +186,7 @@ def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
     """Yield the keys of the first object, then the values of each, which must have the same keys."""
     names: list[str] | None = None
     for number, line in enumerate((line for line in file if line.strip()), start=1):
-        row = json.loads(line)
+        row = _parsed(line, number)
         if not isinstance(row, dict):
             raise ValueError(f"row {number} is not a JSON object")
         if names is None:
@@ -139,35 +197,60 @@ def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
         yield [row[name] for name in names]
 
 
+def _parsed(line: str, number: int) -> Any:
+    try:
+        row = json.loads(line)
+        if HALF_CHARACTER.search(line):
+            json.dumps(row, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"row {number} is not JSON: {error.msg} at character {error.pos + 1:,}") from None
+    except UnicodeEncodeError:
+        raise ValueError(f"row {number} holds half of a character, such as \\ud800, which is no text") from None
+    except RecursionError:
+        raise ValueError(f"row {number} is nested too deeply: it must be an object of numbers") from None
+    return row
+
+
 def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Columns:
     """Return the columns of rows that follow their names, read in batches so that their text is never held whole."""
     names = next(rows, [])
     if not names:
         raise ValueError("the file is empty: it needs a line that names the columns, and rows below it")
-    batch = list(islice(rows, _ROWS_AT_ONCE))
+    rows = _of_width(rows, len(names))
+    at_once = max(1, min(_ROWS_AT_ONCE, _CELLS_AT_ONCE // len(names)))
+    batch = list(islice(rows, at_once))
     if not batch:
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
-    used = [i for i, name in enumerate(names) if i < len(batch[0]) and _is_used(name, batch[0][i])]
+    used = [i for i, name in enumerate(names) if _is_used(name, batch[0][i])]
     if len({names[i] for i in used}) < len(used):
         raise ValueError(f"two columns have the same name: {listed(names)}")
     columns = {names[i]: array("d") for i in used}
     time = next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
     done = 0
     while batch:
-        _check_width(batch, len(names), done)
         for i in used:
             columns[names[i]].extend(_numbers(names[i], [row[i] for row in batch], done))
         if time is not None and times is not None:
-            times.append(np.array([row[time] for row in batch]))
+            times.append(_moments(names[time], [row[time] for row in batch], done))
         done += len(batch)
-        batch = list(islice(rows, _ROWS_AT_ONCE))
+        batch = list(islice(rows, at_once))
     return {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
 
 
-def _check_width(batch: list[Sequence[Any]], width: int, done: int) -> None:
-    for number, row in enumerate(batch, start=done + 1):
+def _of_width(rows: Iterator[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
+    """Yield the rows, which must all have as many cells as the header."""
+    for number, row in enumerate(rows, start=1):
         if len(row) != width:
             raise ValueError(f"row {number} below the header has {len(row)} cells, and the header has {width}")
+        yield row
+
+
+def _moments(name: str, cells: list[Any], done: int) -> Times:
+    """Return timestamps as they are: words or numbers."""
+    for number, cell in enumerate(cells, start=done + 1):
+        if isinstance(cell, (list, dict)) or len(str(cell)) > _LONGEST_TIME:
+            raise ValueError(f"column {name} must hold times: row {number} below the header is {_quoted(cell)}")
+    return np.array(cells)
 
 
 def _is_used(name: str, first_cell: Any) -> bool:
@@ -175,25 +258,26 @@ def _is_used(name: str, first_cell: Any) -> bool:
     if name.lower() in IGNORED_NAMES:
         return False
     if DECIMAL_COMMA.fullmatch(str(first_cell).strip()):
-        raise ValueError(f"column {name} has a decimal comma in {first_cell!r}: write numbers with a point")
+        raise ValueError(f"column {name} has a decimal comma in {_quoted(first_cell)}: write numbers with a point")
     return _is_number(first_cell) or first_cell is None or str(first_cell).strip().lower() in ("", *TRUTH)
 
 
 def _numbers(name: str, cells: list[Any], done: int) -> list[float]:
     try:
         return [float(cell) for cell in cells]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return [_number(name, cell, number) for number, cell in enumerate(cells, start=done + 1)]
 
 
 def _number(name: str, cell: Any, number: int) -> float:
     """Return one cell as a number: also true and false, but nothing else."""
-    if _is_number(cell):
-        return float(cell)
     text = "" if cell is None else str(cell).strip().lower()
-    if text in TRUTH:
-        return TRUTH[text]
-    what = f"'{cell}'" if text else "an empty cell"
+    try:
+        return TRUTH[text] if text in TRUTH else float(cell)
+    except OverflowError:
+        what = f"a whole number of {len(text):,} digits, which is too large"
+    except (TypeError, ValueError):
+        what = _quoted(cell) if text else "an empty cell"
     raise ValueError(f"column {name} must hold numbers: row {number} below the header is {what}")
 
 
@@ -202,35 +286,22 @@ def _is_number(cell: Any) -> bool:
         float(cell)
     except (TypeError, ValueError):
         return False
+    except OverflowError:
+        return True  # though a large one
     return True
+
+
+def _quoted(cell: Any) -> str:
+    return f"'{shortened(str(cell), _LONGEST_NAME)}'"
 
 
 def _from_arrays(arrays: Mapping[str, NDArray[Any]], times: list[Times] | None) -> Columns:
     if times is not None:
         times += time_columns(arrays)
-    return numeric_columns(arrays)
-
-
-def _npz_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    with path.open("rb") as file:
-        if not zipfile.is_zipfile(file):
-            raise ValueError("not an npz file, which numpy.savez writes")
-        with np.load(path) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-
-
-def _arrow_arrays(path: Path, kind: str) -> dict[str, NDArray[Any]]:
-    try:
-        from pyarrow import feather, parquet
-    except ImportError:
-        raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
-    with path.open("rb") as file:
-        if kind == ".feather":
-            table = feather.read_table(file)
-            return {name: table[name].to_numpy() for name in table.column_names}
-        # One column at a time: the table and its copy as arrays would be twice the memory.
-        names = parquet.read_schema(file).names
-        return {name: parquet.read_table(file, columns=[name])[name].to_numpy() for name in names}
+    columns = numeric_columns(arrays)
+    if columns and not len(next(iter(columns.values()))):
+        raise ValueError("the columns are empty: there must be at least one row")
+    return columns
 
 
 def time_columns(arrays: Mapping[str, NDArray[Any]]) -> list[Times]:
@@ -246,11 +317,21 @@ def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
             raise ValueError(f"column {name} must be one-dimensional: its shape is {column.shape}")
     lengths = {name: len(column) for name, column in numeric.items()}
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        found = listed(f"{name} {length:,}" for name, length in lengths.items())
         raise ValueError(f"the columns must have the same length: got {found}")
-    return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
+    with np.errstate(over="ignore"):  # of numbers with more bits than a float, which become infinite
+        return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as they stand in messages."""
-    return ", ".join(names) or "none"
+    """Return names as they stand in messages: some of them, if there are many.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed([]), listed(map(str, range(1000)))
+    ('a, b', 'none', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 990 more')
+    """
+    every = list(names)
+    some = ", ".join(shortened(name, _LONGEST_NAME) for name in every[:_MOST_NAMES])
+    rest = len(every) - _MOST_NAMES
+    return f"{some} and {rest:,} more" if rest > 0 else some or "none"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dqeval.datasets.files import UNREADABLE, listed
+from dqeval.datasets.files import UNREADABLE, listed, printable
+from dqeval.datasets.guard import NO_MEMORY
 from dqeval.period import find_period
 from dqeval.registry import Registry
 from dqeval.types import BoolArray, FloatArray, Series
@@ -169,6 +170,8 @@ class Source:
             return _checked(FORMATS[self.format].reads(self.path, self.name, **columns))
         except UNREADABLE as error:
             raise ValueError(f"{self.path}: {error}") from None
+        except MemoryError:
+            raise ValueError(f"{self.path}: {NO_MEMORY}") from None
 
 
 def sources(path: str | Path, format: str = "auto") -> Iterator[Source]:
@@ -190,7 +193,7 @@ def ending(path: Path) -> str:
 
 def stem(path: Path) -> str:
     """Return the name of a file without its ending."""
-    return path.name[: len(path.name) - len(ending(path))]
+    return printable(path.name[: len(path.name) - len(ending(path))])
 
 
 def _sources(path: Path, formats: Sequence[Format]) -> Iterator[Source]:
@@ -248,6 +251,8 @@ def _checked(series: Series) -> Series:
 
 
 def _binary(labels: np.ndarray) -> BoolArray:
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(f"the labels must be 0 and 1: their dtype is {labels.dtype}")
     if labels.ndim != 1 or not len(labels):
         raise ValueError(f"the labels must be one column of at least one point: their shape is {labels.shape}")
     bad = (labels != 0) & (labels != 1)
@@ -263,7 +268,8 @@ def _as_columns(values: np.ndarray) -> FloatArray:
         raise ValueError(f"the values must be numbers in one or several columns: got {values.dtype} {values.shape}")
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    return np.ascontiguousarray(values, dtype=np.float64)
+    with np.errstate(over="ignore"):  # of numbers with more bits than a float, which become infinite
+        return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def _period(values: FloatArray | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import astuple
@@ -43,6 +44,7 @@ _STYLE = {
     "svg.hashsalt": "dqeval",
 }
 _DPI = 300
+_SMALL = 1e-100  # the squares of what is smaller, or of its inverse, are 0 or infinite
 _WIDTH = 7.0  # inches: both columns of a paper
 _SERIES_HEIGHT, _STRIP_HEIGHT, _DETECTOR_HEIGHT, _TITLE_HEIGHT, _AXIS_HEIGHT = 0.9, 0.42, 0.7, 0.22, 0.4
 _BUCKETS = 800
@@ -153,11 +155,18 @@ def _draw_series(axes: Axes, series: Series, regions: Partition, cuts: FloatArra
         axes.set(yticks=(), ylabel="label")
     else:
         drawing.mark_events(axes, cuts, height=0.06)
-        _draw_line(axes, series.values)
-        axes.set_ylabel("value")
+        unit = _unit(series.values)
+        _draw_line(axes, series.values / unit)
+        axes.set_ylabel("value" if unit == 1 else f"value / {unit:g}")
         axes.margins(y=0.1)
         axes.locator_params(axis="y", nbins=3)
         axes.yaxis.set_major_formatter("{x:.4g}")
+
+
+def _unit(values: FloatArray) -> float:
+    """Return what values are divided by to be drawn: 1, but for some that are too large or small for an axis."""
+    size = float(np.nanmax(np.abs(values)))
+    return 1.0 if size == 0 or _SMALL < size < 1 / _SMALL else 10.0 ** math.floor(math.log10(size))
 
 
 def _draw_legend(axes: Axes, results: dict[str, DQEResult]) -> None:

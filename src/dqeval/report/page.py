@@ -27,6 +27,7 @@ from dqeval.tables import Table, counted
 from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
 from dqeval.writing import write_text
 
+_HUGE = float(np.finfo(np.float32).max)  # what lies beyond is drawn there
 MISSING = "the report needs Bokeh: pip install 'dqeval[report]'"
 
 
@@ -152,7 +153,7 @@ def _data(series: Series, comparison: Comparison) -> str:
         "times": _times(series, regions),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
         "colours": COLOURS,
-        "values": None if series.values is None else _packed(series.values, "<f4"),
+        "values": None if series.values is None else _packed(np.clip(series.values, -_HUGE, _HUGE), "<f4"),
         "detectors": [_detector(series, found) for found in comparison.explanations.values()],
         "timePlots": time_item(series),
         "curvePlot": curve_item(),
@@ -194,7 +195,7 @@ def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:
         return [f"{t:.4g}" for t in grid]
     if low == high:
         return ["none"] * THRESHOLDS
-    step = (high / THRESHOLDS) - (low / THRESHOLDS)
+    step = max((high / THRESHOLDS) - (low / THRESHOLDS), math.ulp(0.0))  # scores may be next to nothing
     digits = max(4, 2 + math.ceil(math.log10(max(abs(low), abs(high)) / step)))
     return [_rounded_down(low * (1 - t) + high * t, digits) for t in grid]
 

@@ -1,0 +1,178 @@
+"""Columns from Parquet and Feather files, read by pyarrow, which is shown only columns that it can make numbers of."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.datasets.guard import RefusedError, check_size, damage, size_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FEATHER, _OLD_FEATHER = b"ARROW1", b"FEA1"
+_STREAM = 8  # where the stream of batches begins in a Feather file
+_NUMBER = 8  # bytes
+
+Array = NDArray[Any]
+Choose = Callable[["pa.Schema"], list[str]]
+
+
+def arrow_arrays(path: Path, kind: str, *, ignored: Collection[str], times: Collection[str]) -> dict[str, Array]:
+    """Return the columns of numbers in a file but for those to be ignored, and the first column of times.
+
+    Names are compared in small letters. Anything else is left out before pyarrow touches it: on damaged or unusual
+    columns it may end the process.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet  # noqa: F401
+    except ImportError:
+        raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
+
+    def chosen(schema: pa.Schema) -> list[str]:
+        return _chosen(schema, ignored, times)
+
+    reads = _feather if kind == ".feather" else _parquet
+    with path.open("rb") as file, damage(f"a {kind} file"):
+        return {name: _values(column, pyarrow) for name, column in reads(file, chosen)}
+
+
+def _chosen(schema: pa.Schema, ignored: Collection[str], times: Collection[str]) -> list[str]:
+    """Return the names of the columns to read."""
+    numbers = [field.name for field in schema if _is_number(field.type) and field.name.lower() not in ignored]
+    time = [field.name for field in schema if field.name.lower() in times and _is_time(field.type)][:1]
+    count = Counter(schema.names)
+    if twice := [name for name in (*numbers, *time) if count[name] > 1]:
+        raise RefusedError(f"two columns have the same name: {twice[0]}")
+    return numbers + time
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    plain = kind.value_type if types.is_dictionary(kind) else kind
+    return _is_number(kind) or types.is_timestamp(kind) or types.is_date(kind) or _is_text(plain)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _parquet(file: BinaryIO, chosen: Choose) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    from pyarrow.parquet import ParquetFile
+
+    about = ParquetFile(file)
+    schema, names = about.schema_arrow, chosen(about.schema_arrow)
+    rows = sum(about.metadata.row_group(i).num_rows for i in range(about.num_row_groups))
+    check_size(rows * _NUMBER * len(names), size_of(file))
+    # Text is repeated for each row otherwise, however often it is the same.
+    content = ParquetFile(file, read_dictionary=[name for name in names if _is_text(schema.field(name).type)])
+    for name in names:
+        # One column at a time: the table and its copy as arrays would be twice the memory. And in this thread:
+        # others may still be running when the process ends, which aborts it.
+        yield name, content.read(columns=[name], use_threads=False).column(name)
+
+
+def _feather(file: BinaryIO, chosen: Choose) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """Read a Feather file as the stream of batches that is in it, not by its table of contents."""
+    from pyarrow import ipc
+
+    start = file.read(len(_FEATHER))
+    if start.startswith(_OLD_FEATHER):
+        raise RefusedError("this is a Feather file of the old version 1: write it again as version 2, or as Parquet")
+    if start != _FEATHER:
+        raise RefusedError("this is not a Feather file")
+    file.seek(_STREAM)
+    schema = ipc.open_stream(file).schema
+    names = chosen(schema)
+    if not names:
+        return
+    file.seek(_STREAM)
+    check_size(sum(_needed(message, len(names)) for message in ipc.MessageReader.open_stream(file)), size_of(file))
+    file.seek(_STREAM)
+    options = ipc.IpcReadOptions(use_threads=False, included_fields=[schema.get_field_index(name) for name in names])
+    table = ipc.open_stream(file, options=options).read_all()
+    yield from zip(table.column_names, table.columns, strict=True)
+
+
+def _needed(message: Any, columns: int) -> int:
+    """Return how many bytes a message takes: its buffers unpacked, and so many columns as numbers."""
+    place = {"record batch": _batch_in_message, "dictionary": _batch_in_dictionary}.get(message.type)
+    if place is None:
+        return 0
+    told, body = message.metadata.to_pybytes(), memoryview(message.body)
+    batch = place(told)
+    rows = _long(told, _field(told, batch, 0))
+    return rows * _NUMBER * columns + sum(_unpacked(told, batch, body))
+
+
+def _unpacked(told: bytes, batch: int, body: memoryview) -> Iterator[int]:
+    """Yield the size of each packed buffer, which stands before it."""
+    if not _field(told, batch, 3):
+        return
+    buffers = _follow(told, _field(told, batch, 2))
+    (count,) = struct.unpack_from("<I", told, buffers)
+    for offset, length in struct.iter_unpack("<qq", told[buffers + 4 : buffers + 4 + 16 * count]):
+        if length:
+            yield max(0, *struct.unpack_from("<q", body, offset))
+
+
+# A message is told in a flatbuffer: a table begins with the distance back to the places of its fields.
+
+
+def _batch_in_message(told: bytes) -> int:
+    return _follow(told, _field(told, _follow(told, 0), 2))
+
+
+def _batch_in_dictionary(told: bytes) -> int:
+    return _follow(told, _field(told, _batch_in_message(told), 1))
+
+
+def _field(told: bytes, table: int, number: int) -> int:
+    """Return where a field of a table is; 0 if it has none."""
+    places = table - struct.unpack_from("<i", told, table)[0]
+    (size,) = struct.unpack_from("<H", told, places)
+    at = 4 + 2 * number
+    offset = struct.unpack_from("<H", told, places + at)[0] if at < size else 0
+    return table + offset if offset else 0
+
+
+def _follow(told: bytes, place: int) -> int:
+    return place + int(struct.unpack_from("<I", told, place)[0])
+
+
+def _long(told: bytes, place: int) -> int:
+    return int(struct.unpack_from("<q", told, place)[0]) if place else 0
+
+
+def _values(column: pa.ChunkedArray, pyarrow: Any) -> Array:
+    """Return a column as an array; missing numbers are NaN."""
+    column.validate(full=True)
+    if pyarrow.types.is_dictionary(column.type):
+        return np.concatenate([_decoded(chunk) for chunk in column.chunks] or [np.zeros(0)])
+    if pyarrow.types.is_boolean(column.type) and column.null_count:
+        column = column.cast(pyarrow.uint8())
+    array: Array = column.to_numpy()
+    return array
+
+
+def _decoded(chunk: pa.DictionaryArray) -> Array:
+    """Return the texts of a column that points to each of them by number; None where there is none."""
+    texts = np.array([*chunk.dictionary.to_pylist(), None], dtype=object)
+    found: Array = texts[chunk.indices.cast("int64").fill_null(len(texts) - 1).to_numpy()]
+    return found

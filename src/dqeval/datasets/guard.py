@@ -1,0 +1,82 @@
+"""What files may do to the process that reads them: how much memory they may take, and which errors come of damage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from dqeval.tables import counted
+
+VARIABLE = "DQEVAL_MAX_BYTES"
+DEFAULT = 2 * 2**30
+_LONGEST = 200  # of what an error quotes from another library
+
+
+class RefusedError(ValueError):
+    """The file can be read, and is not what it should be: the message is for people as it is."""
+
+
+NO_MEMORY = "there is not enough memory for what is in it"
+
+
+def allowed_bytes(file_size: int) -> int:
+    """Return how many bytes a file may take when it is unpacked: as many as it has, and a number that can be set."""
+    given = os.environ.get(VARIABLE, "")
+    if not given:
+        return file_size + DEFAULT
+    if not given.isdecimal():
+        raise RefusedError(f"the environment variable {VARIABLE} must be a whole number of bytes: got {given!r}")
+    return file_size + int(given)
+
+
+def check_size(needed: int, file_size: int) -> None:
+    """Refuse what would take far more memory than the file has bytes: a small file may claim to hold anything."""
+    allowed = allowed_bytes(file_size)
+    if needed > allowed:
+        raise RefusedError(f"it would take {counted(needed, 'byte')} of memory, and {_limit(allowed)}")
+
+
+def too_much(allowed: int) -> ValueError:
+    """Return the error for a stream that goes on after the last byte that is allowed."""
+    return ValueError(f"it unpacks to more than that: {_limit(allowed)}")
+
+
+def size_of(file: BinaryIO) -> int:
+    """Return how many bytes an open file has; none if it is no plain file."""
+    return os.fstat(file.fileno()).st_size
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Return text in one line, cut if it is long.
+
+    Examples
+    --------
+    >>> shortened("a   b"), shortened("abcdef", 3)
+    ('a b', 'abc…')
+    """
+    line = " ".join(text[: 10 * longest].split())
+    return line if len(line) <= longest else f"{line[:longest]}…"
+
+
+@contextmanager
+def damage(what: str) -> Iterator[None]:
+    """Turn whatever another library raises about a damaged file into one sentence."""
+    try:
+        yield
+    except RefusedError:
+        raise
+    except MemoryError:
+        raise ValueError(NO_MEMORY) from None
+    except Exception as error:
+        # Damaged bytes lead libraries anywhere: to errors of lookup, of type, of arithmetic, of recursion.
+        said = shortened(str(error)) or type(error).__name__
+        raise ValueError(f"this cannot be read as {what}: {said}") from error
+
+
+def _limit(allowed: int) -> str:
+    return (
+        f"{counted(allowed, 'byte')} are allowed for this file; if it is meant to be so large, set the environment "
+        f"variable {VARIABLE} to more bytes"
+    )
