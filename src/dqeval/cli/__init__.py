@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -24,26 +25,31 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark, not a traceback.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
-    try:
-        code = app(standalone_mode=False)
-    except UsageError as error:
-        command = error.ctx.command_path if error.ctx else "dqeval"
-        code = _failed(f"{error.format_message().rstrip('.')}; {command} --help says what there is")
-    except BrokenPipeError:
-        code = output.reader_gone()
-    except OSError as error:
-        code = _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except ValueError as error:
-        code = _failed(str(error))
-    except typer.Abort:
-        code = INTERRUPTED
-    except MemoryError:
-        code = _failed("there is not enough memory for this: try with fewer detectors, or with fewer points")
-    except Exception as error:
-        code = _bug(error)
+    code = exit_code(lambda: app(standalone_mode=False))
     if code == INTERRUPTED:
         typer.echo("dqeval: interrupted", err=True)
     sys.exit(code)
+
+
+def exit_code(work: Callable[[], int | None]) -> int:
+    """Do some work and return the exit code for what came of it, whatever that is; an error is said in a sentence."""
+    try:
+        return work() or 0
+    except UsageError as error:
+        command = error.ctx.command_path if error.ctx else "dqeval"
+        return _failed(f"{error.format_message().rstrip('.')}; {command} --help says what there is")
+    except BrokenPipeError:
+        return output.reader_gone()
+    except OSError as error:
+        return _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ValueError as error:
+        return _failed(str(error))
+    except typer.Abort:
+        return INTERRUPTED
+    except MemoryError:
+        return _failed("there is not enough memory for this: try with fewer detectors, or with fewer points")
+    except Exception as error:
+        return _bug(error)
 
 
 def _bug(error: Exception) -> int:

@@ -76,12 +76,13 @@ def _is_text(kind: pa.DataType) -> bool:
 def _parquet(file: BinaryIO, chosen: Choose) -> Iterator[tuple[str, pa.ChunkedArray]]:
     from pyarrow.parquet import ParquetFile
 
-    about = ParquetFile(file)
+    about = ParquetFile(file, pre_buffer=False)
     schema, names = about.schema_arrow, chosen(about.schema_arrow)
     rows = sum(about.metadata.row_group(i).num_rows for i in range(about.num_row_groups))
     check_size(rows * _NUMBER * len(names), size_of(file))
     # Text is repeated for each row otherwise, however often it is the same.
-    content = ParquetFile(file, read_dictionary=[name for name in names if _is_text(schema.field(name).type)])
+    texts = [name for name in names if _is_text(schema.field(name).type)]
+    content = ParquetFile(file, pre_buffer=False, read_dictionary=texts)
     for name in names:
         # One column at a time: the table and its copy as arrays would be twice the memory. And in this thread:
         # others may still be running when the process ends, which aborts it.

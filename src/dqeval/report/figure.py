@@ -166,7 +166,7 @@ def _draw_series(axes: Axes, series: Series, regions: Partition, cuts: FloatArra
 def _unit(values: FloatArray) -> float:
     """Return what values are divided by to be drawn: 1, but for some that are too large or small for an axis."""
     size = float(np.nanmax(np.abs(values)))
-    return 1.0 if size == 0 or _SMALL < size < 1 / _SMALL else 10.0 ** math.floor(math.log10(size))
+    return 1.0 if size == 0 or _SMALL < size < 1 / _SMALL else max(math.ulp(0.0), 10.0 ** math.floor(math.log10(size)))
 
 
 def _draw_legend(axes: Axes, results: dict[str, DQEResult]) -> None:
