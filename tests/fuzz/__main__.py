@@ -9,9 +9,9 @@ from pathlib import Path
 from . import runs
 
 
-def worker(seed, first, count, progress, found):
+def worker(seed, first, count, progress, found, kinds):
     runs.limit_memory()
-    tally = runs.work(seed, int(first), int(count), progress)
+    tally = runs.work(seed, int(first), int(count), progress, tuple(kinds.split(",")))
     Path(found).write_text(runs.dumped(tally))
 
 
@@ -21,14 +21,16 @@ def main():
     parser.add_argument("--inputs", type=int, default=10_000, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the number of the first, to look into one")
     parser.add_argument("--keep", default="fuzz-failures", help="the folder for files of inputs that failed")
+    parser.add_argument("--only", choices=runs.KINDS, help="one kind of input, not all")
     given = parser.parse_args()
+    kinds = (given.only,) if given.only else runs.KINDS
     began = time.monotonic()
 
     def tell(tally):
         count = sum(tally.outcomes.values())
         print(f"{count:,} inputs, {len(tally.failures)} failures, {time.monotonic() - began:.0f} s", flush=True)
 
-    tally = runs.supervised(given.seed, given.first, given.inputs, tell=tell)
+    tally = runs.supervised(given.seed, given.first, given.inputs, kinds=kinds, tell=tell)
     codes = Counter()
     for (_, code), count in tally.outcomes.items():
         codes[code] += count
@@ -36,7 +38,7 @@ def main():
         print(f"{kind:24} {code!s:6} {count:10,}")
     for number, kind, wrong in tally.failures:
         print(f"\n{kind}, --seed {given.seed} --first {number} --inputs 1: {wrong}")
-        print(f"    files in {runs.keep(given.seed, number, given.keep)}")
+        print(f"    files in {runs.keep(given.seed, number, given.keep, kinds)}")
     print(f"\n{given.inputs:,} inputs with seed {given.seed}: {dict(codes)}; {len(tally.failures)} failures")
     return bool(tally.failures)
 

@@ -4,9 +4,11 @@ import gzip
 import io
 import json
 import math
+import random
 import struct
 import zipfile
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -131,12 +133,13 @@ def _rows(columns):
 
 
 def as_npz(rng, names, columns):
-    stream = io.BytesIO()
-    packed = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    stream, odd = io.BytesIO(), rng.random() < 0.5
+    packed = zipfile.ZIP_BZIP2 if rng.random() < 0.03 else rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
     with zipfile.ZipFile(stream, "w", packed) as archive:
         for name, column in zip(names, columns, strict=True):
             if (found := f"{name}.npy".replace("\x00", "")) not in archive.namelist():
-                archive.writestr(found, npy(rng, column))
+                data = npy(rng, column)
+                archive.writestr(found, mutated(rng, data) if odd and rng.random() < 0.2 else data)
     return stream.getvalue()
 
 
@@ -225,11 +228,12 @@ def as_parquet(rng, names, columns):
 WRITERS = {
     "a.csv": (as_text, CELLS),
     "a.jsonl": (as_json_lines, OBJECTS),
-    "a.npz": (as_npz, (*CELLS, 0, 1, 0.5, 1e308)),
+    "a.npz": (as_npz, (*(cell for cell in CELLS if len(cell) < 200), 0, 1, 0.5, 1e308)),
     "a.feather": (as_feather, OBJECTS),
     "a.parquet": (as_parquet, OBJECTS),
 }
 ARROW = ("a.feather", "a.parquet")
+GOOD_FILES = 40
 
 
 def mutated(rng, data):
@@ -258,14 +262,21 @@ def mutated(rng, data):
     return bytes(data)
 
 
+@cache
+def good_file(name, number):
+    """Return one of some files of a kind with which nothing, or not much, is wrong."""
+    rng = random.Random(number)
+    good = good_columns(rng)
+    return WRITERS[name][0](rng, list(good), list(good.values()))
+
+
 def table_file(rng, name):
     """Return a file of one kind: odd, or a good one with changed bytes."""
     writer, cells = WRITERS[name]
     if rng.random() < 0.5:
         data = writer(rng, *odd_columns(rng, cells))
     else:
-        good = good_columns(rng)
-        data = mutated(rng, writer(rng, list(good), list(good.values())))
+        data = mutated(rng, good_file(name, rng.randrange(GOOD_FILES)))
     if name in ("a.csv", "a.jsonl") and rng.random() < 0.2:
         data = gzip.compress(data, 1)
         data = mutated(rng, data) if rng.random() < 0.7 else data

@@ -16,30 +16,26 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import typer
+from typer.main import get_command
 
-import dqeval
-from dqeval.cli import exit_code
-from dqeval.cli.detection import list_series
-from dqeval.cli.options import Format
-from dqeval.cli.work import Chosen, show
-from dqeval.registry import METRICS
+from dqeval.cli import app, exit_code
 
 from . import arguments, inputs
 
-PATIENCE = 30  # seconds: far more than any of these small inputs should take
+PATIENCE = 20  # seconds of work, not of waiting for others: far more than any of these small inputs should take
 LONGEST = 4000  # characters of what is said about an input
 
-NEAR = {"near": None, "period": None}
-SCORE = {**NEAR, "thresholds": 100, "per_event": False}
 COMMANDS = {
-    "check": {},
-    "score": {**SCORE, "metrics": ["dqe"]},
-    "panel": {**SCORE, "metrics": None},
-    "compare": NEAR,
-    "explain": NEAR,
+    "check": ["check"],
+    "score": ["score", "--metrics", "dqe"],
+    "panel": ["score"],
+    "compare": ["compare"],
+    "explain": ["explain"],
+    "report": ["report", "-o", "out.html"],
+    "plot": ["plot", "-o", "out.svg"],
+    "list": ["datasets", "list"],
 }
-HOW_OFTEN = {"check": 700, "score": 150, "explain": 60, "compare": 30, "panel": 50, "report": 1, "plot": 1}
+HOW_OFTEN = {"check": 900, "score": 60, "explain": 10, "compare": 5, "panel": 20, "report": 1, "plot": 1}
 PLAN = """
 seeds = [0]
 metrics = ["dqe", "auc_roc"]
@@ -62,6 +58,12 @@ label = "mine"
 """
 
 
+# What can be asked for alone; the files of all formats take turns.
+KINDS = ("files", "receipt", "plan", "call")
+FILES = ("a.csv",) * 3 + ("a.jsonl",) * 3 + ("a.npz",) * 3 + (*inputs.ARROW, "list", "list")
+_command_line = get_command(app)  # made once, which takes longer than most inputs
+
+
 class HangError(BaseException):
     """It took too long; not an Exception, which the command line would tell of."""
 
@@ -78,26 +80,25 @@ class Tally:
         self.failures += other.failures
 
 
-def make(seed, number):
+def make(seed, number, kinds=KINDS):
     """Return an input, and the random numbers that choose what is done with it."""
     rng = random.Random(f"{seed}/{number}")
-    kind = rng.choice(
-        ("a.csv",) * 3 + ("a.jsonl",) * 3 + ("a.npz",) * 3 + (*inputs.ARROW, "list", "list", "receipt", "plan", "call")
-    )
+    kind = kinds[0] if rng.random() < 0.8 else rng.choice(kinds)
+    kind = rng.choice(FILES) if kind == "files" else kind
     if kind in inputs.WRITERS:
         return inputs.table_file(rng, kind), rng
     return (inputs.archive_file(rng) if kind == "list" else inputs.Input(kind)), rng
 
 
-def try_one(seed, number, folder, tally):
+def try_one(seed, number, folder, tally, kinds):
     """Make an input, give it to a command, and note what came of it."""
-    made, rng = make(seed, number)
+    made, rng = make(seed, number, kinds)
     for name, data in made.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     said, began = io.StringIO(), time.perf_counter()
     code, wrong = None, ""
-    signal.alarm(PATIENCE)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said), warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -105,7 +106,7 @@ def try_one(seed, number, folder, tally):
     except HangError:
         command, wrong = "", f"took more than {PATIENCE} s"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     wrong = wrong or _wrong(code, said.getvalue())
     tally.outcomes[f"{made.kind} {command}", "wrong" if wrong else code] += 1
     if wrong:
@@ -118,54 +119,31 @@ def _wrong(code, said):
     """Return what is wrong with how an input ended; nothing if it is as it should be."""
     if code not in (0, 1, 2) or "this is a bug" in said or "Traceback" in said:
         return f"exit code {code}: {said[:500]}"
-    if (code == 2) != bool(said.strip()) or len(said) > LONGEST:
+    lines = [line for line in said.splitlines() if not line.startswith("dqeval: wrote out.")]
+    if (code == 2) != bool(lines) or len(said) > LONGEST:
         return f"exit code {code}, and {len(said)} characters were said: {said[:500]}"
     return ""
 
 
 def _done(made, rng, folder):
-    if made.kind == "receipt":
-        return "verify", exit_code(lambda: _verified(rng, folder))
+    """Return what was done, and the exit code for what came of it."""
     if made.kind == "plan":
         return "plan", exit_code(lambda: _planned(rng, folder))
     if made.kind == "call":
         return "call", exit_code(lambda: arguments.call(rng))
-    first = folder / next(iter(made.files))
+    if made.kind == "receipt":
+        receipt = inputs.changed_json(rng, json.loads((folder / "receipt.json").read_text()), rng.choice((1, 1, 3)))
+        (folder / "changed.json").write_text(json.dumps(receipt))
+        return "verify", _called("verify", "changed.json", "good.csv")
+    first = Path(next(iter(made.files)))
     if made.kind.startswith("list"):
-        place = first if len(made.files) == 1 else folder / first.relative_to(folder).parts[0]
-        return "list", exit_code(lambda: _exit(lambda: list_series([place], Format.CSV, None)))
+        return "list", _called(*COMMANDS["list"], first if len(made.files) == 1 else first.parts[0])
     command = rng.choices(list(HOW_OFTEN), list(HOW_OFTEN.values()))[0]
-    return command, exit_code(lambda: _exit(lambda: _shown(command, first, folder)))
+    return command, _called(*COMMANDS[command], first)
 
 
-def _exit(work):
-    try:
-        work()
-    except typer.Exit as stopped:
-        return stopped.exit_code
-
-
-def _shown(command, path, folder):
-    if command in COMMANDS:
-        parameters = dict(COMMANDS[command])
-        if command == "panel":
-            command, parameters["metrics"] = "score", list(METRICS.names)
-        show(command, [path], Chosen(None, None, None), parameters, form=Format.TABLE, output=None)
-        return
-    series = Chosen(None, None, None).read_only(path, lambda done, total: None)
-    if command == "report":
-        dqeval.report(series, folder / "out.html")
-    else:
-        from dqeval.report.figure import draw
-
-        draw(series, folder / "out.svg")
-
-
-def _verified(rng, folder):
-    from dqeval.receipts import verify
-
-    receipt = inputs.changed_json(rng, json.loads((folder / "receipt.json").read_text()), rng.choice((1, 1, 3)))
-    verify(receipt, [folder / "good.csv"])
+def _called(*words):
+    return exit_code(lambda: _command_line.main(args=list(map(str, words)), standalone_mode=False))
 
 
 def _planned(rng, folder):
@@ -182,72 +160,62 @@ def _planned(rng, folder):
 
 def prepare(folder):
     """Write what receipts and plans are about."""
-    rows = inputs.as_text(
-        random.Random(1), *map(list, zip(*inputs.good_columns(random.Random(7), 40).items(), strict=True))
-    )
-    (folder / "good.csv").write_bytes(rows)
-    parameters = {**SCORE, "metrics": ["dqe", "auc_roc"]}
+    good = inputs.good_columns(random.Random(7), 40)
+    (folder / "good.csv").write_bytes(inputs.as_text(random.Random(1), list(good), list(good.values())))
     with contextlib.redirect_stderr(io.StringIO()):
-        show(
-            "score",
-            [folder / "good.csv"],
-            Chosen(None, None, None),
-            parameters,
-            form=Format.JSON,
-            output=folder / "receipt.json",
-        )
+        words = ("score", "good.csv", "--metrics", "dqe,auc_roc", "--format", "json", "-o", "receipt.json")
+        assert _called(*words) == 0
 
 
-def work(seed, first, count, progress):
+def work(seed, first, count, progress, kinds=KINDS):
     """Try inputs in this process; the number of each is written down before, in case the process dies of it."""
 
     def hang(*_):
         raise HangError
 
-    signal.signal(signal.SIGALRM, hang)
+    signal.signal(signal.SIGPROF, hang)
     tally = Tally()
     with tempfile.TemporaryDirectory() as place, open(progress, "wb", buffering=0) as told:
         folder = Path(place)
+        os.chdir(folder)
         prepare(folder)
         for number in range(first, first + count):
             told.seek(0)
             told.write(b"%20d" % number)
-            try_one(seed, number, folder, tally)
+            try_one(seed, number, folder, tally, kinds)
+        os.chdir("/")
     return tally
 
 
-def supervised(seed, first, count, at_once=20_000, tell=lambda tally: None):
+def supervised(seed, first, count, *, kinds=KINDS, at_once=20_000, tell=lambda tally: None):
     """Try inputs in processes of their own, and go on after the number that one dies of."""
     tally, number, end = Tally(), first, first + count
+    while number < end:
+        todo = min(at_once, end - number)
+        found, died_at, how = _in_a_process(seed, number, todo, kinds)
+        if found is None:  # what it had found died with it; up to there it will live
+            found = supervised(seed, number, died_at - number, kinds=kinds)
+            todo = died_at + 1 - number
+        tally.add(found)
+        if how:
+            tally.failures.append((died_at, make(seed, died_at, kinds)[0].kind, how))
+        number += todo
+        tell(tally)
+    return tally
+
+
+def _in_a_process(seed, first, count, kinds):
+    """Return what a process found, if it came to its end, the number of its last input, and how it died, if it did."""
     with tempfile.TemporaryDirectory() as place:
         progress, found = Path(place, "progress"), Path(place, "found.json")
-        while number < end:
-            todo = min(at_once, end - number)
-            found.unlink(missing_ok=True)
-            command = [
-                sys.executable,
-                "-m",
-                __package__,
-                "--worker",
-                str(seed),
-                str(number),
-                str(todo),
-                str(progress),
-                str(found),
-            ]
-            done = subprocess.run(command, cwd=_start(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE * todo)
-            if found.exists():
-                tally.add(_loaded(found.read_text()))
-            if done.returncode:
-                # What it found before it died is found again by whoever looks into it: the seed is the same.
-                last = int(progress.read_text()) if progress.exists() else number
-                tally.failures.append(
-                    (last, make(seed, last)[0].kind, f"died with {done.returncode}: {done.stderr[-500:]}")
-                )
-                todo = last + 1 - number
-            number += todo
-            tell(tally)
-    return tally
+        words = ["--worker", seed, first, count, progress, found, ",".join(kinds)]
+        command = [sys.executable, "-m", __package__, *map(str, words)]
+        done = subprocess.run(command, cwd=_start(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE * count + 100)
+        how = f"died with {done.returncode}: {done.stderr[-500:]}" if done.returncode else ""
+        tally = _loaded(found.read_text()) if found.exists() else None
+        if not progress.exists():
+            raise RuntimeError(f"the process {how}")
+        return tally, int(progress.read_text()), how
 
 
 def _start():
@@ -264,10 +232,10 @@ def _loaded(text):
     return Tally(Counter({(kind, code): count for kind, code, count in outcomes}), [tuple(f) for f in failures])
 
 
-def keep(seed, number, folder):
+def keep(seed, number, folder, kinds=KINDS):
     """Write the files of an input to a folder, to look into what is wrong."""
     place = Path(folder, f"{seed}-{number}")
-    for name, data in make(seed, number)[0].files.items():
+    for name, data in make(seed, number, kinds)[0].files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_bytes(data)
     return place
