@@ -194,7 +194,7 @@ def test_in_place_nothing_is_lost(call, tmp_path):
     before = (tmp_path / "a.csv").read_bytes()
     done = call("detect", "a.csv", "--detector", "distance", "-o", ".")
     assert (done.code, done.err) == (
-        1,
+        2,
         "dqeval: a.csv would be written over, and lose its columns note: choose another folder\n",
     )
     assert (tmp_path / "a.csv").read_bytes() == before
@@ -210,14 +210,14 @@ def test_columns_of_other_names(call, tmp_path):
     found = load(tmp_path / "scored" / "a.csv")
     assert found.scores["distance"].tolist() == distance(series.values).tolist()
     done = call("detect", "a.csv", "--detector", "distance", "-o", "scored", "--value", "cpus", "--label", "bad")
-    assert (done.code, done.err) == (1, "dqeval: a.csv: no numeric column is called cpus; there are cpu, bad\n")
+    assert (done.code, done.err) == (2, "dqeval: a.csv: no numeric column is called cpus; there are cpu, bad\n")
 
 
 def test_one_detector_that_fails_does_not_stop_the_others(call, tmp_path):
     write_series(tmp_path / "a.csv")
     done = call("detect", "a.csv", "--detector", "broken,distance,learned,together", "-o", "scored")
     assert (done.code, done.err.splitlines()) == (
-        1,
+        2,
         [
             "dqeval: wrote scored/a.csv",
             "dqeval: a: broken: RuntimeError: out of memory",
@@ -237,7 +237,7 @@ def test_the_end_of_training(call, tmp_path):
     write_series(tmp_path / "a.csv")
     done = call("detect", "a.csv", "--detector", "learned", "-o", "scored")
     assert (done.code, done.err) == (
-        1,
+        2,
         "dqeval: a: learned: it needs training, and the file does not say where that ends: give --train-stop\n",
     )
 
@@ -260,7 +260,7 @@ def test_several_columns(call, tmp_path):
     assert done.out.splitlines()[2].split() == ["metric", "together"]
     done = call("detect", "a.npz", "--detector", "distance", "-o", "scored")
     assert (done.code, done.err) == (
-        1,
+        2,
         "dqeval: x/../a: distance: it takes a single column, and the series has 2\n",
     )
 
@@ -273,7 +273,7 @@ def test_one_series_that_fails_does_not_stop_the_others(call, tmp_path):
     (tmp_path / "in" / "d.csv").write_text("label\n0\n1\n")
     last = write_trained(tmp_path / "in", "e", seed=1)
     done = call("detect", "in", "--detector", "learned", "-o", "scored")
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (2, "")
     told = done.err.splitlines()
     assert [line.split()[1] for line in told] == ["wrote", "wrote", "in/b.csv:", "c:", "in/d.csv:"]
     assert "column label must hold numbers: row 2 below the header is 'x'" in told[2]
@@ -286,11 +286,11 @@ def test_detectors_that_fail(call, tmp_path):
     write_series(tmp_path / "a.csv")
     done = call("detect", "a.csv", "--detector", "not_installed", "-o", "scored")
     assert (done.code, done.err) == (
-        1,
+        2,
         "dqeval: a: not_installed: not_installed needs torch: pip install 'dqeval[deep]'\n",
     )
     done = call("detect", "a.csv", "--detector", "broken", "-o", "scored")
-    assert (done.code, done.err) == (1, "dqeval: a: broken: RuntimeError: out of memory\n")
+    assert (done.code, done.err) == (2, "dqeval: a: broken: RuntimeError: out of memory\n")
     assert list((tmp_path / "scored").iterdir()) == []
 
 
@@ -301,7 +301,7 @@ def test_jobs_do_not_change_results(call_with_processes, tmp_path):
         write_trained(tmp_path / "in", f"s{seed}", seed)
     write_series(tmp_path / "in" / "bad.csv")
     done = {jobs: call("detect", "in", "--detector", "learned", "-o", f"{jobs}", "--jobs", jobs) for jobs in (1, 2)}
-    assert done[1].code == done[2].code == 1
+    assert done[1].code == done[2].code == 2
     assert sorted(done[2].err.replace(" 2/", " 1/").splitlines()) == sorted(done[1].err.splitlines())
     names = sorted(path.name for path in (tmp_path / "1").iterdir())
     assert len(names) == 3
@@ -344,7 +344,7 @@ def test_a_disk_that_is_full(call, tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     done = call("detect", "a.csv", "--detector", "distance", "-o", "scored")
-    assert (done.code, done.err) == (1, "dqeval: scored/a.csv: No space left on device\n")
+    assert (done.code, done.err) == (2, "dqeval: scored/a.csv: No space left on device\n")
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_datasets_list_goes_on_after_a_bad_file(call, tmp_path):
     (tmp_path / "kpi").mkdir()
     np.save(tmp_path / "kpi" / "train.npy", [1.0, 2.0])
     done = call("datasets", "list", ".")
-    assert done.code == 1
+    assert done.code == 2
     assert done.out.splitlines()[2].startswith("b ")
     assert done.err.splitlines() == [
         "dqeval: a.csv: the labels must be 0 and 1: that of point 0, counted from 0, is 2.0",
