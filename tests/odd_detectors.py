@@ -1,7 +1,10 @@
 """Detectors that do what detectors must not, for the tests of benchmark runs."""
 
+import itertools
 import os
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -64,3 +67,31 @@ def slow(values, *, seconds=0.02, seed=0):
     """Take a while."""
     time.sleep(seconds)
     return np.abs(values) + seed
+
+
+@detector(label="Meets", citation="none")
+def meets(values, *, folder="", count=1, seed=0):
+    """Wait until so many are here at the same time."""
+    (Path(folder) / f"{seed}").touch()
+    until = time.monotonic() + 60
+    while len(list(Path(folder).iterdir())) < count:
+        if time.monotonic() > until:
+            raise RuntimeError("the others did not come")
+        time.sleep(0.02)
+    return np.abs(values)
+
+
+@detector(label="Chatters", citation="none")
+def chatters(values, *, seed=0):
+    """Leave a thread behind that prints."""
+    begun = threading.Event()
+
+    def chatter():
+        for i in itertools.count():
+            print(i)
+            begun.set()
+            time.sleep(0.0001)
+
+    threading.Thread(target=chatter, daemon=True).start()
+    begun.wait()
+    return np.abs(values)

@@ -9,8 +9,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 
 import dqeval
 from dqeval import bench
+from dqeval.bench import crew as crew_module
 from dqeval.bench import pool as pool_module
 from dqeval.bench.jobs import Job, work
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
@@ -27,7 +29,6 @@ from dqeval.bench.store import Store
 from dqeval.registry import DETECTORS
 
 TESTS = Path(__file__).parent
-run_module = sys.modules["dqeval.bench.run"]
 SMALL = {
     "modules": ["odd_detectors"],
     "metrics": ["dqe", "auc_roc"],
@@ -92,77 +93,6 @@ def test_any_executor_gives_the_same_table(done, tmp_path):
         bench.run(SMALL, tmp_path / "threads", executor=threads)
         assert threads.submit(abs, -1).result() == 1
     assert table(tmp_path / "threads") == table(done)
-
-
-def test_a_cluster_gives_the_same_table(done, tmp_path):
-    pytest.importorskip("distributed")
-    with Cluster(tmp_path) as address:
-        state = bench.run(SMALL, tmp_path / "cluster", scheduler=address)
-    assert (state.done, state.failed) == (15, 0)
-    assert table(tmp_path / "cluster") == table(done)
-
-
-class Cluster:
-    """A Dask scheduler and two workers, each a process of its own."""
-
-    def __init__(self, folder):
-        self.file = folder / "scheduler.json"
-        self.processes = []
-
-    def __enter__(self):
-        Cluster.last = self
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
-        start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
-        quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        options = ["--no-dashboard", "--scheduler-file", str(self.file)]
-        self.processes.append(subprocess.Popen([*start, *options], **quiet))
-        work = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard", "--nthreads", "1"]
-        for _ in range(2):
-            self.processes.append(subprocess.Popen([*work, "--scheduler-file", str(self.file)], **quiet))
-        while not self.file.exists() or not self.file.read_text():
-            time.sleep(0.1)
-        from distributed import Client
-
-        with Client(scheduler_file=str(self.file)) as client:
-            client.wait_for_workers(2, timeout=60)
-            return client.scheduler.address
-
-    def __exit__(self, *_):
-        for process in self.processes:
-            process.kill()
-            process.wait()
-
-
-def test_what_fails_on_a_cluster_is_a_row_and_is_not_done_again(tmp_path):
-    pytest.importorskip("distributed")
-    plan = {**SMALL, "detector": [{"name": "raises"}, {"name": "dies"}], "data": SMALL["data"][:1], "seeds": [0]}
-    with Cluster(tmp_path) as address:
-        state = bench.run(plan, tmp_path / "run", scheduler=address)
-    assert (state.done, state.failed) == (6, 6)
-    reasons = {row["reason"].partition(":")[0] for row in table(tmp_path / "run")[0]}
-    assert reasons == {"RuntimeError", "the process died (signal 9)"}
-
-
-def test_a_scheduler_that_goes_away(tmp_path):
-    pytest.importorskip("distributed")
-    plan = {**LONG, "detector": [{"name": "slow", "seconds": 0.3}]}
-    with Cluster(tmp_path) as address:
-        scheduler = Cluster.last.processes[0]
-        options = {"scheduler": address, "progress": lambda state: scheduler.kill() if state.done == 2 else None}
-        with pytest.raises(ValueError, match="the scheduler is gone"):
-            bench.run(plan, tmp_path / "run", **options)
-
-
-def test_no_scheduler_there(tmp_path):
-    pytest.importorskip("distributed")
-    with pytest.raises(ValueError, match=r"there is no Dask scheduler at tcp://127.0.0.1:9"):
-        bench.run(SMALL, tmp_path / "run", scheduler="tcp://127.0.0.1:9")
-
-
-def test_without_dask(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"a cluster needs Dask: pip install 'dqeval\[cluster\]'"):
-        bench.run(SMALL, tmp_path / "run", scheduler="tcp://127.0.0.1:9")
 
 
 def test_another_metric_evaluates_without_detecting(tmp_path, monkeypatch):
@@ -492,7 +422,7 @@ def wait_for_jobs(folder, *, more, driver):
 
 def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
     pool = []
-    real = bench.run.__globals__["LocalPool"]
+    real = crew_module.LocalPool
 
     class Watched(real):
         def __init__(self, *arguments):
@@ -507,11 +437,11 @@ def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
             killed.append(process.pid)
             os.kill(process.pid, signal.SIGKILL)
 
-    bench.run.__globals__["LocalPool"] = Watched
+    crew_module.LocalPool = Watched
     try:
         state = bench.run(LONG, tmp_path, workers=2, progress=kill_now_and_then)
     finally:
-        bench.run.__globals__["LocalPool"] = real
+        crew_module.LocalPool = real
     assert len(killed) == 3
     assert state.done == 210
     assert 1 <= state.failed <= 3
@@ -564,9 +494,25 @@ def test_a_worker_that_was_never_used_can_be_stopped():
     worker.stop()
 
 
+def test_the_start_of_a_process_takes_no_jobs_time(monkeypatch):
+    monkeypatch.setattr(pool_module, "_START", f"import time; time.sleep(2); {pool_module._START}")
+    worker = Worker(Limits(seconds=1.5))
+    try:
+        assert worker.call(abs, -3) == 3
+    finally:
+        worker.stop()
+
+
+def test_a_process_that_does_not_start(monkeypatch):
+    monkeypatch.setattr(pool_module, "_START", "raise SystemExit(7)")
+    with pytest.raises(WorkFailedError, match=r"the process died \(exit code 7\)"):
+        Worker(Limits()).call(abs, -3)
+
+
 def test_a_worker_ends_with_the_process_that_started_it(monkeypatch):
-    ended = []
-    monkeypatch.setattr(os, "getppid", lambda: 1)
+    ended, parents = [], iter([2, 2, 1])
+    monkeypatch.setattr(os, "getppid", lambda: next(parents))
+    monkeypatch.setattr(pool_module.time, "sleep", lambda seconds: None)
     monkeypatch.setattr(os, "_exit", ended.append)
     pool_module._end_with(2)
     assert ended == [1]
@@ -606,7 +552,6 @@ class Given:
     [
         ("gives_nan", "the detector gave 1 scores that are not finite"),
         ("too_short", "the detector gave scores of shape"),
-        ("prints", "the detector printed"),
         ("cnn", "the detector needs training, and the series does not say"),
     ],
 )
@@ -615,6 +560,45 @@ def test_what_a_detector_must_not_do(tmp_path, detector, reason):
     job = one_job(tmp_path, detector, Given(dqeval.Series("given", labels, {}, np.sin(np.arange(400.0)))))
     with pytest.raises(WorkFailedError, match=re.escape(reason)):
         work(job)
+
+
+def test_what_is_printed_in_a_process_of_its_own(tmp_path, monkeypatch, capsys):
+    """Only there it is caught: elsewhere standard output is not one job's alone."""
+    assert not work(one_job(tmp_path / "here", "prints")).failed
+    assert capsys.readouterr().out == "hello\n"
+    monkeypatch.setattr(pool_module, "_here", Limits())
+    with pytest.raises(WorkFailedError, match="the detector printed, which it must not: 'hello"):
+        work(one_job(tmp_path / "own", "prints"))
+    with pool_module.printed() as caught, ThreadPoolExecutor(1) as other:
+        other.submit(print, "from another thread").result()
+        print("from this one")
+    assert (caught.getvalue(), capsys.readouterr().out) == ("from this one\n", "")
+
+
+def test_a_thread_that_prints_harms_no_other_job(tmp_path):
+    detectors = [{"name": "chatters"}, {"name": "quick"}, {"name": "slow", "seconds": 0.05}]
+    assert bench.run({**SMALL, "detector": detectors}, tmp_path, workers=1).failed == 0
+
+
+def test_threads_leave_standard_output_alone(tmp_path, capsys):
+    before, ended = sys.stdout, threading.Event()
+
+    def chatter():
+        while not ended.is_set():
+            print("x", end="")
+            time.sleep(0.0001)
+
+    with ThreadPoolExecutor(5) as threads:
+        talk = threads.submit(chatter)
+        try:
+            state = bench.run({**SMALL, "seeds": list(range(5))}, tmp_path / "threads", executor=threads)
+            assert bench.run(SMALL, tmp_path / "here").failed == 0
+        finally:
+            ended.set()
+            talk.result()
+    assert state.failed == 0
+    assert sys.stdout is before
+    assert set(capsys.readouterr().out) == {"x"}
 
 
 def test_no_values_to_work_on(tmp_path):
@@ -635,19 +619,6 @@ def test_training_goes_up_to_where_the_series_says(tmp_path):
     assert not outcome.failed
 
 
-def test_what_a_clusters_worker_does(tmp_path):
-    done = run_module._guarded((one_job(tmp_path, "quick"), Limits()))
-    assert not done.failed
-    assert run_module._guarded((one_job(tmp_path, "raises"), Limits())).rows[0].reason == "RuntimeError: no such luck"
-    run_module._own.worker.stop()
-
-
-def test_a_job_that_a_cluster_gave_up(tmp_path):
-    future = Future()
-    future.set_exception(RuntimeError("lost"))
-    assert run_module._outcome(one_job(tmp_path, "quick"), future).rows[0].reason == "RuntimeError: lost"
-
-
 def test_limits_of_memory(monkeypatch):
     limits = []
     monkeypatch.setattr("resource.setrlimit", lambda kind, pair: limits.append(pair))
@@ -658,16 +629,18 @@ def test_limits_of_memory(monkeypatch):
     assert len(limits) == 1
 
 
-def test_serving_with_a_limit(monkeypatch):
+@pytest.mark.parametrize(("megabytes", "expected"), [(3, [3 * 2**20]), (0, [])])
+def test_serving_with_and_without_a_limit(monkeypatch, megabytes, expected):
     limits = []
+    monkeypatch.setattr(pool_module, "_here", None)  # and afterwards again
     monkeypatch.setattr(pool_module, "_limit_memory", limits.append)
     monkeypatch.setattr(os, "dup2", lambda *_: None)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pickle.dumps((abs, -2)))))
     monkeypatch.setattr(pool_module, "_end_with", lambda parent: None)
     with open(os.devnull, "w") as nowhere:
         monkeypatch.setattr(sys, "stdout", nowhere)
-        pool_module.serve(3)
-    assert limits == [3 * 2**20]
+        pool_module.serve(megabytes)
+    assert limits == expected
 
 
 def test_what_is_cancelled_before_it_starts_is_passed_over():

@@ -20,6 +20,7 @@ import typer
 from commands import caller, run
 from dqeval.bench import State, Store, make_plan
 from dqeval.bench import run as start
+from dqeval.bench.crew import CrewLostError
 from dqeval.cli import app, benching, output
 from dqeval.datasets import synthetic
 
@@ -357,6 +358,30 @@ def test_a_plain_line_now_and_then(call, monkeypatch):
         "dqeval: 1 job failed: dqeval bench failures run says why",
         "dqeval: 7 jobs left: start the same command again",
     ]
+
+
+def test_a_cluster_without_a_worker(call, monkeypatch):
+    monkeypatch.setattr(output, "INTERVAL", 0.05)
+
+    def deserted(*_, progress, **__):
+        for state in (State(0, 0, 2, 10, threads=8), State(1, 0, 2, 10, threads=8), State(1, 0, 2, 10, threads=0)):
+            progress(state)
+            time.sleep(0.2)
+        progress(State(1, 0, 2, 10, threads=4))
+        time.sleep(0.2)
+        raise CrewLostError("the scheduler is gone")
+
+    monkeypatch.setattr("dqeval.bench.run", deserted)
+    Store(Path("run"), create=True).close()
+    found = call("bench", "run", "plan.toml", "-o", "run", "--scheduler", "tcp://here:1")
+    lines = found.err.splitlines()
+    told, waiting = "dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left", benching.NO_WORKER
+    alone = lines.index(f"dqeval: {waiting}")  # at once
+    assert any("ends about" in line for line in lines[:alone])
+    assert f"{told}; {waiting}" in lines[alone:]
+    assert told in lines[alone:]  # with others, it begins anew to measure how fast it goes
+    assert not any("ends about" in line for line in lines[alone:])
+    assert (found.code, lines[-1]) == (3, f"dqeval: the scheduler is gone: {told.removeprefix('dqeval: ')}")
 
 
 def test_no_line_within_a_minute(done):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
@@ -17,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
-from dqeval.bench.pool import WorkFailedError
+from dqeval.bench.pool import WorkFailedError, printed
+from dqeval.bench.versions import NOBODY
 from dqeval.evaluation import Evaluation
 from dqeval.panel import panel
 from dqeval.places import short_traceback, without_folders
@@ -131,11 +131,20 @@ class Outcome:
         DQE of each event.
     data : str
         Which data it is about: see `data_of`. Empty if it could not be read.
+    versions : str
+        Of the process that did it, JSON.
+    host : str
+        The machine that did it.
+    seconds : float
+        How long the whole job took, as far as that is known.
     """
 
     rows: list[Row] = field(default_factory=list)
     events: list[tuple[str, EventScores]] = field(default_factory=list)
     data: str = ""
+    versions: str = NOBODY
+    host: str = ""
+    seconds: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -271,10 +280,9 @@ def _detected(job: Job, series: Series, values: FloatArray) -> FloatArray:
         if series.train_stop is None:
             raise WorkFailedError("the detector needs training, and the series does not say which part is for that")
         options["train_stop"] = series.train_stop
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with printed() as caught:
         scores = np.asarray(detector.function(values, **options), dtype=np.float64)
-    _check(scores, len(values), printed.getvalue())
+    _check(scores, len(values), caught.getvalue())
     return scores
 
 

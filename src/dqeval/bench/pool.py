@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pickle
 import queue
@@ -30,20 +31,6 @@ def one_thread_each() -> dict[str, str]:
     return {name: os.environ.get(name, threads) for name in _THREAD_COUNTS}
 
 
-class WorkFailedError(Exception):
-    """Work that failed: the reason in a sentence, and where it happened.
-
-    Attributes
-    ----------
-    reason, where : str
-        ``where`` is the traceback; empty if the process ended without one.
-    """
-
-    def __init__(self, reason: str, where: str = "") -> None:
-        super().__init__(reason, where)
-        self.reason, self.where = reason, where
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a job may take: None for no limit.
@@ -57,6 +44,45 @@ class Limits:
 
     seconds: float | None = None
     megabytes: int | None = None
+
+
+_here: Limits | None = None  # in a worker's own process, which does nothing but one call after the other: its limits
+
+
+class _Printed(io.StringIO):
+    """What one thread prints; what others do, such as one that an earlier job has left behind, goes nowhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        return super().write(text) if threading.get_ident() == self._thread else len(text)
+
+
+@contextlib.contextmanager
+def printed() -> Iterator[io.StringIO]:
+    """Catch what a job prints, in a worker's own process.
+
+    Anywhere else nothing is caught: standard output is for the whole process, where others may print too.
+    """
+    caught = _Printed()
+    with contextlib.nullcontext() if _here is None else contextlib.redirect_stdout(caught):
+        yield caught
+
+
+class WorkFailedError(Exception):
+    """Work that failed: the reason in a sentence, and where it happened.
+
+    Attributes
+    ----------
+    reason, where : str
+        ``where`` is the traceback; empty if the process ended without one.
+    """
+
+    def __init__(self, reason: str, where: str = "") -> None:
+        super().__init__(reason, where)
+        self.reason, self.where = reason, where
 
 
 class Worker:
@@ -73,16 +99,19 @@ class Worker:
 
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """Return what the function returns, or raise `WorkFailedError`."""
-        process = self._started()
+        new = self._process is None
+        process = self._process = self._process or self._started()
         assert process.stdin is not None
         assert process.stdout is not None
-        with self._clock():
-            try:
+        try:
+            if new:
+                pickle.load(process.stdout)  # it is ready: its start takes no job's time
+            with self._clock():
                 pickle.dump((function, argument), process.stdin)
                 process.stdin.flush()
                 done, reply = pickle.load(process.stdout)
-            except (EOFError, OSError, pickle.UnpicklingError):
-                raise WorkFailedError(self._end()) from None
+        except (EOFError, OSError, pickle.UnpicklingError):
+            raise WorkFailedError(self._end()) from None
         if not done:
             raise WorkFailedError(*reply)
         return reply
@@ -101,16 +130,14 @@ class Worker:
             self._process = None
 
     def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            self._expired = False
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _START, str(self._limits.megabytes or 0)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, **one_thread_each(), "PYTHONPATH": os.pathsep.join(sys.path)},
-            )
-        return self._process
+        self._expired = False
+        return subprocess.Popen(
+            [sys.executable, "-c", _START, str(self._limits.megabytes or 0)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **one_thread_each(), "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
 
     @contextlib.contextmanager
     def _clock(self) -> Iterator[None]:
@@ -145,6 +172,8 @@ _START = "import sys; from dqeval.bench.pool import serve; serve(int(sys.argv[1]
 
 def serve(megabytes: int) -> None:
     """Answer the calls that come on standard input until it ends, as it does when the caller was killed."""
+    global _here
+    _here = Limits(megabytes=megabytes or None)
     calls = sys.stdin.buffer
     own = os.dup(sys.stdout.fileno())
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), os.fdopen(own, "wb") as answers:
@@ -153,10 +182,11 @@ def serve(megabytes: int) -> None:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         if megabytes:
             _limit_memory(megabytes * _MEGABYTE)
+        reply: Any = "ready"
         while True:
-            function, argument = pickle.load(calls)
-            pickle.dump(_answer(function, argument, megabytes or None), answers)
+            pickle.dump(reply, answers)
             answers.flush()
+            reply = answer(*pickle.load(calls))
 
 
 def _end_with(parent: int) -> None:
@@ -166,11 +196,12 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _answer(function: Callable[[Any], Any], argument: Any, megabytes: int | None) -> tuple[bool, Any]:
+def answer(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
+    """Return True and what a function gives; or False, and why it failed and where."""
     try:
         return True, function(argument)
     except MemoryError:
-        limit = "there is" if megabytes is None else f"the limit of {megabytes} MB"
+        limit = f"the limit of {_here.megabytes} MB" if _here and _here.megabytes else "there is"
         return False, (f"needs more memory than {limit}", traceback.format_exc())
     except WorkFailedError as error:
         return False, (error.reason, error.where)
@@ -244,7 +275,7 @@ class InProcess(Executor):
         """Call the function, and return what came of it."""
         future: Future[Any] = Future()
         (argument,) = args
-        done, reply = _answer(function, argument, None)
+        done, reply = answer(function, argument)
         if done:
             future.set_result(reply)
         else:

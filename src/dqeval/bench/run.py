@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dqeval import validate
-from dqeval.bench.jobs import FROM_FILE, Job, Outcome, failed, jobs_of, work
+from dqeval.bench.crew import crew_for
+from dqeval.bench.dispatch import outcomes
+from dqeval.bench.jobs import FROM_FILE, Job, jobs_of
 from dqeval.bench.kept import check_place, keep, kept, whole_path
 from dqeval.bench.lock import locked
 from dqeval.bench.plan import Plan, make_plan, read_plan
-from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
-from dqeval.bench.store import Store, check_same_data, versions
-
-AHEAD = 4  # jobs handed over for each worker, so that none waits for the driver
-OTHERS = 100  # jobs handed to an executor whose workers are not known
+from dqeval.bench.store import Store, check_same_data
+from dqeval.bench.versions import versions
 
 Progress = Callable[["State"], None]
 
@@ -39,6 +35,8 @@ class State:
         Jobs that were done before, and how many of them failed.
     total : int
         All jobs there are.
+    threads : int or None
+        How many jobs the workers of a cluster can do at the same time now; None without a cluster.
     """
 
     done: int
@@ -46,6 +44,7 @@ class State:
     earlier: int
     total: int
     failed_earlier: int = 0
+    threads: int | None = field(default=None, repr=False, compare=False)
 
     @property
     def left(self) -> int:
@@ -73,6 +72,7 @@ def run(
     scheduler: str | None = None,
     executor: Executor | None = None,
     shard: tuple[int, int] = (1, 1),
+    any_version: bool = False,
     progress: Progress | None = None,
 ) -> State:
     """Run a benchmark: every detector on every series, evaluated with every metric.
@@ -86,14 +86,18 @@ def run(
     workers : int, default 0
         How many processes; 0 to work in this one, where jobs have no limits of time and memory.
     scheduler : str, optional
-        The address of a Dask scheduler whose workers do the work; they must see the same folders.
+        The address of a Dask scheduler whose workers do the work; they must see the same folders. They may come and
+        go. If the scheduler itself is lost, `ConnectionError` is raised.
     executor : concurrent.futures.Executor, optional
         Any other that shall do the work, in place of ``workers`` and ``scheduler``; it is not shut down. Jobs have no
         limits there but its own.
     shard : (int, int), default (1, 1)
         ``(2, 3)`` does the second third of the jobs.
+    any_version : bool, default False
+        Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
+        otherwise. Each row says what computed it.
     progress : callable, optional
-        Called with a `State` after each job.
+        Called with a `State` after each job, and when the number of a cluster's threads changes.
 
     Returns
     -------
@@ -104,25 +108,37 @@ def run(
         raise ValueError(f"shard must be a part and how many there are, such as (1, 3): got {shard}")
     check_place(folder)
     tell = progress or (lambda state: None)
+    expected = "" if any_version else versions()
     # The store comes last: where there is nobody to work, nothing is written.
-    chosen = executor_for(workers, scheduler, checked.limits) if executor is None else nullcontext((executor, OTHERS))
-    with chosen as (doing, ahead), locked(folder), Store(folder, create=True) as store:
+    with (
+        crew_for(workers, scheduler, checked.limits, executor) as crew,
+        locked(folder),
+        Store(folder, create=True) as store,
+    ):
         keep(plan, folder, shard)
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
         state = _state(store, checked, folder, shard)
         store.plan(_labels(checked), (series.source.name for series in checked.series))
         to_do = (job for job in _jobs(checked, folder, *shard) if not store.status(job.id))
         tell(state)
-        made_with = versions()
-        for job, id, outcome in _outcomes(doing, to_do, ahead, scheduler is not None, checked.limits):
-            store.add(job, id, outcome, made_with)
-            state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
-            tell(state)
+        for ended in outcomes(crew, to_do, expected):
+            if crew.threads != state.threads:
+                state = replace(state, threads=crew.threads)
+                tell(state)
+            for task, outcome in ended:
+                store.add(task.job, task.id, outcome, outcome.versions)
+                state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
+                tell(state)
     return state
 
 
 def retry(
-    folder: str | Path, *, workers: int = 0, scheduler: str | None = None, progress: Progress | None = None
+    folder: str | Path,
+    *,
+    workers: int = 0,
+    scheduler: str | None = None,
+    any_version: bool = False,
+    progress: Progress | None = None,
 ) -> State:
     """Do the jobs of a run again that failed, and what else is left of it.
 
@@ -130,7 +146,7 @@ def retry(
     ----------
     folder : str or Path
         Of a run that keeps its plan: one that was started from a file, or from what a file holds.
-    workers, scheduler, progress
+    workers, scheduler, any_version, progress
         As in `run`.
 
     Returns
@@ -141,7 +157,8 @@ def retry(
     last = kept(folder)  # which says what is wrong with it by now, before failures are forgotten
     with locked(folder), Store(folder, create=True) as store:
         store.forget_failures()
-    return run(last.path, folder, workers=workers, scheduler=scheduler, shard=last.shard, progress=progress)
+    again = partial(run, last.path, folder, shard=last.shard, any_version=any_version, progress=progress)
+    return again(workers=workers, scheduler=scheduler)
 
 
 def progress_of(folder: str | Path) -> State:
@@ -185,81 +202,3 @@ def _read(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
         return plan
     # Whole paths: jobs are told apart by them, wherever they are started from, and a cluster's workers are elsewhere.
     return make_plan(plan, folder=Path.cwd()) if isinstance(plan, Mapping) else read_plan(whole_path(plan))
-
-
-def _outcomes(
-    executor: Executor, left: Iterator[Job], ahead: int, guard: bool, limits: Limits
-) -> Iterator[tuple[Job, str, Outcome]]:
-    """Yield each job and its id with what came of it, as they end; only some are handed over at a time."""
-    running: dict[Future[Outcome], tuple[Job, str]] = {}
-    while True:
-        for job in islice(left, ahead - len(running)):
-            id = job.id  # before the work: its file may be changed meanwhile
-            future = executor.submit(_guarded, (job, limits)) if guard else executor.submit(work, job)
-            running[future] = job, id
-        if not running:
-            return
-        ended, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in ended:
-            job, id = running.pop(future)
-            yield job, id, _outcome(job, future)
-
-
-def _outcome(job: Job, future: Future[Outcome]) -> Outcome:
-    try:
-        return future.result()
-    except WorkFailedError as error:
-        return failed(job, error.reason, error.where)
-    except CancelledError:
-        raise ValueError("the scheduler is gone: start it again, and the run, which goes on where it was") from None
-    except Exception as error:
-        # A cluster lost the job, and gave up on it.
-        return failed(job, f"{type(error).__name__}: {error}", "")
-
-
-_own = threading.local()
-
-
-def _guarded(task: tuple[Job, Limits]) -> Outcome:
-    """Work in a process beside a cluster's worker, which so outlives jobs that hang or die."""
-    job, limits = task
-    if not hasattr(_own, "worker"):
-        _own.worker = Worker(limits)
-    try:
-        outcome: Outcome = _own.worker.call(work, job)
-    except WorkFailedError as error:
-        # Not raised: the cluster would do the job again, and again.
-        return failed(job, error.reason, error.where)
-    return outcome
-
-
-@contextmanager
-def executor_for(workers: int, scheduler: str | None, limits: Limits) -> Iterator[tuple[Executor, int]]:
-    """Give something to work with, and how many jobs to hand it at a time."""
-    if scheduler is not None:
-        with _cluster(scheduler) as found:
-            yield found
-        return
-    count = validate.whole("workers", workers, least=0)
-    executor: Executor = LocalPool(count, limits) if count else InProcess()
-    try:
-        yield executor, AHEAD * count or 1
-    except BaseException:
-        executor.shutdown(cancel_futures=True)
-        raise
-    executor.shutdown()
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[tuple[Executor, int]]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ValueError("a cluster needs Dask: pip install 'dqeval[cluster]'") from None
-    try:
-        client = Client(address, timeout="10s")
-    except OSError as error:
-        raise ValueError(f"there is no Dask scheduler at {address}: {error}") from None
-    with client:
-        threads = sum(client.nthreads().values())
-        yield client.get_executor(pure=False, retries=3), AHEAD * max(threads, 1)

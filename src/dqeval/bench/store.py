@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import platform
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -11,8 +9,6 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-
-import numpy as np
 
 from dqeval.bench.jobs import DETECT, Job, Outcome, is_other_data
 from dqeval.writing import whole, write_table
@@ -387,13 +383,6 @@ def _for_reading(path: Path) -> sqlite3.Connection:
 
 def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-def versions() -> str:
-    """Return what the results are made with, as JSON."""
-    from importlib.metadata import version
-
-    return json.dumps({"dqeval": version("dqeval"), "numpy": np.__version__, "python": platform.python_version()})
 
 
 def export(folder: str | Path, path: str | Path) -> int:

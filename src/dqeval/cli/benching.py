@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".parquet")
 UNFINISHED = 3  # the exit code where jobs failed or are left: 1 is a verdict, 2 an error
+NO_WORKER = "the cluster has no worker: waiting for one"
 
 bench = typer.Typer(help="Run benchmarks: series × detectors × metrics.", add_completion=False)
 
@@ -48,6 +49,10 @@ Workers = Annotated[
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://host:8786.")
+]
+AnyVersion = Annotated[
+    bool,
+    typer.Option("--any-version", help="Take workers whose versions of dqeval, NumPy or Python are not those here."),
 ]
 Form = Annotated[Format, typer.Option("--format", help="How to write the results.")]
 
@@ -83,12 +88,15 @@ class Watch:
 
     def __init__(self) -> None:
         self.state: State | None = None
-        self._began = 0.0
+        self._began, self._done_before = 0.0, 0
 
     def tell(self, state: State) -> None:
         """Take note of how far the run is now."""
-        if self.state is None:
-            self._began = time.monotonic()
+        if self.state is None or self.state.threads != state.threads:
+            # How fast it was with other workers says nothing on when it will end.
+            self._began, self._done_before = time.monotonic(), self.state.done if self.state else 0
+            if state.threads == 0 and not sys.stderr.isatty():
+                output.tell(NO_WORKER)  # at once, not within a minute
         self.state = state
 
     def count(self) -> str:
@@ -96,10 +104,15 @@ class Watch:
         return "counting the jobs" if self.state is None else str(self.state)
 
     def line(self) -> str:
-        """Return the count, how fast it goes, and when it will end."""
-        if self.state is None or not (self.state.done and self.state.left):
+        """Return the count, how fast it goes, and when it will end; or that there is nobody to work."""
+        if self.state is None or not self.state.left:
             return self.count()
-        rate = self.state.done / (time.monotonic() - self._began)
+        if self.state.threads == 0:
+            return f"{self.count()}; {NO_WORKER}"
+        done = self.state.done - self._done_before
+        if not done:
+            return self.count()
+        rate = done / (time.monotonic() - self._began)
         end = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + self.state.left / rate))
         return f"{self.count()}; {60 * rate:,.1f} a minute, ends about {end}"
 
@@ -113,20 +126,23 @@ def run(
     shard: Annotated[
         str, typer.Option(help="Do a part of the jobs, such as 1/3, the first third.", metavar="PART/PARTS")
     ] = "1/1",
+    any_version: AnyVersion = False,
 ) -> None:
     """Run detectors on series and evaluate them, or resume that: exit code 3 if jobs failed or are left."""
     from dqeval.bench import run
 
     part = _shard(shard)
-    _work(folder, partial(run, plan, folder, shard=part), workers, scheduler)
+    _work(folder, partial(run, plan, folder, shard=part, any_version=any_version), workers, scheduler)
 
 
 @bench.command()
-def retry(folder: Folder, workers: Workers = None, scheduler: Scheduler = None) -> None:
+def retry(
+    folder: Folder, workers: Workers = None, scheduler: Scheduler = None, any_version: AnyVersion = False
+) -> None:
     """Do the jobs again that failed, and what else is left: exit code 3 if jobs failed or are left."""
     from dqeval.bench.run import retry
 
-    _work(folder, partial(retry, folder), workers, scheduler)
+    _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler)
 
 
 @bench.command()
@@ -247,6 +263,7 @@ def processes(workers: int | None, scheduler: str | None) -> int:
 
 def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
     """Have the work done, show how far it is, and exit with code 3 if the run has jobs that failed or are left."""
+    from dqeval.bench.crew import CrewLostError
     from dqeval.tables import counted
 
     watch, count = Watch(), processes(workers, scheduler)
@@ -258,6 +275,9 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
             if watch.state is not None:
                 output.tell(f"stopped: {watch.count()}; the same command goes on from there")
             raise
+        except CrewLostError as error:
+            output.tell(f"{error}: {watch.count()}")
+            raise typer.Exit(UNFINISHED) from None
         output.tell(watch.count())
     failed, left = (0, 0) if watch.state is None else (watch.state.failed_in_all, watch.state.left)
     if failed:

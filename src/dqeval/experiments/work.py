@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from itertools import islice
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from dqeval.bench.crew import crew_for, worked_off
 from dqeval.bench.pool import Limits
-from dqeval.bench.run import executor_for
 from dqeval.experiments.setting import Setting
 from dqeval.writing import write_text
 
@@ -36,21 +35,20 @@ def computed(
     left = ((key, task) for key, task in tasks.items() if key not in kept)
     done = sum(key in kept for key in tasks)
     path.parent.mkdir(parents=True, exist_ok=True)
-    chosen = executor_for(setting.workers, setting.scheduler, Limits())
-    with chosen as (executor, ahead), path.open("a", encoding="utf-8") as file:
-        running: dict[Future[Any], str] = {}
-        while True:
-            running |= {executor.submit(function, task): key for key, task in islice(left, ahead - len(running))}
-            if not running:
-                return {key: kept[key] for key in tasks}
-            ended, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in ended:
-                key = running.pop(future)
+    with crew_for(setting.workers, setting.scheduler, Limits()) as crew, path.open("a", encoding="utf-8") as file:
+
+        def start() -> tuple[Future[Any], str] | None:
+            key, task = next(left, ("", None))
+            return (crew.submit(function, task), key) if key else None
+
+        for ended in worked_off(crew, start):
+            for key, future in ended:
                 kept[key] = future.result()
                 file.write(json.dumps([key, kept[key]]) + "\n")
                 file.flush()
                 done += 1
                 setting.progress(f"{what}: {done:,} of {len(tasks):,}")
+    return {key: kept[key] for key in tasks}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,197 @@
+"""Who does the work: this process, others beside it, or a cluster, whose workers come and go."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from dqeval import validate
+from dqeval.bench.jobs import Outcome
+from dqeval.bench.pool import InProcess, Limits, LocalPool
+from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
+from dqeval.bench.versions import versions
+
+AHEAD = 4  # pieces of work handed over for each worker, so that none waits for the driver
+OTHERS = 100  # the same for an executor whose workers are not known, in all
+TOGETHER = 100  # jobs that a cluster gets as one piece of work, if they are short
+PAUSE = 1.0  # seconds after which it is looked again who is there
+REACHED = "10s"  # the time within which a scheduler must answer
+
+Piece = TypeVar("Piece")
+
+
+class CrewLostError(ConnectionError):
+    """Whoever did the work is gone, and some is left."""
+
+
+class Crew:
+    """An executor, and how much to hand it at a time.
+
+    Attributes
+    ----------
+    together : int
+        How many jobs may be one piece of work.
+    threads : int or None
+        How many pieces are worked on at the same time; None if that is not known.
+    """
+
+    together = 1
+    threads: int | None = None
+
+    def __init__(self, executor: Executor, ahead: int) -> None:
+        self._executor, self._ahead = executor, ahead
+
+    def __str__(self) -> str:
+        return "the executor"
+
+    def ahead(self) -> int:
+        """Return how many pieces of work to have handed over at the moment."""
+        return self._ahead
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """Hand over one piece of work."""
+        return self._executor.submit(function, argument)
+
+    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[Outcome]]:
+        """Hand over jobs, which give an outcome each; if there is not one for all, the last are to be done again."""
+        return self.submit(do_all, tasks)
+
+    def lost(self) -> CrewLostError:
+        """Return the error that says that nobody works any more."""
+        return CrewLostError(f"{self} is gone: start it again, and then this run, which resumes where it stopped")
+
+
+class Cluster(Crew):
+    """The workers of a Dask scheduler: as many as there are at the moment.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    limits : Limits
+        Of each job.
+    """
+
+    together = TOGETHER
+
+    def __init__(self, client: Any, limits: Limits) -> None:
+        super().__init__(client.get_executor(pure=False, retries=3), AHEAD)
+        self._client, self._limits, self._run = client, limits, uuid4().hex
+        self._address = client.scheduler.address
+        self._asked = -PAUSE
+
+    def __str__(self) -> str:
+        return f"the scheduler at {self._address}"
+
+    def ahead(self) -> int:
+        """Return how many pieces of work to have handed over at the moment; without a worker, for the first to come."""
+        if time.monotonic() - self._asked >= PAUSE:
+            self.threads = sum(self._reached(self._client.nthreads).values())
+            self._asked = time.monotonic()
+        return AHEAD * max(self.threads or 0, 1)
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """Hand over one piece of work."""
+        future: Future[Any] = self._reached(super().submit, function, argument)
+        return future
+
+    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[Outcome]]:
+        """Hand over jobs, each of which is guarded on its worker."""
+        return self.submit(do_guarded, Batch(tasks, self._limits, self._run))
+
+    def _reached(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except Exception:
+            # Dask has many errors for it.
+            if self._client.status == "running":
+                raise
+            raise self.lost() from None
+
+
+def worked_off(crew: Crew, start: Callable[[], tuple[Future[Any], Piece] | None]) -> Iterator[list[tuple[Piece, Any]]]:
+    """Have pieces of work done, and yield those that ended, with their futures, or none, at least once a second.
+
+    ``start`` hands over the next one, and returns its future and whatever it shall be known by; None if there is none
+    at the moment.
+    """
+    running: dict[Future[Any], Piece] = {}
+    while True:
+        while len(running) < crew.ahead() and (started := start()) is not None:
+            running[started[0]] = started[1]
+        if not running:
+            return
+        ended, _ = wait(running, timeout=PAUSE, return_when=FIRST_COMPLETED)
+        if any(future.cancelled() for future in ended):
+            raise crew.lost()
+        yield [(running.pop(future), future) for future in ended]
+
+
+@contextmanager
+def crew_for(workers: int, scheduler: str | None, limits: Limits, executor: Executor | None = None) -> Iterator[Crew]:
+    """Give somebody to work: an executor, a cluster, processes, or this process."""
+    if executor is not None:
+        yield Crew(executor, OTHERS)
+    elif scheduler is not None:
+        with _client(scheduler) as client:
+            yield Cluster(client, limits)
+    else:
+        count = validate.whole("workers", workers, least=0)
+        with _ended(LocalPool(count, limits) if count else InProcess()) as own:
+            yield Crew(own, AHEAD * count or 1)
+
+
+@contextmanager
+def _ended(executor: Executor) -> Iterator[Executor]:
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(cancel_futures=True)
+        raise
+    executor.shutdown()
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("a cluster needs Dask: pip install 'dqeval[cluster]'") from None
+    with _quiet("distributed", "distributed.client", "tornado", "tornado.application"):
+        try:
+            client = Client(address, timeout=REACHED)
+        except OSError as error:
+            raise ValueError(f"there is no Dask scheduler at {address}: {error}") from None
+        with client:
+            _check_installed(client)
+            yield client
+
+
+def _check_installed(client: Any) -> None:
+    """Say who cannot do the work, before any is handed over: a worker that does not know what it gets would end."""
+    try:
+        there = {"the scheduler": client.run_on_scheduler(versions)}
+    except Exception as error:
+        there = {"the scheduler": error}
+    there |= {f"the worker {address}": found for address, found in client.run(versions, on_error="return").items()}
+    for who, found in there.items():
+        if isinstance(found, Exception):
+            raise ValueError(f"{who} cannot work for dqeval: {found}; install the same dqeval there as here")
+
+
+@contextmanager
+def _quiet(*names: str) -> Iterator[None]:
+    """Keep logs back: of a scheduler that is gone, Dask tells in pages what is said here in a sentence."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,111 @@
+"""Handing jobs to whoever does them, and taking back what came of them."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+
+from dqeval.bench.crew import Crew, worked_off
+from dqeval.bench.jobs import Job, Outcome, failed
+from dqeval.bench.pool import WorkFailedError
+from dqeval.bench.tasks import SLICE, Task, failed_here
+from dqeval.bench.versions import NOBODY, difference
+
+
+def outcomes(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list[tuple[Task, Outcome]]]:
+    """Yield tasks with what came of them, as they end; none now and then.
+
+    Parameters
+    ----------
+    crew : Crew
+    jobs : iterator of Job
+        Only some are taken at a time: there may be millions.
+    expected : str
+        The versions that they must be done with; empty for any.
+    """
+    waiting = Waiting((Task(job, job.id, expected) for job in jobs), crew.together)
+
+    def start() -> tuple[Future[list[Outcome]], list[Task]] | None:
+        tasks = waiting.take()
+        return (crew.submit_jobs(tasks), tasks) if tasks else None
+
+    for ended in worked_off(crew, start):
+        yield [pair for tasks, future in ended for pair in waiting.back(tasks, _results(tasks, future))]
+
+
+class Waiting:
+    """The tasks that are left, taken in batches of what is likely to be done in a slice of time.
+
+    Parameters
+    ----------
+    tasks : iterator of Task
+    together : int
+        The most that a batch may hold.
+    """
+
+    def __init__(self, tasks: Iterator[Task], together: int) -> None:
+        self._tasks, self._together = tasks, together
+        self._returned: deque[Task] = deque()
+        self._alone: deque[Task] = deque()
+        self._seconds: dict[str, float] = {}  # that a job of a detector is expected to take
+
+    def take(self) -> list[Task]:
+        """Return the next batch; an empty one if nothing is left at the moment."""
+        if self._alone:
+            return [self._alone.popleft()]
+        batch: list[Task] = []
+        free = SLICE
+        while len(batch) < self._together and (task := self._next()) is not None:
+            free -= self._seconds.get(task.job.detector.label, math.inf)
+            if batch and free < 0:
+                # It would keep back what came of the others.
+                self._returned.appendleft(task)
+                break
+            batch.append(task)
+        return batch
+
+    def back(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[tuple[Task, Outcome]]:
+        """Return the tasks that were done, with what came of them, and take back the others."""
+        left = tasks[len(outcomes) :]
+        # Of a batch that was lost, it shows which task it was when each is alone.
+        (self._returned if outcomes else self._alone).extend(left)
+        done = list(zip(tasks, outcomes, strict=False))
+        for task, outcome in done:
+            self._learn(task.job.detector.label, outcome.seconds)
+        return done
+
+    def _next(self) -> Task | None:
+        return self._returned.popleft() if self._returned else next(self._tasks, None)
+
+    def _learn(self, label: str, seconds: float) -> None:
+        # The last ones count most, as series that are alike often follow each other.
+        before = self._seconds.get(label, seconds)
+        self._seconds[label] = 0.75 * before + 0.25 * seconds
+
+
+def _results(tasks: Sequence[Task], future: Future[list[Outcome]]) -> list[Outcome]:
+    """Return what came of the first tasks; nothing if it is not known which of several was the end of all."""
+    try:
+        found = future.result()
+    except WorkFailedError as error:
+        return [failed_here(tasks[0].job, error)]
+    except (ImportError, AttributeError) as error:
+        # Jobs have their errors caught where they are done: this is about dqeval itself.
+        raise ValueError(f"a worker cannot do the work: {error}; install the same dqeval for it as here") from error
+    except Exception as error:
+        # A cluster lost the jobs, and gave up on them.
+        return [] if len(tasks) > 1 else [failed(tasks[0].job, f"{type(error).__name__}: {error}", "")]
+    for task, outcome in zip(tasks, found, strict=False):
+        _check(task, outcome)
+    return found
+
+
+def _check(task: Task, outcome: Outcome) -> None:
+    if task.expected and outcome.versions not in (task.expected, NOBODY):
+        raise ValueError(
+            f"a worker on {outcome.host} works with other versions: {difference(outcome.versions, task.expected)}; "
+            "install the same everywhere and start the workers again, or allow it with --any-version "
+            "(any_version=True)"
+        )

@@ -1,0 +1,110 @@
+"""What workers do: a job, or one after the other, in the versions that were asked for."""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dqeval.bench.jobs import Job, Outcome, failed, work
+from dqeval.bench.pool import Limits, Worker, WorkFailedError, answer
+from dqeval.bench.versions import versions
+
+SLICE = 0.5  # seconds of work that are handed over at once
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job to do.
+
+    Attributes
+    ----------
+    job : Job
+    id : str
+        Of the job when it was handed over: its file may be changed meanwhile.
+    expected : str
+        The versions that it must be done with; empty for any.
+    """
+
+    job: Job
+    id: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Tasks for a worker of a cluster, to be done one after the other.
+
+    Attributes
+    ----------
+    tasks : sequence of Task
+    limits : Limits
+        Of each of them.
+    run : str
+        Which run they are of. Another one has its own processes: detectors may have been changed in between.
+    """
+
+    tasks: Sequence[Task]
+    limits: Limits
+    run: str
+
+
+def do(task: Task) -> Outcome:
+    """Return what comes of a job; an outcome without rows if this process has other versions than expected."""
+    began = time.perf_counter()
+    outcome = work(task.job) if task.expected in ("", versions()) else Outcome()
+    return replace(outcome, versions=versions(), host=platform.node(), seconds=time.perf_counter() - began)
+
+
+def do_all(tasks: Sequence[Task]) -> list[Outcome]:
+    """Return what comes of jobs, also of those that fail."""
+    return [_caught(task) for task in tasks]
+
+
+def _caught(task: Task) -> Outcome:
+    done, reply = answer(do, task)
+    return reply if done else failed_here(task.job, WorkFailedError(*reply))
+
+
+_own = threading.local()
+
+
+def do_guarded(batch: Batch) -> list[Outcome]:
+    """Return what comes of the first jobs of a batch, as many as are done in about the time of a slice.
+
+    They are done in a process beside a cluster's worker, which so outlives jobs that hang or die.
+    """
+    worker, began = _worker(batch), time.perf_counter()
+    outcomes: list[Outcome] = []
+    for task in batch.tasks:
+        if outcomes and time.perf_counter() - began > SLICE:
+            break
+        outcomes.append(_guarded(worker, task))
+    return outcomes
+
+
+def _worker(batch: Batch) -> Worker:
+    """Return the process of this thread."""
+    if getattr(_own, "run", None) != batch.run:
+        if hasattr(_own, "worker"):
+            _own.worker.stop()
+        _own.run, _own.worker = batch.run, Worker(batch.limits)
+    found: Worker = _own.worker
+    return found
+
+
+def _guarded(worker: Worker, task: Task) -> Outcome:
+    began = time.perf_counter()
+    try:
+        outcome: Outcome = worker.call(do, task)
+    except WorkFailedError as error:
+        # Not raised: the cluster would do the job again, and again.
+        return replace(failed_here(task.job, error), seconds=time.perf_counter() - began)
+    return outcome
+
+
+def failed_here(job: Job, error: WorkFailedError) -> Outcome:
+    """Return the outcome of a job that failed in a process of this machine."""
+    return replace(failed(job, error.reason, error.where), versions=versions(), host=platform.node())
