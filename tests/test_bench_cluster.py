@@ -187,7 +187,7 @@ def test_workers_and_then_the_scheduler_are_killed(tmp_path):
 
 def count(folder):
     """Return how many jobs of a run are done."""
-    if not (folder / "plan.toml").exists():  # the tables are not there yet
+    if not (folder / "plan.json").exists():  # the tables are not there yet
         return 0
     with Store(folder) as store:
         return store.count().done
