@@ -6,6 +6,7 @@ shared with the package.
 """
 
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
@@ -219,12 +220,24 @@ def auc_pr(labels, scores):
     return area
 
 
+def reaches(share, cutoff):
+    """Tell whether a share, an exact fraction, is at least one of the numbers that a cut-off, a float, stands for.
+
+    These are the numbers to which no float is nearer. At the lowest of them, half-way to the next float below, the one
+    with the even last digit stands for it.
+    """
+    below = math.nextafter(cutoff, -math.inf)
+    lowest = (Fraction(cutoff) + Fraction(below)) / 2
+    even = cutoff.hex().partition("p")[0][-1] in "02468ace"
+    return share > lowest or (share == lowest and even)
+
+
 def adjusted(labels, detections, k=0.0):
     """Return the detections with every event filled of which a share of at least k, and one point, is detected."""
     filled = [bool(d) for d in detections]
     for a, b in runs(labels):
         found = sum(map(bool, detections[a : b + 1]))
-        if found >= 1 and found / (b - a + 1) >= k:
+        if found >= 1 and reaches(Fraction(found, b - a + 1), k):
             filled[a : b + 1] = [True] * (b - a + 1)
     return filled
 
@@ -264,7 +277,7 @@ def run_length(run):
 
 def covered_shares(overlap, ranges):
     """Return, for the rows of an overlap matrix, the share of each range that is covered."""
-    return [sum(row) / run_length(r) for row, r in zip(overlap, ranges, strict=True)]
+    return [Fraction(sum(row), run_length(r)) for row, r in zip(overlap, ranges, strict=True)]
 
 
 def pruned_overlap(anomalies, found, theta_p, theta_r):
@@ -274,10 +287,10 @@ def pruned_overlap(anomalies, found, theta_p, theta_r):
     while changed:
         changed = False
         for i, rho in enumerate(covered_shares(overlap, anomalies)):
-            if 0 < rho < theta_r:
+            if rho > 0 and not reaches(rho, theta_r):
                 overlap[i], changed = [0] * len(found), True
         for j, pi in enumerate(covered_shares(transposed(overlap), found)):
-            if 0 < pi < theta_p:
+            if pi > 0 and not reaches(pi, theta_p):
                 changed = True
                 for row in overlap:
                     row[j] = 0
@@ -293,11 +306,11 @@ def etapr_precision_recall(labels, detections, theta_p=0.5, theta_r=0.01):
     if not found:
         return 0.0, 0.0
     overlap = pruned_overlap(anomalies, found, theta_p, theta_r)
-    recalls = [(1 + min(rho, 1)) / 2 if rho >= theta_r else 0 for rho in covered_shares(overlap, anomalies)]
+    recalls = [(1 + rho) / 2 if reaches(rho, theta_r) else 0 for rho in covered_shares(overlap, anomalies)]
     weights = [math.sqrt(run_length(d)) for d in found]
     shares = covered_shares(transposed(overlap), found)
-    precisions = [w * (1 + pi) / 2 if pi >= theta_p else 0 for w, pi in zip(weights, shares, strict=True)]
-    return sum(precisions) / sum(weights), sum(recalls) / len(recalls)
+    precisions = [w * (1 + pi) / 2 if reaches(pi, theta_p) else 0 for w, pi in zip(weights, shares, strict=True)]
+    return sum(precisions) / sum(weights), float(sum(recalls) / len(recalls))
 
 
 def etapr_f1(labels, detections, theta_p=0.5, theta_r=0.01):
@@ -316,28 +329,45 @@ def ambiguous_zones(anomalies, delta):
 
 
 def tapr_overlap(anomaly, zone, found):
+    """Return how many points of the anomaly are found, and where in the zone behind it, from -1 to 1, points are."""
     (a, b), (c, d) = anomaly, found
-    overlap = float(max(0, min(b, d) - max(a, c) + 1))
-    if zone is not None:
-        s, e = zone
-        overlap += sum(1 / (1 + math.exp(-6 + 12 * (t - s) / (e - s))) for t in range(s, e + 1) if c <= t <= d)
-    return overlap
+    points = max(0, min(b, d) - max(a, c) + 1)
+    if zone is None:
+        return points, []
+    s, e = zone
+    return points, [Fraction(2 * (t - s) - (e - s), e - s) for t in range(s, e + 1) if c <= t <= d]
+
+
+def tapr_share(overlaps, length):
+    """Return the covered share, a fraction where it is one; a point of a zone at x counts 1 / (1 + exp(6 x)).
+
+    Points at x and -x count 1 together, and one at 0 a half. What then is left is no fraction: the exponential of a
+    fraction is transcendental.
+    """
+    points, places = sum(points for points, _ in overlaps), Counter(x for _, places in overlaps for x in places)
+    pairs = sum((min(places[x], places[-x]) for x in places if x > 0), Fraction(places[Fraction(0)], 2))
+    left = {x: places[x] - min(places[x], places[-x]) for x in places if x != 0}
+    share = (points + pairs) / length
+    if any(left.values()):
+        return float(share) + math.fsum(count / (1 + math.exp(6 * x)) for x, count in left.items()) / length
+    return share
 
 
 def tapr_precision_recall(labels, detections, alpha=0.5, theta=0.5, delta=0):
     anomalies, found = runs(labels), runs(detections)
+    if not found:
+        return 0.0, 0.0
     zones = ambiguous_zones(anomalies, delta)
     overlap = [[tapr_overlap(a, z, d) for d in found] for a, z in zip(anomalies, zones, strict=True)]
-    r = [min(1.0, sum(row) / (b - a + 1)) for row, (a, b) in zip(overlap, anomalies, strict=True)]
-    c = [sum(row[j] for row in overlap) / (e - s + 1) for j, (s, e) in enumerate(found)]
+    r = [min(1, tapr_share(row, run_length(a))) for row, a in zip(overlap, anomalies, strict=True)]
+    c = [tapr_share(column, run_length(d)) for column, d in zip(transposed(overlap), found, strict=True)]
     return tapr_score(c, alpha, theta), tapr_score(r, alpha, theta)
 
 
 def tapr_score(shares, alpha, theta):
     """Return alpha for the share of events that are detected, and the rest for how much of them is."""
-    if not shares:
-        return 0.0
-    return alpha * sum(share >= theta for share in shares) / len(shares) + (1 - alpha) * sum(shares) / len(shares)
+    detected = sum(reaches(Fraction(share), theta) for share in shares)
+    return float(alpha * detected / len(shares) + (1 - alpha) * float(sum(shares)) / len(shares))
 
 
 def tapr_f1(labels, detections, alpha=0.5, theta=0.5, delta=0):

@@ -43,6 +43,13 @@ def scores(length):
 exact_near = st.integers(0, 96).map(lambda k: k / 8) | st.integers(0, 12).map(float) | st.sampled_from([200.0, 1000.5])
 any_near = st.floats(0.001, 20).map(lambda near: round(near, 3)) | st.sampled_from([1 / 3, 0.1, 0.3, 2 / 3, 5.7])
 
+# Shares that must be reached: decimals and fractions, of which many are the share of some event, and any floats.
+cutoffs = (
+    st.integers(0, 100).map(lambda k: k / 100)
+    | st.integers(1, 12).flatmap(lambda n: st.integers(0, n).map(lambda k: k / n))
+    | st.floats(0, 1)
+)
+
 
 @st.composite
 def labelled(draw, other, **options):

@@ -21,12 +21,12 @@ PARTS = {
     "etapr": (
         metrics.etapr_parts,
         naive.etapr_precision_recall,
-        {"theta_p": st.sampled_from([0.5, 0.1, 1.0, 0.0]), "theta_r": st.sampled_from([0.01, 0.5, 0.25, 1.0])},
+        {"theta_p": own.cutoffs, "theta_r": own.cutoffs},
     ),
     "tapr": (
         metrics.tapr_parts,
         naive.tapr_precision_recall,
-        {"alpha": st.floats(0, 1), "theta": st.sampled_from([0.5, 0.25, 1.0]), "delta": st.integers(0, 12)},
+        {"alpha": st.floats(0, 1), "theta": own.cutoffs, "delta": st.integers(0, 12)},
     ),
     "affiliation": (metrics.affiliation_parts, naive.affiliation_precision_recall, {}),
     "pate": (
@@ -49,7 +49,7 @@ def test_metrics_of_detections(family, case, data):
     assert found.f1 == pytest.approx(naive.harmonic_mean(precision, recall), abs=1e-12)
 
 
-@given(own.labelled(own.detections), st.floats(0, 1) | st.sampled_from([0.2, 0.25, 0.5, 1.0]))
+@given(own.labelled(own.detections), own.cutoffs)
 def test_point_adjustment(case, k):
     y_true, y_pred = case
     adjusted = naive.adjusted(y_true, y_pred, k)
@@ -58,6 +58,63 @@ def test_point_adjustment(case, k):
     found = metrics.point_adjusted_parts(y_true, y_pred)
     adjusted = naive.adjusted(y_true, y_pred)
     assert (found.precision, found.recall) == pytest.approx(naive.point_precision_recall(y_true, adjusted), abs=1e-12)
+
+
+def hit(points, length):
+    """Return labels with one event, and detections of so many of its points."""
+    return [0] + [1] * length + [0], [0] + [1] * points + [0] * (length - points + 1)
+
+
+@pytest.mark.parametrize("length", [*range(1, 30), 49, 50, 100, 128, 1000])
+def test_a_share_reaches_the_cutoff_that_it_is(length):
+    """Whole numbers of points, compared with a decimal or a fraction that no float may be equal to."""
+    for points in {1, 7 * length // 100, length // 10, length // 3, 5 * length // 7, length - 1, length} - {0}:
+        case, cutoff = hit(points, length), points / length
+        assert metrics.point_adjusted_k_parts(*case, k=cutoff).recall == 1
+        assert metrics.etapr_parts(*case, theta_r=cutoff).recall > 0.5
+        assert metrics.tapr_parts(*case, alpha=1.0, theta=cutoff).recall == 1
+        backwards = case[::-1]
+        assert metrics.etapr_parts(*backwards, theta_p=cutoff).precision > 0.5
+        assert metrics.tapr_parts(*backwards, alpha=1.0, theta=cutoff).precision == 1
+        if points > 1:
+            below = hit(points - 1, length)
+            assert metrics.point_adjusted_k_parts(*below, k=cutoff).recall == (points - 1) / length
+            assert metrics.etapr_parts(*below, theta_r=cutoff).recall == 0
+            assert metrics.tapr_parts(*below, alpha=1.0, theta=cutoff).recall == 0
+
+
+def test_decimals_are_what_people_mean_by_them():
+    for points in range(1, 100):
+        assert metrics.point_adjusted_k_parts(*hit(points, 100), k=float(f"0.{points:02d}")).recall == 1
+
+
+def test_a_share_of_ambiguous_points_reaches_the_cutoff_that_it_is():
+    """Two points of the event and a whole zone, whose four points count exactly 2, make one half of eight."""
+    y_true, y_pred = ([int(c) for c in case] for case in ("00000000111111110000", "01010000100000011111"))
+    found = metrics.tapr_parts(y_true, y_pred, alpha=1, theta=0.5, delta=3)
+    assert (found.precision, found.recall) == (0.5, 1.0)
+    assert metrics.tapr_parts(y_true, y_pred, alpha=1, theta=np.nextafter(0.5, 1), delta=3).recall == 0
+
+
+@pytest.mark.parametrize("delta", [*range(2, 40), 99, 100, 600])
+def test_whole_zones_count_half_their_points(delta):
+    """Whatever the order in which the weights, which are no fractions, are added up."""
+    length = delta + 1
+    y_true = np.repeat([1, 0], [length, length])
+    y_pred = np.repeat([0, 1], [length, length])
+    found = metrics.tapr_parts(y_true, y_pred, alpha=1.0, theta=0.5, delta=delta)
+    assert (found.precision, found.recall) == (1.0, 1.0)
+    single = np.eye(2 * length)[length : length + 2]
+    alone = [metrics.tapr_parts(y_true, point, alpha=0.0, delta=delta).precision for point in single]
+    np.testing.assert_allclose(alone, 1 / (1 + np.exp([-6, -6 + 12 / delta])), rtol=0, atol=1e-15)
+
+
+def test_points_of_several_zones_make_whole_numbers():
+    """A detection over two zones of different lengths: a point at the start of one and one at the end of another."""
+    y_true = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+    y_pred = [0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    found = metrics.tapr_parts(y_true, y_pred, alpha=1.0, theta=2 / 3, delta=5)
+    assert found.precision == naive.tapr_precision_recall(y_true, y_pred, alpha=1.0, theta=2 / 3, delta=5)[0] == 1.0
 
 
 def with_normal_point(case):

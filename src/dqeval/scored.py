@@ -182,6 +182,16 @@ def harmonic(precision: float, recall: float) -> PrecisionRecall:
     return PrecisionRecall(float(2 * precision * recall / total) if total > 0 else 0.0, float(precision), float(recall))
 
 
+def reaches(covered: FloatArray, lengths: IntArray, cutoff: float) -> BoolArray:
+    """Tell whether the covered share of each event is at least a cut-off.
+
+    A cut-off stands for any number that is written so: 0.1 for one tenth, 5/7 for five sevenths, though both floats lie
+    a little off. The share is a single division of what is exact, so it is rounded as the cut-off was, and the two are
+    equal where they should be. A product of cut-off and length is not: 0.07 * 100 > 7.
+    """
+    return covered / lengths >= cutoff
+
+
 def highest_in_events(levels: NDArray[np.intc], events: Events) -> NDArray[np.intc]:
     """Return the highest level in each event."""
     borders = np.column_stack([events.starts, events.stops]).ravel()

@@ -6,7 +6,7 @@ import numpy as np
 
 from dqeval import validate
 from dqeval.registry import metric
-from dqeval.scored import Match, Scored, harmonic, parts_of
+from dqeval.scored import Match, Scored, harmonic, parts_of, reaches
 from dqeval.types import BoolArray, FloatArray, Numbers, PrecisionRecall
 from dqeval.validate import Undefined
 
@@ -20,8 +20,7 @@ def _point_adjusted(match: Match) -> PrecisionRecall:
 
 
 def _point_adjusted_k(match: Match, k: float) -> PrecisionRecall:
-    enough = match.covered / match.labelled.lengths >= k
-    return _filled(match, (match.covered > 0) & enough)
+    return _filled(match, (match.covered > 0) & reaches(match.covered, match.labelled.lengths, k))
 
 
 def _filled(match: Match, filled: BoolArray) -> PrecisionRecall:

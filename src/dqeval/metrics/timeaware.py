@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dqeval import validate
 from dqeval.registry import metric
-from dqeval.scored import Match, harmonic, parts_of
+from dqeval.scored import Match, harmonic, parts_of, reaches
 from dqeval.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.validate import Undefined
 
@@ -15,44 +17,92 @@ def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
     if not len(match.found):
         return harmonic(0.0, 0.0)
     covered, found_covered = _pruned(match, theta_p, theta_r)
-    recalls = np.where(covered >= theta_r, (1 + covered) / 2, 0)
-    precisions = np.where(found_covered >= theta_p, (1 + found_covered) / 2, 0)
+    recalls = _half_for_enough(covered, match.labelled.lengths, theta_r)
+    precisions = _half_for_enough(found_covered, match.found_lengths, theta_p)
     weights = np.sqrt(match.found_lengths)
     return harmonic((weights * precisions).sum() / weights.sum(), recalls.mean())
 
 
+def _half_for_enough(covered: FloatArray, lengths: IntArray, theta: float) -> FloatArray:
+    """Return for each event one half, and half of its covered share, if that reaches theta; otherwise 0."""
+    return np.where(reaches(covered, lengths, theta), (1 + covered / lengths) / 2, 0)
+
+
 def _pruned(match: Match, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
-    """Return the covered shares of labelled and detected events, after overlaps too small for either were dropped.
+    """Return the covered points of labelled and detected events, after overlaps too small for either were dropped.
 
     Dropping an overlap can make another event's share too small, so this goes on until nothing changes.
     """
-    labelled, detected, points = match.pairs
-    points = points.astype(float)
+    labelled, detected, shared = match.pairs
+    points = shared.astype(np.float64)
+    lengths, found_lengths = match.labelled.lengths, match.found_lengths
     while True:
-        covered = np.bincount(labelled, points, minlength=len(match.labelled.lengths)) / match.labelled.lengths
-        small = (covered > 0) & (covered < theta_r)
+        covered = _sums(labelled, points, len(lengths))
+        small = (covered > 0) & ~reaches(covered, lengths, theta_r)
         points[small[labelled]] = 0
-        found_covered = np.bincount(detected, points, minlength=len(match.found_lengths)) / match.found_lengths
-        found_small = (found_covered > 0) & (found_covered < theta_p)
+        found_covered = _sums(detected, points, len(found_lengths))
+        found_small = (found_covered > 0) & ~reaches(found_covered, found_lengths, theta_p)
         if not small.any() and not found_small.any():
             return covered, found_covered
         points[found_small[detected]] = 0
 
 
+def _sums(events: IntArray, amounts: FloatArray, count: int) -> FloatArray:
+    """Return the sum of the amounts of each event."""
+    return np.bincount(events, amounts, minlength=count).astype(np.float64, copy=False)
+
+
 def _tapr(match: Match, alpha: float, theta: float, delta: int) -> PrecisionRecall:
     if not len(match.found):
         return harmonic(0.0, 0.0)
-    labelled, detected, overlap = _with_zones(match, delta)
+    zones = _zones(match, delta)
     lengths, found_lengths = match.labelled.lengths, match.found_lengths
-    covered = np.minimum(np.bincount(labelled, overlap, minlength=len(lengths)) / lengths, 1)
-    found_covered = np.bincount(detected, overlap, minlength=len(found_lengths)) / found_lengths
-    precision, recall = (alpha * np.mean(x >= theta) + (1 - alpha) * x.mean() for x in (found_covered, covered))
-    return harmonic(float(precision), float(recall))
+    covered = np.minimum(match.covered + zones.added(zones.labelled, len(lengths)), lengths)
+    found_covered = match.found_covered + zones.added(zones.detected, len(found_lengths))
+    precision = _detected_and_covered(found_covered, found_lengths, alpha, theta)
+    return harmonic(precision, _detected_and_covered(covered, lengths, alpha, theta))
 
 
-def _with_zones(match: Match, delta: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the overlaps, with those of the ambiguous zone after each event, whose points count less and less."""
-    labelled, detected, points = match.pairs
+def _detected_and_covered(covered: FloatArray, lengths: IntArray, alpha: float, theta: float) -> float:
+    """Return alpha for the share of events that are detected, and the rest for how much of them is covered."""
+    detected = np.mean(reaches(covered, lengths, theta))
+    return float(alpha * detected + (1 - alpha) * np.mean(covered / lengths))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Zones:
+    """The detected points of the ambiguous zones after events, which count less and less.
+
+    Attributes
+    ----------
+    labelled, detected : array of int
+        The events whose zone and whose detection a point is of.
+    place : array of float
+        Where in its zone a point lies, from -1 to 1. It counts 1 / (1 + exp(6 * place)).
+    """
+
+    labelled: IntArray
+    detected: IntArray
+    place: FloatArray
+
+    def added(self, events: IntArray, count: int) -> FloatArray:
+        """Return what the points of each event count together.
+
+        Two points as far on either side of the middle of their zones count exactly 1 together. For that to hold after
+        rounding, each counts one half, more or less the same amount; the amounts more and those less are added up
+        apart, both in the order of their size, so that equal ones are equal in sum too.
+        """
+        if not len(self.place):
+            return np.zeros(count)
+        sizes, size_of = np.unique(np.abs(self.place), return_inverse=True)
+        amounts = np.tanh(3 * sizes)[size_of]
+        ordered = np.argsort(size_of, kind="stable")
+        early, late = ordered[self.place[ordered] < 0], ordered[self.place[ordered] > 0]
+        more, less = (_sums(events[side], amounts[side], count) for side in (early, late))
+        return (np.bincount(events, minlength=count) + (more - less)) / 2
+
+
+def _zones(match: Match, delta: int) -> _Zones:
     events, found = match.labelled.events, match.found
     starts = events.stops
     ends = starts + min(delta, 2**62)
@@ -66,12 +116,10 @@ def _with_zones(match: Match, delta: int) -> tuple[IntArray, IntArray, FloatArra
     t = starts[owner] + offset
     holder = np.searchsorted(found.starts, t, side="right") - 1
     inside = (holder >= 0) & (t < found.stops[holder])
-    fading = 1 / (1 + np.exp(-6 + 12 * offset / (ends - starts)[owner]))
-    return (
-        np.concatenate([labelled, owner[inside]]),
-        np.concatenate([detected, holder[inside]]),
-        np.concatenate([points, fading[inside]]),
-    )
+    # In whole numbers up to the division, so that equal places are equal floats, in zones of any length.
+    last = (ends - starts)[owner]
+    place = (2 * offset - last) / last
+    return _Zones(owner[inside], holder[inside], place[inside])
 
 
 @metric(
