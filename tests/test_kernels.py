@@ -1,8 +1,14 @@
 """The kernels' own contracts, and their two forms."""
 
+import ast
+import importlib.util
+import inspect
+import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +17,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
+from dqeval.kernels import _plain
 from dqeval.kernels import levels as kernel
 from dqeval.thresholds import grid
 
@@ -51,18 +58,66 @@ def test_the_form_that_was_asked_for_runs():
     assert ("compiled" if dqeval.kernels.compiled else "interpreted") == expected
     if expected == "interpreted":
         assert kernel.__file__.endswith(".py")
+        # Installed beside the kernels, Cython would hide what its stand-in lacks.
+        assert importlib.util.find_spec("cython") is None
 
 
-@pytest.mark.skipif(dqeval.kernels.compiled, reason="compiled kernels do not import cython")
-@pytest.mark.parametrize("blocked", [True, False])
-def test_interpreted_kernels_run_with_and_without_cython(blocked):
+class UsedOfCython(ast.NodeVisitor):
+    """The names of the cython module that are looked up when a kernel runs interpreted: not those in annotations."""
+
+    def __init__(self, path):
+        self.names = set()
+        self.visit(ast.parse(path.read_text(encoding="utf-8")))
+
+    def visit_arg(self, node):
+        pass
+
+    def visit_FunctionDef(self, node):
+        node.returns = None
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node):
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_Attribute(self, node):
+        if isinstance(node.value, ast.Name) and node.value.id == "cython":
+            self.names.add(node.attr)
+        self.generic_visit(node)
+
+
+def test_the_stand_in_for_cython_has_what_kernels_use_of_it():
+    used = {path.name: UsedOfCython(path).names for path in Path(_plain.__file__).parent.glob("[!_]*.py")}
+    assert {"cast", "declare", "double", "nogil"} <= set.union(*used.values())
+    assert {name: lacking for name, names in used.items() if (lacking := names - set(vars(_plain)))} == {}
+
+
+def test_the_stand_in_converts_as_c_does():
+    assert [_plain.cast(_plain.Py_ssize_t, number) for number in (2.9, -2.9, np.float64(7.5))] == [2, -2, 7]
+    third = _plain.cast(_plain.double, np.intp(1)) / 3
+    assert (type(third), third) == (float, 1 / 3)
+
+
+def values_of_every_metric():
+    """Return what every metric makes of scores and of detections."""
+    series = dqeval.datasets.demo()
+    scores = series.scores["jumpy"]
+    return [dqeval.panel(series.labels, given, period=48).values for given in (scores, scores > 0.7)]
+
+
+def test_metrics_without_compiler_and_cython(tmp_path):
+    """All values are the same in a copy of the package that has the kernels' sources alone, and no Cython beside it."""
     program = f"""
-import sys
-if {blocked}:
-    sys.modules["cython"] = None
+import json, sys
+sys.modules["cython"] = None
 import dqeval
-assert not dqeval.kernels.compiled
-assert (dqeval.kernels.dqe.cython.__name__ == "dqeval.kernels._plain") == {blocked}
-assert dqeval.sdqe_score([0, 1, 0, 0], [0, 1, 1, 0], near=2) == ((1 + 0.75 * 0.75) / 2) ** 0.5
+assert dqeval.kernels.dqe.cython.__name__ == "dqeval.kernels._plain"
+{inspect.getsource(values_of_every_metric)}
+print(json.dumps(values_of_every_metric()))
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    shutil.copytree(Path(dqeval.__file__).parent, tmp_path / "dqeval", ignore=shutil.ignore_patterns("*.so", "*.pyd"))
+    # Coverage would count the copy too.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    environment["PYTHONPATH"] = str(tmp_path)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == values_of_every_metric()

@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 Decorated = TypeVar("Decorated")
 
 compiled = False
+
+# Called, a type converts as C does: to a float, or to a whole number by cutting off what is behind the point.
+double = float
 Py_ssize_t = int
 
 
