@@ -3,23 +3,41 @@
 import os
 import sys
 from glob import glob
+from pathlib import Path
+from sysconfig import get_config_var
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # Fused multiply-add would round differently from NumPy, whose arithmetic some kernels follow to the last digit.
 flags = [] if sys.platform == "win32" else ["-O3", "-g0", "-ffp-contract=off"]
 bounds_checks = os.environ.get("DQEVAL_BOUNDS_CHECKS") == "1"
 
+
+class Build(build_ext):
+    """Compile every kernel anew, so that nothing of an earlier build is installed, also where compiling fails."""
+
+    def run(self):
+        """Remove what was compiled before for this Python, where the new files are to be, and build."""
+        self.force = True
+        places = [self.build_lib, "src"] if self.inplace else [self.build_lib]
+        for place in places:
+            for stale in Path(place, "dqeval", "kernels").glob(f"*{get_config_var('EXT_SUFFIX')}"):
+                stale.unlink()
+        super().run()
+
+
 paths = sorted(glob("src/dqeval/kernels/[!_]*.py"))
 names = [path.removeprefix("src/").removesuffix(".py").replace("/", ".") for path in paths]
 kernels = cythonize(
     [Extension(name, [path], extra_compile_args=flags) for name, path in zip(names, paths, strict=True)],
-    build_dir="build",
+    # Apart, because Cython takes by time what is current, and would take the one for the other.
+    build_dir="build/checked" if bounds_checks else "build/unchecked",
     compiler_directives={"boundscheck": bounds_checks},
 )
 for kernel in kernels:
     # Without a C compiler the installation goes on, and the same files run interpreted.
     kernel.optional = True
 
-setup(ext_modules=kernels)
+setup(ext_modules=kernels, cmdclass={"build_ext": Build})
