@@ -128,7 +128,7 @@ def test_scores_far_apart_keep_their_ranks():
     assert found.threshold("point_f1") == 0.8
 
 
-def test_one_metric_that_fails_does_not_stop_the_others():
+def test_one_metric_that_is_undefined_does_not_stop_the_others():
     found = dqeval.panel([1, 1, 1], [0.1, 0.9, 0.5], near=1)
     assert set(found.failures) == {"auc_roc", "vus_roc", "vus_pr"}
     assert "y_true has no normal point" in found.failures["auc_roc"]
@@ -231,9 +231,13 @@ def test_labels_may_change_after_the_panel():
 
 
 def test_ranges_beyond_all_bounds():
-    found = dqeval.panel(Y_TRUE, Y_SCORE, near=1e308, metrics=["dqe", "vus_pr"])
-    assert found["dqe"] > 0
-    assert "OverflowError" in found.failures["vus_pr"]
+    assert dqeval.panel(Y_TRUE, Y_SCORE, near=1e308, metrics=["dqe", "pate"])["dqe"] > 0
+    with pytest.raises(ValueError, match=r"^near 1e\+308 will not do for vus_pr: window must be a whole number"):
+        dqeval.panel(Y_TRUE, Y_SCORE, near=1e308, metrics=["dqe", "vus_pr"])
+    with pytest.raises(ValueError, match=r"^near 2e\+07 .* window must be at most 10,000,000: got 20,000,000$"):
+        dqeval.panel(Y_TRUE, Y_SCORE > 0.5, near=2e7, metrics=["vus_roc"])
+    with pytest.raises(ValueError, match=r"^window must be at most 10,000,000: got 10,000,001$"):
+        dqeval.metrics.vus_pr(Y_TRUE, Y_SCORE, window=10**7 + 1)
     y_true, y_pred = [0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 1, 0]
     far = dqeval.metrics.pate_f1(y_true, y_pred, early=10**20, late=2**63 - 1)
     assert far == dqeval.metrics.pate_f1(y_true, y_pred, early=6, late=6)

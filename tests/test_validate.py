@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dqeval
+from dqeval import validate
 
 LABELS = [0, 0, 1, 1, 0, 0]
 SCORES = [0.1, 0.2, 0.9, 0.4, 0.3, 0.0]
@@ -295,3 +296,39 @@ def test_a_changed_copy_has_no_curve():
     assert changed.near == 7
     with pytest.raises(ValueError, match="a changed copy of a result has no curve"):
         changed.curve  # noqa: B018
+
+
+TOO_MANY = "^thresholds must be at most 1,000,000: got 2,147,483,648"
+
+
+@pytest.mark.parametrize("count", [2**31, float(2**31), np.uint32(2**31)])
+def test_thresholds_have_an_upper_limit(count):
+    """Levels are numbers of C's int: so many of them would be counted wrong, or not fit into memory."""
+    y_true, y_score = [0, 1, 0], [0.1, 0.9, 0.2]
+    for call in (dqeval.evaluate, dqeval.dqe_score, dqeval.panel):
+        with pytest.raises(ValueError, match=f'{TOO_MANY}; "exact" takes every distinct score$'):
+            call(y_true, y_score, near=1, thresholds=count)
+    with pytest.raises(ValueError, match=f'{TOO_MANY}; "all" takes every distinct score$'):
+        dqeval.best_threshold("range_f1", y_true, y_score, thresholds=count)
+    with pytest.raises(ValueError, match=f"{TOO_MANY}$"):
+        dqeval.metrics.vus_roc(y_true, y_score, window=1, thresholds=count)
+    with pytest.raises(ValueError, match=f"{TOO_MANY}$"):
+        dqeval.metrics.pate(y_true, y_score, early=1, late=1, thresholds=count)
+    assert dqeval.dqe_score(y_true, y_score, near=1, thresholds=10**6) == pytest.approx(0.875, abs=1e-6)
+
+
+def test_what_kernels_cannot_count(monkeypatch):
+    monkeypatch.setattr(validate, "MOST_COUNTED", 20)
+    y_true, y_score = np.arange(21) == 7, np.arange(21.0)
+    rule = r'^the points for thresholds="exact" must be at most 20: got 21; give a number of thresholds$'
+    with pytest.raises(ValueError, match=rule):
+        dqeval.evaluate(y_true, y_score, near=1, thresholds="exact")
+    assert dqeval.evaluate(y_true[:20], y_score[:20], near=1, thresholds="exact").dqe > 0
+    with pytest.raises(ValueError, match=r"^the windows of a series must be at most 20: got 21; take a part of it$"):
+        dqeval.detectors.sub_lof(np.sin(np.arange(25.0)), window=5)
+    assert len(dqeval.detectors.sub_lof(np.sin(np.arange(24.0)), window=5)) == 24
+
+
+def test_kernels_count_in_32_bits():
+    assert validate.MOST_COUNTED == 2**31 - 1
+    assert validate.MOST_THRESHOLDS < validate.MOST_COUNTED

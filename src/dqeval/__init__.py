@@ -6,7 +6,7 @@ from dqeval import datasets, detectors, kernels, metrics
 from dqeval.check import Finding, check
 from dqeval.compare import Comparison, compare
 from dqeval.evaluate import combine, evaluate, evaluate_detections
-from dqeval.evaluation import BestThreshold, Chance, Evaluation
+from dqeval.evaluation import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.explain import explain
 from dqeval.explanation import Explanation
 from dqeval.metrics import dqe_score, sdqe_score
@@ -30,6 +30,7 @@ __all__ = [
     "EventScores",
     "Explanation",
     "Finding",
+    "MetricError",
     "Partition",
     "PrecisionRecall",
     "Region",

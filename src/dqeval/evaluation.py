@@ -14,6 +14,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+class MetricError(RuntimeError):
+    """A metric failed on input that it should take: a fault of the metric or of the installation, not of the input."""
+
+    def __init__(self, metric: str, error: Exception) -> None:
+        # Both arguments are the exception's own, so that it travels between processes.
+        super().__init__(metric, error)
+
+    @property
+    def reason(self) -> str:
+        """What the metric failed with."""
+        return f"{type(self.args[1]).__name__}: {self.args[1]}"
+
+    def __str__(self) -> str:
+        return f"the metric {self.args[0]} failed, which is no fault of the input: {self.reason}"
+
+
 @dataclass(frozen=True, slots=True)
 class BestThreshold:
     """The best value of a metric of detections over thresholds, and where it lies.
@@ -75,11 +91,11 @@ class Evaluation:
     Attributes
     ----------
     values : dict of str to float
-        By metric; NaN for one that failed.
+        By metric; NaN for one that is undefined.
     seconds : dict of str to float
         What each took. What two metrics share is counted for the first.
     failures : dict of str to str
-        Why a metric failed, for those that did.
+        Why a metric is undefined, for those that are.
     parameters : dict of str to dict
         What each metric was computed with.
     best : dict of str to BestThreshold

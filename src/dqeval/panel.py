@@ -11,12 +11,12 @@ import numpy as np
 
 from dqeval import thresholds as sweeping
 from dqeval import validate
-from dqeval.evaluation import BestThreshold, Chance, Evaluation
+from dqeval.evaluation import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.period import near_range
 from dqeval.registry import METRICS, Metric
 from dqeval.scored import Match, Scored, scored_as_given
 from dqeval.types import BoolArray, DQEResult, Numbers
-from dqeval.validate import Undefined
+from dqeval.validate import Undefined, UndefinedError
 
 
 def panel(
@@ -53,8 +53,13 @@ def panel(
     Returns
     -------
     Evaluation
-        A metric of detections has, for scores, its best value over thresholds. A metric that fails, or is undefined
-        where others are not, is NaN, with the reason in ``failures``; the others go on.
+        A metric of detections has, for scores, its best value over thresholds. A metric that is undefined where others
+        are not is NaN, with the reason in ``failures``.
+
+    Raises
+    ------
+    MetricError
+        If a metric fails in any other way.
 
     Examples
     --------
@@ -67,15 +72,51 @@ def panel(
     RF       0.438          0.22
     near 24
     """
-    chosen = [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
+    run = _started(y_true, y_score, near, period, values, thresholds, undefined)
+    for metric in _chosen(metrics):
+        run.add(metric)
+    return run.evaluation()
+
+
+def panel_and_errors(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    metrics: Sequence[str] | None = None,
+    undefined: Undefined = "raise",
+) -> tuple[Evaluation, dict[str, Exception]]:
+    """Return what `panel` does, and what went wrong, by metric, where the values of the others are still wanted."""
+    run = _started(y_true, y_score, near, period, None, 100, undefined)
+    errors: dict[str, Exception] = {}
+    for metric in _chosen(metrics):
+        try:
+            run.add(metric)
+        except Exception as error:
+            errors[metric.name] = error
+    return run.evaluation(), errors
+
+
+def _started(
+    y_true: Numbers,
+    y_score: Numbers,
+    near: float | None,
+    period: float | None,
+    values: Numbers | None,
+    thresholds: int | Literal["exact"],
+    undefined: Undefined,
+) -> _Run:
+    """Validate the input, and return a panel without any metric yet."""
     count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = scored_as_given(labels, raw)
     validate.defined(scored.events, undefined)
-    run = _Run(scored, near_range(labels, near=near, period=period, values=values), count)
-    for metric in chosen:
-        run.add(metric)
-    return run.evaluation()
+    return _Run(scored, near_range(labels, near=near, period=period, values=values), count)
+
+
+def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
+    return [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
 
 
 def best_threshold(
@@ -159,28 +200,42 @@ class _Run:
         self.dqe: DQEResult | None = None
 
     def add(self, metric: Metric) -> None:
-        """Compute a metric; if it fails, say so and go on."""
+        """Compute a metric; NaN, with the reason, if it is undefined."""
         self.labels[metric.name] = metric.label
         self.parameters[metric.name] = {}
         self.values[metric.name] = np.nan
         began = time.perf_counter()
         why = validate.why_undefined(self.scored.events, needs_normal=metric.needs_normal)
+        try:
+            if why is None:
+                self.parameters[metric.name] = self.parameters_of(metric)
+                self.values[metric.name] = self.computed(metric)
+        except UndefinedError as error:
+            why = str(error)
+        finally:
+            self.seconds[metric.name] = time.perf_counter() - began
         if why is not None:
             self.failures[metric.name] = f"undefined, because {why}"
-        else:
-            try:
-                self.values[metric.name] = self.value(metric)
-            except Exception as error:
-                # Whatever one metric fails on, the others are still wanted.
-                self.failures[metric.name] = f"{type(error).__name__}: {error}"
-        self.seconds[metric.name] = time.perf_counter() - began
 
-    def value(self, metric: Metric) -> float:
+    def parameters_of(self, metric: Metric) -> dict[str, Any]:
+        """Return the metric's parameters; what it cannot be computed with is an error of the input."""
+        try:
+            parameters = metric.parameters(self.near, binary=self.scored.binary)
+        except ValueError as error:
+            raise ValueError(f"near {self.near:g} will not do for {metric.name}: {error}") from error
+        return {**parameters, "thresholds": self.thresholds} if metric.name == "dqe" else parameters
+
+    def computed(self, metric: Metric) -> float:
+        """Return the metric's value; an error says which metric failed, unless it is undefined or memory is short."""
+        try:
+            return self.value(metric, self.parameters[metric.name])
+        except (UndefinedError, MemoryError):
+            raise
+        except Exception as error:
+            raise MetricError(metric.name, error) from error
+
+    def value(self, metric: Metric, parameters: dict[str, Any]) -> float:
         """Return the metric's value: from the scores, from the detections, or the best over thresholds."""
-        parameters = metric.parameters(self.near, binary=self.scored.binary)
-        if metric.name == "dqe":
-            parameters["thresholds"] = self.thresholds
-        self.parameters[metric.name] = parameters
         if metric.takes == "scores":
             found = metric.compute(self.scored, **parameters)
             if isinstance(found, DQEResult):

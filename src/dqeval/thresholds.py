@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval import validate
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 from dqeval.scored import Match, Scored
 from dqeval.types import BoolArray, FloatArray, IntArray, Partition, PrecisionRecall
@@ -73,6 +74,7 @@ def exact(scores: FloatArray, partition: Partition) -> Levels:
 
     A threshold counts for the interval from the next lower one, or 0, up to itself.
     """
+    validate.countable('the points for thresholds="exact"', len(scores), advice="give a number of thresholds")
     if not len(partition.events):
         return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
     first_point = np.floor(partition.left).astype(np.intp)

@@ -16,6 +16,13 @@ from dqeval.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
 
+# Kernels count points and thresholds in numbers of C's int.
+MOST_COUNTED = int(np.iinfo(np.intc).max)
+# More than anybody needs, as exact thresholds take no longer than a few hundred; some 100 MB of memory.
+MOST_THRESHOLDS = 1_000_000
+# The largest window of VUS, which goes through all of them; some 200 MB of memory.
+MOST_WINDOW = 10_000_000
+
 
 class UndefinedError(ValueError):
     """The score is not defined for this input: the labels hold no anomaly."""
@@ -128,10 +135,7 @@ def thresholds(given: Any) -> int | Literal["exact"]:
     """Return the number of thresholds, or "exact"."""
     if isinstance(given, str) and given == "exact":
         return "exact"
-    try:
-        return whole("thresholds", given, least=1)
-    except ValueError:
-        raise ValueError(f'thresholds must be a whole number of at least 1, or "exact": got {given!r}') from None
+    return _thresholds(given, least=1, or_else="exact")
 
 
 def metric_names(given: Any) -> list[str]:
@@ -148,10 +152,32 @@ def sweep_thresholds(given: Any) -> int | Literal["all"]:
     """Return the number of thresholds to try for a metric of detections, or "all"."""
     if isinstance(given, str) and given == "all":
         return "all"
+    return _thresholds(given, least=2, or_else="all")
+
+
+def sampled_thresholds(given: Any) -> int:
+    """Return the number of thresholds of a metric that has no other choice."""
+    return whole("thresholds", given, least=2, most=MOST_THRESHOLDS)
+
+
+def _thresholds(given: Any, *, least: int, or_else: str) -> int:
     try:
-        return whole("thresholds", given, least=2)
+        count = whole("thresholds", given, least=least)
     except ValueError:
-        raise ValueError(f'thresholds must be a whole number of at least 2, or "all": got {given!r}') from None
+        rule = f'thresholds must be a whole number of at least {least}, or "{or_else}"'
+        raise ValueError(f"{rule}: got {given!r}") from None
+    return _at_most("thresholds", count, MOST_THRESHOLDS, advice=f'; "{or_else}" takes every distinct score')
+
+
+def window(given: Any) -> int:
+    """Return the largest window of VUS, in points."""
+    return whole("window", given, least=0, most=MOST_WINDOW)
+
+
+def countable(what: str, count: int, *, advice: str) -> None:
+    """Check that kernels can count so many."""
+    if count > MOST_COUNTED:
+        raise ValueError(f"{what} must be at most {MOST_COUNTED:,}: got {count:,}; {advice}")
 
 
 def results(given: Any) -> list[DQEResult]:
@@ -194,7 +220,7 @@ def _frames_to_the_caller() -> int:
     return depth
 
 
-def whole(name: str, given: Any, *, least: int) -> int:
+def whole(name: str, given: Any, *, least: int, most: int | None = None) -> int:
     """Return a whole number; a float will do if it is one."""
     try:
         number = int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)
@@ -202,6 +228,12 @@ def whole(name: str, given: Any, *, least: int) -> int:
         number = least - 1
     if number < least or isinstance(given, (bool, np.bool_)):
         raise ValueError(f"{name} must be a whole number of at least {least}: got {given!r}")
+    return number if most is None else _at_most(name, number, most)
+
+
+def _at_most(name: str, number: int, most: int, *, advice: str = "") -> int:
+    if number > most:
+        raise ValueError(f"{name} must be at most {most:,}: got {number:,}{advice}")
     return number
 
 

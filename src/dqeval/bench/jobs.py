@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ import numpy as np
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
 from dqeval.bench.pool import WorkFailedError, printed
 from dqeval.bench.versions import NOBODY
-from dqeval.evaluation import Evaluation
-from dqeval.panel import panel
+from dqeval.evaluation import Evaluation, MetricError
+from dqeval.panel import panel_and_errors
 from dqeval.places import short_traceback, without_folders
 from dqeval.registry import DETECTORS
 from dqeval.types import EventScores, FloatArray, Series
@@ -303,14 +304,16 @@ def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outco
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedWarning)
-            found = panel(series.labels, scores, **_near(job, series), metrics=job.metrics, undefined="nan")
+            found, errors = panel_and_errors(
+                series.labels, scores, **_near(job, series), metrics=job.metrics, undefined="nan"
+            )
     except ValueError as error:
         # The other detectors of a file are still wanted.
         spent = time.perf_counter() - began
         where = traceback.format_exc()
         outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {error}", where))
         return
-    outcome.rows.extend(_metric_rows(job, detector, found))
+    outcome.rows.extend(_metric_rows(job, detector, found, errors))
     if found.dqe is not None:
         outcome.events.extend((detector, event) for event in found.dqe.per_event)
 
@@ -322,20 +325,21 @@ def _near(job: Job, series: Series) -> dict[str, Any]:
     return {} if period is None else {"period": period}
 
 
-def _metric_rows(job: Job, detector: str, found: Evaluation) -> Iterator[Row]:
+def _metric_rows(job: Job, detector: str, found: Evaluation, errors: dict[str, Exception]) -> Iterator[Row]:
     for metric, value in found.values.items():
-        reason = found.failures.get(metric, "")
-        status = "ok" if not reason else "undefined" if reason.startswith("undefined") else "failed"
-        yield _row(
-            job,
-            detector,
-            metric,
-            None if reason else value,
-            found.seconds[metric],
-            status,
-            reason,
-            parameters=json.dumps(found.parameters[metric]),
-        )
+        parameters = json.dumps(found.parameters[metric])
+        row = partial(_row, job, detector, metric, seconds=found.seconds[metric], parameters=parameters)
+        if metric in errors:
+            where = "".join(traceback.format_exception(errors[metric]))
+            yield row(value=None, status="failed", reason=_reason(errors[metric]), where=where)
+        elif metric in found.failures:
+            yield row(value=None, status="undefined", reason=found.failures[metric])
+        else:
+            yield row(value=value, status="ok")
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, MetricError) else f"{type(error).__name__}: {error}"
 
 
 def _row(

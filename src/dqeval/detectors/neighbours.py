@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval import validate
 from dqeval.detectors import windows
 from dqeval.kernels import neighbours as kernel
 from dqeval.types import FloatArray, IntArray
@@ -53,6 +54,7 @@ class Neighbours:
 
 def nearest(space: Space, count: int) -> Neighbours:
     """Return the nearest other windows of each window."""
+    validate.countable("the windows of a series", len(space), advice="take a part of it")
     if not kernel.compiled:
         return by_products(space, np.arange(len(space)), count)
     return by_diagonals(space, count)

@@ -166,7 +166,7 @@ def pate(
         undefined,
         early=validate.whole("early", early, least=0),
         late=validate.whole("late", late, least=0),
-        thresholds=validate.whole("thresholds", thresholds, least=2),
+        thresholds=validate.sampled_thresholds(thresholds),
     )
 
 

@@ -14,7 +14,11 @@ from dqeval.types import FloatArray, IntArray, Numbers
 from dqeval.validate import Undefined
 
 _WINDOWS_AT_ONCE = 64
-_WINDOW = FromNear(lambda near: int(2 * near), lambda near: int(near), "the period (for detections, near)")
+_WINDOW = FromNear(
+    lambda near: validate.window(float(np.floor(2 * near))),
+    lambda near: validate.window(float(np.floor(near))),
+    "the period (for detections, near)",
+)
 
 
 def _vus_roc(scored: Scored, window: int, thresholds: int) -> float:
@@ -64,8 +68,8 @@ def _score(
         y_score,
         undefined,
         needs_normal=True,
-        window=validate.whole("window", window, least=0),
-        thresholds=validate.whole("thresholds", thresholds, least=2),
+        window=validate.window(window),
+        thresholds=validate.sampled_thresholds(thresholds),
     )
 
 
