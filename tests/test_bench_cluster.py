@@ -219,7 +219,7 @@ def test_no_scheduler_there(tmp_path, monkeypatch):
 
 def test_without_dask(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"a cluster needs Dask: pip install 'dqeval\[cluster\]'"):
+    with pytest.raises(ValueError, match=r"a cluster needs Dask: pip install 'distributed>=2024.5'"):
         bench.run(SMALL, tmp_path / "run", scheduler="tcp://127.0.0.1:9")
 
 

@@ -220,7 +220,7 @@ def test_without_matplotlib(folder, tmp_path, monkeypatch):
     bench_report(folder / "out", tmp_path / "plain.html")
     text = (tmp_path / "plain.html").read_text(encoding="utf-8")
     told = section(text, "critical-differences")
-    assert "There is no diagram: plots need matplotlib: pip install &#x27;dqeval[plot]&#x27;." in told
+    assert "There is no diagram: plots need matplotlib: pip install &#x27;matplotlib&gt;=3.8&#x27;." in told
     assert "Friedman" in told
     assert 'role="img"' not in told
 

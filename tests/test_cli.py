@@ -330,15 +330,18 @@ def test_plot(demo_file, tmp_path, call):
 
 
 @pytest.mark.parametrize(
-    ("command", "module", "extra"),
-    [(("report", "-o", "out.html"), "bokeh.resources", "report"), (("plot", "-o", "out.pdf"), "matplotlib", "plot")],
+    ("command", "module", "needed"),
+    [
+        (("report", "-o", "out.html"), "bokeh.resources", "bokeh>=3.5"),
+        (("plot", "-o", "out.pdf"), "matplotlib", "matplotlib>=3.8"),
+    ],
 )
-def test_extras_that_are_not_installed(call, demo_file, tmp_path, monkeypatch, command, module, extra):
+def test_extras_that_are_not_installed(call, demo_file, tmp_path, monkeypatch, command, module, needed):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
     done = call(*command, demo_file)
     assert done.code == 2
-    assert done.err.endswith(f"pip install 'dqeval[{extra}]'\n")
+    assert done.err.endswith(f"pip install '{needed}'\n")
     assert [path.name for path in tmp_path.iterdir()] == ["demo.csv"]
 
 

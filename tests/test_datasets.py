@@ -144,7 +144,7 @@ def test_missing_files(tmp_path, name):
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ValueError, match=r"\.parquet files need pyarrow: pip install 'dqeval\[files\]'"):
+    with pytest.raises(ValueError, match=r"\.parquet files need pyarrow: pip install 'pyarrow>=17'"):
         dqeval.datasets.read_columns(tmp_path / "a.parquet")
 
 

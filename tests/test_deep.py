@@ -427,7 +427,7 @@ class TestEdges:
     @both
     def test_without_torch(self, function, monkeypatch):
         monkeypatch.setitem(sys.modules, "torch", None)
-        with pytest.raises(ValueError, match=rf"{function.__name__} needs PyTorch: pip install 'dqeval\[deep\]'"):
+        with pytest.raises(ValueError, match=rf"{function.__name__} needs PyTorch: pip install 'torch>=2.2'"):
             function(example(), train_stop=300)
 
 

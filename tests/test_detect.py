@@ -49,7 +49,7 @@ def slow(values):
 
 
 def not_installed(values):
-    raise ImportError("not_installed needs torch: pip install 'dqeval[deep]'")
+    raise ImportError("not_installed needs torch: pip install 'torch>=2.2'")
 
 
 def broken(values):
@@ -287,7 +287,7 @@ def test_detectors_that_fail(call, tmp_path):
     done = call("detect", "a.csv", "--detector", "not_installed", "-o", "scored")
     assert (done.code, done.err) == (
         2,
-        "dqeval: a: not_installed: not_installed needs torch: pip install 'dqeval[deep]'\n",
+        "dqeval: a: not_installed: not_installed needs torch: pip install 'torch>=2.2'\n",
     )
     done = call("detect", "a.csv", "--detector", "broken", "-o", "scored")
     assert (done.code, done.err) == (2, "dqeval: a: broken: RuntimeError: out of memory\n")
@@ -405,7 +405,7 @@ def test_detectors(call):
     assert lines[4:8] == [
         "learned (LEARNED), Nobody (2026)",
         "    Return the distance from the mean of the training part, with a little noise.",
-        "    Takes one column. Needs the end of a training part, pip install 'dqeval[deep]'.",
+        "    Takes one column. Needs the end of a training part, pip install 'torch>=2.2'.",
         "    Parameters: seed: 0; device: auto.",
     ]
     assert lines[10:12] == ["    Takes one or several columns. Needs no training.", "    Parameters: none."]

@@ -159,5 +159,5 @@ def test_one_detector_is_not_enough():
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ValueError, match=r"plots need matplotlib: pip install 'dqeval\[plot\]'"):
+    with pytest.raises(ValueError, match=r"plots need matplotlib: pip install 'matplotlib>=3.8'"):
         critical_difference(ranking([1, 2]))

@@ -204,7 +204,7 @@ def test_an_evaluation_plots_its_metrics(ax):
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ValueError, match=r"^plots need matplotlib: pip install 'dqeval\[plot\]'$"):
+    with pytest.raises(ValueError, match=r"^plots need matplotlib: pip install 'matplotlib>=3.8'$"):
         dqeval.evaluate([0, 1], [0, 1], near=1).plot()
 
 

@@ -368,7 +368,7 @@ class TestRankings:
         assert {row[1] for row in found.tables["Rankings on synthetic"].rows} == {"as published", "dqeval"}
         assert len(found.tables["DQE on synthetic, by series and by event"].rows) == 4
         assert found.notes[0].startswith("On generated series")
-        assert found.notes[1].endswith("need PyTorch, which is not installed: pip install 'dqeval[deep]'.")
+        assert found.notes[1].endswith("need PyTorch, which is not installed: pip install 'torch>=2.2'.")
         assert found.notes[2] == rankings.DIFFERENCE
 
     def test_a_second_run_computes_nothing_again(self, quick):

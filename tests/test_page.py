@@ -289,7 +289,7 @@ def test_size_of_the_file(tmp_path):
 
 def test_without_bokeh(monkeypatch, demo, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "bokeh.resources", None)
-    with pytest.raises(ValueError, match=r"the report needs Bokeh: pip install 'dqeval\[report\]'"):
+    with pytest.raises(ValueError, match=r"the report needs Bokeh: pip install 'bokeh>=3.5'"):
         dqeval.report(demo, tmp_path / "no.html")
 
 

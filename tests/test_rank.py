@@ -168,5 +168,5 @@ def test_of_a_run_by_series_and_by_event(tmp_path):
 
 def test_without_scipy(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
-    with pytest.raises(ValueError, match=r"rankings need SciPy: pip install 'dqeval\[bench\]'"):
+    with pytest.raises(ValueError, match=r"rankings need SciPy: pip install 'scipy>=1.11'"):
         rank_rows(rows(CUBE))

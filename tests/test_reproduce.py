@@ -100,13 +100,13 @@ def test_without_matplotlib_nothing_starts(call, monkeypatch, replaced):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     found = call("cases")
     assert (found.code, found.out) == (2, "")
-    assert found.err == "dqeval: plots need matplotlib: pip install 'dqeval[plot]'\n"
+    assert found.err == "dqeval: plots need matplotlib: pip install 'matplotlib>=3.8'\n"
 
 
 def test_without_scipy_rankings_do_not_start(call, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "scipy", None)
     found = call("rankings", "--quick")
-    assert (found.code, found.err) == (2, "dqeval: rankings need SciPy: pip install 'dqeval[bench]'\n")
+    assert (found.code, found.err) == (2, "dqeval: rankings need SciPy: pip install 'scipy>=1.11'\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval import extras
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -46,7 +48,7 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         # A ValueError, which the command line prints as a sentence.
-        raise ValueError("plots need matplotlib: pip install 'dqeval[plot]'") from None
+        raise ValueError(f"plots need matplotlib: {extras.install('plot')}") from None
 
 
 def axes_or_new(ax: Axes | None) -> Axes:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from dqeval import validate
+from dqeval import extras, validate
 from dqeval.bench.jobs import Outcome
 from dqeval.bench.pool import InProcess, Limits, LocalPool
 from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
@@ -160,7 +160,7 @@ def _client(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError("a cluster needs Dask: pip install 'dqeval[cluster]'") from None
+        raise ValueError(f"a cluster needs Dask: {extras.install('cluster')}") from None
     with _quiet("distributed", "distributed.client", "tornado", "tornado.application"):
         try:
             client = Client(address, timeout=REACHED)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval import extras
 from dqeval.bench.jobs import UNKNOWN
 from dqeval.bench.store import Store
 from dqeval.registry import METRICS
@@ -389,7 +390,7 @@ def scipy_stats() -> Any:
     try:
         from scipy import stats
     except ImportError:
-        raise ValueError("rankings need SciPy: pip install 'dqeval[bench]'") from None
+        raise ValueError(f"rankings need SciPy: {extras.install('bench')}") from None
     return stats
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from dqeval import extras
 from dqeval.bench.jobs import DETECT, Job, Outcome, is_other_data
 from dqeval.writing import whole, write_table
 
@@ -403,7 +404,7 @@ def _to_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], path: str
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ValueError("Parquet files need pyarrow: pip install 'dqeval[files]'") from None
+        raise ValueError(f"Parquet files need pyarrow: {extras.install('files')}") from None
     found = list(rows)
     table = pyarrow.table({name: [row[i] for row in found] for i, name in enumerate(columns)})
     with whole(path) as place:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval import extras
 from dqeval.datasets.guard import RefusedError, check_size, damage, size_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def arrow_arrays(path: Path, kind: str, *, ignored: Collection[str], times: Coll
         import pyarrow
         from pyarrow import parquet  # noqa: F401
     except ImportError:
-        raise ValueError(f"{kind} files need pyarrow: pip install 'dqeval[files]'") from None
+        raise ValueError(f"{kind} files need pyarrow: {extras.install('files')}") from None
 
     def chosen(schema: pa.Schema) -> list[str]:
         return _chosen(schema, ignored, times)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dqeval import validate
+from dqeval import extras, validate
 from dqeval.detectors import windows
 from dqeval.types import FloatArray
 
@@ -194,7 +194,7 @@ def _device(name: str, detector: str) -> torch.device:
     try:
         import torch
     except ImportError:
-        raise ValueError(f"{detector} needs PyTorch: pip install 'dqeval[deep]'") from None
+        raise ValueError(f"{detector} needs PyTorch: {extras.install('deep')}") from None
 
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dqeval import extras
 from dqeval.bench.jobs import Job, scores_of
 from dqeval.bench.lock import locked
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
@@ -40,9 +41,7 @@ def missing_sentence(detectors: Sequence[str]) -> str:
     """Say which of the paper's detectors were left out, and what to install; nothing if none was."""
     left_out = [label for label in NAMES if label not in detectors]
     return (
-        f"{' and '.join(left_out)} need PyTorch, which is not installed: pip install 'dqeval[deep]'."
-        if left_out
-        else ""
+        f"{' and '.join(left_out)} need PyTorch, which is not installed: {extras.install('deep')}." if left_out else ""
     )
 
 

@@ -19,7 +19,7 @@ from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.rank import agreement_of, cube_of
 from dqeval.compare import compare
 from dqeval.places import without_folders
-from dqeval.report.page import MISSING, page
+from dqeval.report.page import missing_bokeh, page
 from dqeval.scoring import Progress
 from dqeval.tables import best_of, listed
 from dqeval.types import FloatArray, Series
@@ -148,7 +148,7 @@ def _no_explorer() -> str:
     try:
         import bokeh.resources  # noqa: F401
     except ImportError:
-        return MISSING
+        return missing_bokeh()
     return ""
 
 

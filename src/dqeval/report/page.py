@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dqeval import thresholds, validate
+from dqeval import extras, thresholds, validate
 from dqeval.compare import Comparison, compare
 from dqeval.datasets.columns import Data, as_series
 from dqeval.drawing import COLOURS
@@ -28,7 +28,6 @@ from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
 from dqeval.writing import write_text
 
 _HUGE = float(np.finfo(np.float32).max)  # what lies beyond is drawn there
-MISSING = "the report needs Bokeh: pip install 'dqeval[report]'"
 
 
 def report(
@@ -69,7 +68,7 @@ def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
     try:
         from bokeh.resources import INLINE
     except ImportError:
-        raise ValueError(MISSING) from None
+        raise ValueError(missing_bokeh()) from None
     bokeh = INLINE.clone(components=["bokeh"])
     fields = {
         "back": f'<nav><a href="{escape(back)}">All series of the benchmark</a></nav>' if back else "",
@@ -92,6 +91,11 @@ def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
     pieces = _own("page.html").split("{{")
     filled = [fields[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])]
     return pieces[0] + "".join(filled)
+
+
+def missing_bokeh() -> str:
+    """Say what to install where Bokeh is missing."""
+    return f"the report needs Bokeh: {extras.install('report')}"
 
 
 def _own(name: str) -> str:

@@ -1,0 +1,52 @@
+"""The hints on what to install."""
+
+import ast
+import importlib.metadata
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dqeval
+from dqeval import extras
+from dqeval.registry import DETECTORS
+
+SOURCE = Path(dqeval.__file__).parent
+PROJECT = Path(__file__).parent.parent / "pyproject.toml"
+DECLARED = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+
+def named():
+    """Return the extras that hints in the sources are made for."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "extras.install":
+                (argument,) = node.args
+                if isinstance(argument, ast.Constant):
+                    yield argument.value
+
+
+@pytest.mark.parametrize("extra", ["bench", "cluster", "deep", "files", "plot", "report"])
+def test_hints_name_what_the_project_declares(extra):
+    assert extras.install(extra) == " ".join(["pip install", *(f"'{need}'" for need in DECLARED[extra])])
+
+
+def test_hints_are_for_extras_that_there_are():
+    assert {*named()} | {detector.extra for detector in DETECTORS} - {None} <= set(DECLARED)
+
+
+def test_hints_do_not_name_a_package_that_is_on_no_index():
+    said = [path for path in SOURCE.rglob("*.py") if "'dqeval[" in path.read_text(encoding="utf-8")]
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    "requires",
+    [
+        ["numpy>=1.26", 'torch>=2.2; extra == "deep"', 'scipy; extra == "deeper"'],  # as setuptools writes them
+        ["numpy>=1.26", "torch >=2.2 ; extra == 'deep'", "scipy ; extra == 'deeper'"],  # as others do
+    ],
+)
+def test_hints_follow_from_what_is_installed(requires, monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "requires", {"dqeval": requires}.get)
+    assert extras.install("deep").replace(" >=", ">=") == "pip install 'torch>=2.2'"
