@@ -7,7 +7,7 @@ import dqeval
 from . import inputs, runs
 
 INPUTS = 3000
-KINDS = ("files",)
+KINDS = ("files", "plan")
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="what is read does not depend on it: one run is enough")
@@ -18,7 +18,7 @@ def test_hostile_inputs():
     codes = {}
     for kind, code in tally.outcomes:
         codes.setdefault(kind, set()).add(code)
-    for kind in (*(f"{name} check" for name in inputs.WRITERS), "list pack list"):
+    for kind in (*(f"{name} check" for name in inputs.WRITERS), "list pack list", "plan plan"):
         assert codes[kind] >= {0, 2}, kind
 
 
