@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
 import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
@@ -21,11 +23,21 @@ from dqeval.datasets.files import name_of, read_numbers, read_with_times
 from dqeval.explain import explain
 from dqeval.explanation import Explanation
 from dqeval.scoring import Progress, near_of, score
-from dqeval.tables import Page, counted
+from dqeval.tables import Page, counted, listed, one_line, printable
 from dqeval.types import Series
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
+LONGEST_SHOWN = 200  # characters of a text that is not as the receipt has it
+MOST_BYTES = 2**30  # of a receipt: more than a million events
+MOST_DIGITS = 300  # of a whole number: more do not fit into a float
+NO_RECEIPT = "this is not a receipt that can be verified, such as dqeval score writes as JSON"
+
+Place = tuple[str | int, ...]
+
+# What a receipt says of the machine that made it: where another one gives the same numbers, that is no failure.
+INFORMATION: frozenset[Place] = frozenset({("dqeval",), ("kernels",), ("versions", "python"), ("versions", "numpy")})
+ABSENT = object()  # what one of two receipts does not have at all
 
 
 class Shown(Protocol):
@@ -51,7 +63,7 @@ class Input:
     Attributes
     ----------
     file : str
-        As it was given.
+        Its name. The folder is nobody's business, and another one for whoever verifies.
     sha256 : str
         Of its bytes.
     bytes, rows : int
@@ -221,7 +233,7 @@ def read_input(
     series = series_of(columns, label=roles.label, value=roles.value, scores=roles.scores, name=name)
     series = replace(series, timestamps=found)
     sha256, read = (watched[0].sha256, watched[0].count) if watched else _hashed(path)
-    return Input(str(path), sha256, read, len(series.labels), roles, series)
+    return Input(path.name, sha256, read, len(series.labels), roles, series)
 
 
 def compute(
@@ -288,13 +300,38 @@ def receipt(
     return found
 
 
-def verify(receipt: Any, files: Sequence[Path], *, progress: Progress | None = None) -> Verification:
-    """Make the numbers of a receipt again, and compare.
+def read_receipt(path: Path) -> Any:
+    """Read a receipt from a file of strict JSON, in which nothing is said twice.
 
     Parameters
     ----------
-    receipt : dict
-        As read from JSON.
+    path : Path
+
+    Returns
+    -------
+    dict
+        Or whatever else the file holds: see `verify`.
+    """
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{path}: this is larger than {MOST_BYTES:,} bytes, and so not a receipt")
+    try:
+        content = path.read_text(encoding="utf-8")
+        return json.loads(content, object_pairs_hook=_said_once, parse_int=_whole, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError(f"{path}: this is nested too deeply for a receipt") from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise ValueError(f"{path}: this is not JSON, and so not a receipt") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}, so this is not a receipt") from None
+
+
+def verify(given: Any, files: Sequence[Path], *, progress: Progress | None = None) -> Verification:
+    """Make a receipt again from the files, with its command, columns and parameters, and compare all that it says.
+
+    Parameters
+    ----------
+    given : dict
+        As `read_receipt` returns it.
     files : sequence of Path
         The inputs, in the order of the receipt.
     progress : callable, optional
@@ -303,22 +340,19 @@ def verify(receipt: Any, files: Sequence[Path], *, progress: Progress | None = N
     Returns
     -------
     Verification
-        It holds if the inputs are the same, byte for byte, and all numbers within 1e-9.
+        It holds if everything is the same: the inputs by name and byte for byte, numbers within 1e-9, the rest exactly;
+        versions may differ.
     """
-    try:
-        inputs = _read_again(receipt, files, progress)
-        again = compute(receipt["command"], [i.series for i in inputs], receipt["parameters"], progress=progress)
-        changed = [_changed(now, then) for now, then in zip(inputs, receipt["inputs"], strict=True)]
-        pairs = list(_pairs("", receipt["results"], jsonable(again.numbers())))
-        notes = list(_version_notes(receipt))
-    except (KeyError, TypeError) as error:
-        raise ValueError("this is not a receipt that can be verified, such as dqeval score writes as JSON") from error
-    differences = [
-        f"{where} was {_said(then)} and is {_said(now)}." for where, then, now in pairs if not _same(then, now)
-    ]
-    if len(differences) > MOST_DIFFERENCES:
-        differences[MOST_DIFFERENCES:] = [f"More differences: {len(differences) - MOST_DIFFERENCES:,}."]
-    return Verification((*filter(None, changed), *differences), tuple(notes), len(pairs))
+    if reason := _trouble(given):
+        raise ValueError(f"{NO_RECEIPT}: {reason}")
+    again = _made_again(given, files, progress)
+    pairs = list(_pairs((), given, again))
+    different = [(place, then, now) for place, then, now in pairs if not _same(then, now)]
+    notes = [f"{_difference(*each)}." for each in different if _is_note(*each)]
+    failures = [_failure(*each, files) for each in different if not _is_note(*each)]
+    if len(failures) > MOST_DIFFERENCES:
+        failures[MOST_DIFFERENCES:] = [f"More differences: {len(failures) - MOST_DIFFERENCES:,}."]
+    return Verification(tuple(failures), tuple(notes), len(pairs))
 
 
 def jsonable(value: Any) -> Any:
@@ -347,20 +381,134 @@ def _explained(
             progress(i, len(series.scores))
 
 
-def _read_again(receipt: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> list[Input]:
-    if len(files) != len(receipt["inputs"]):
-        made = counted(len(receipt["inputs"]), "file")
-        raise ValueError(f"the receipt was made from {made}: give as many, in the same order, not {len(files)}")
-    return [
-        read_input(path, name=given["name"], **given["columns"], progress=progress)
-        for path, given in zip(files, receipt["inputs"], strict=True)
+def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"it says {_clipped(key)} twice")
+        found[key] = value
+    return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"it holds a number of {len(digits):,} digits")
+    return int(digits)
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"it holds {constant}, which is no number in JSON")
+
+
+def _trouble(given: Any) -> str:
+    """Return why a receipt cannot be made again, or nothing."""
+    if not isinstance(given, dict):
+        return "it is no JSON object"
+    command, parameters = given.get("command"), given.get("parameters")
+    if not isinstance(command, str) or command not in _PARAMETERS:
+        return f"its command is none of {listed(list(_PARAMETERS))}"
+    if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
+        return "its inputs are not each a file with a name and columns"
+    names = _PARAMETERS[command]
+    if not isinstance(parameters, dict) or set(parameters) != set(names):
+        return f"its parameters are not those of {command}: {', '.join(names) or 'none'}"
+    wrong = [name for name in names if not _VALID[name](parameters[name])]
+    return f"its parameter {wrong[0]} is not valid" if wrong else ""
+
+
+def _is_input(given: Any) -> bool:
+    if not isinstance(given, dict) or not isinstance(given.get("columns"), dict):
+        return False
+    columns = given["columns"]
+    return (
+        _is_text(given.get("name"))
+        and _is_text(given.get("file"))
+        and set(columns) == {"label", "value", "scores"}
+        and _is_text(columns["label"])
+        and (columns["value"] is None or _is_text(columns["value"]))
+        and _is_list_of_text(columns["scores"])
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_list_of_text(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and abs(value) <= sys.float_info.max)
+
+
+# What the receipt of each command must have as parameters, and what each of them may be.
+_PARAMETERS = {
+    "score": ("metrics", "near", "period", "thresholds", "per_event"),
+    "compare": ("near", "period"),
+    "explain": ("near", "period"),
+    "check": (),
+}
+_VALID: dict[str, Callable[[Any], bool]] = {
+    "metrics": _is_list_of_text,
+    "near": _is_number_or_none,
+    "period": _is_number_or_none,
+    "thresholds": lambda value: type(value) is int or value == "exact",
+    "per_event": lambda value: isinstance(value, bool),
+}
+
+
+def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
+    then, parameters = given["inputs"], given["parameters"]
+    if len(files) != len(then):
+        raise ValueError(
+            f"the receipt was made from {counted(len(then), 'file')}: give as many, in the same order, not {len(files)}"
+        )
+    inputs = [
+        read_input(path, name=_name_again(each), **each["columns"], progress=progress)
+        for path, each in zip(files, then, strict=True)
     ]
+    result = compute(given["command"], [each.series for each in inputs], parameters, progress=progress)
+    return receipt(given["command"], [each.record(parameters) for each in inputs], parameters, result)
 
 
-def _changed(now: Input, then: Mapping[str, Any]) -> str:
-    if now.sha256 == then["sha256"]:
-        return ""
-    return f"{now.file} is not the file of the receipt: its SHA-256 is {now.sha256}, not {then['sha256']}."
+def _name_again(given: Mapping[str, Any]) -> str:
+    """Return what a series is called after its file: as the receipt has it, unless that is no name of that file."""
+    name, own = str(given["name"]), one_line(name_of(Path(given["file"])))
+    return name if PurePosixPath(name).name == own else own
+
+
+def _is_note(place: Place, then: Any, now: Any) -> bool:
+    """Tell whether a difference is one of the machine alone; what is missing there, or no text, was not written so."""
+    return place in INFORMATION and isinstance(then, str)
+
+
+def _failure(place: Place, then: Any, now: Any, files: Sequence[Path]) -> str:
+    """Return a sentence on what is not as the receipt has it."""
+    match place:
+        case ("inputs", int(i), "sha256"):
+            what = f"{_clipped(files[i].name)} is not the file of the receipt"
+            return f"{what}: its SHA-256 is {_shown(now)}, not {_shown(then)}."
+        case ("inputs", int(i), "file"):
+            return f"The receipt is about a file called {_shown(then)}, and this one is called {_shown(now)}."
+    return f"{_difference(place, then, now)}."
+
+
+def _difference(place: Place, then: Any, now: Any) -> str:
+    where = "".join(f"[{key}]" if isinstance(key, int) else f".{_clipped(key)}" for key in place)
+    return f"{where.removeprefix('.')} was {_shown(then)} and is {_shown(now)}"
+
+
+def _shown(value: Any) -> str:
+    if value is ABSENT:
+        return "absent"
+    if isinstance(value, (dict, list)):
+        return f"{len(value)} long"
+    return "undefined" if value is None else _clipped(str(value))
+
+
+def _clipped(text: str) -> str:
+    return printable(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
 
 
 def _hashed(path: Path) -> tuple[str, int]:
@@ -368,34 +516,23 @@ def _hashed(path: Path) -> tuple[str, int]:
         return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
 
 
-def _pairs(where: str, then: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every single value of either, with its place; what only one of them has is beside None."""
+def _pairs(place: Place, then: Any, now: Any) -> Iterator[tuple[Place, Any, Any]]:
+    """Yield every single value of either, with its place; what only one of them has is beside ABSENT."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in {**then, **now}:
-            yield from _pairs(f"{where}.{key}" if where else key, then.get(key), now.get(key))
+            yield from _pairs((*place, key), then.get(key, ABSENT), now.get(key, ABSENT))
     elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
         for i, (a, b) in enumerate(zip(then, now, strict=True)):
-            yield from _pairs(f"{where}[{i}]", a, b)
+            yield from _pairs((*place, i), a, b)
     else:
-        yield where, then, now
+        yield place, then, now
 
 
 def _same(then: Any, now: Any) -> bool:
-    if isinstance(then, (int, float)) and isinstance(now, (int, float)):
+    """Tell whether two values are the same; counts and truths exactly, other numbers within the tolerance."""
+    if isinstance(now, float) and type(then) in (int, float):
         return math.isclose(then, now, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return bool(then == now)
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, (dict, list)):
-        return f"{len(value)} long"
-    return "undefined" if value is None else str(value)
-
-
-def _version_notes(receipt: Mapping[str, Any]) -> Iterator[str]:
-    for place, then, now in _pairs("", {key: receipt[key] for key in _versions()}, _versions()):
-        if then != now:
-            yield f"{place.removeprefix('versions.')} was {then} and is {now}."
+    return isinstance(then, bool) == isinstance(now, bool) and bool(then == now)
 
 
 def _versions() -> dict[str, Any]:

@@ -1,16 +1,32 @@
-"""Tables and pages of them, as plain text, HTML, Markdown and LaTeX: what results look like when they are shown."""
+"""Tables and pages of them, as plain text, HTML, Markdown and LaTeX: what results look like when they are shown.
 
-from collections.abc import Callable, Collection, Sequence
+Names come from files, and may hold anything: here they are escaped for each form, and nowhere else.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 MOST_ROWS = 20
 
 Emphasis = Callable[[str], str]
 
+# What terminals and browsers act upon instead of showing it: control characters and line breaks, marks that turn the
+# direction of the text around, invisible ones, and halves of characters. Joiners stay: some scripts need them.
+ACTING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Not the bracket that opens [start, stop), nor underscores within a word: they mean nothing in Markdown.
+_MARKDOWN = re.compile(r"[\\`*~|#\]]|\[(?!\d+, \d+\))|_(?![^\W_])|(?<![^\W_])_")
+_FORMULA = re.compile("'*[=+\\-@\uff1d\uff0b\uff0d\uff20]")  # also as wide as Japanese characters are
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"}
     | {"<": "$<$", ">": "$>$", "−": "$-$", "×": r"$\times$", "→": r"$\rightarrow$"}
 )
 
@@ -75,37 +91,38 @@ class Table:
 
     def text(self, *, most_rows: int | None = MOST_ROWS, emphasis: Emphasis = str) -> str:
         """Return the table as aligned lines, cut after some rows."""
-        rows, notes = self._shown(most_rows)
-        widths = [max(map(len, column)) for column in zip(self.header, *rows, strict=True)]
-        lines = [self._line(-1, self.header, widths, str).rstrip()]
-        lines.append("-" * len(lines[0]))
+        shown, notes = self._shown(most_rows)
+        header, *rows = (list(map(printable, row)) for row in (self.header, *shown))
+        widths = [max(map(_width, column)) for column in zip(header, *rows, strict=True)]
+        lines = [self._line(-1, header, widths, str).rstrip()]
+        lines.append("-" * _width(lines[0]))
         lines += [self._line(i, row, widths, emphasis).rstrip() for i, row in enumerate(rows)]
-        return "\n".join(lines + notes)
+        return "\n".join([*lines, *map(printable, notes)])
 
     def html(self, *, most_rows: int | None = MOST_ROWS) -> str:
         """Return the table as an HTML fragment, without scripts or outside resources."""
         rows, notes = self._shown(most_rows)
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
-        lines = self._emphasised(rows, escape, lambda cell: f"<b>{cell}</b>")
+        head = "".join(f"<th>{in_html(cell)}</th>" for cell in self.header)
+        lines = self._emphasised(rows, in_html, lambda cell: f"<b>{cell}</b>")
         body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in lines)
-        foot = "".join(f"<div><small>{escape(note)}</small></div>" for note in notes)
+        foot = "".join(f"<div><small>{in_html(note)}</small></div>" for note in notes)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
     def markdown(self) -> str:
         """Return the table in Markdown."""
-        rows = [[cell.replace("|", "\\|") for cell in self.header], self._aligned("---", "---:")]
-        rows += self._emphasised(self.rows, lambda cell: cell.replace("|", "\\|"), lambda cell: f"**{cell}**")
+        rows = [list(map(in_markdown, self.header)), self._aligned("---", "---:")]
+        rows += self._emphasised(self.rows, in_markdown, lambda cell: f"**{cell}**")
         lines = [f"| {' | '.join(row)} |" for row in rows]
-        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+        return "\n".join([*lines, *(["", in_markdown(self.note)] if self.note else [])])
 
     def latex(self) -> str:
         """Return the table in LaTeX, for the package booktabs."""
         rows = self._emphasised(self.rows, _latex_cell, lambda cell: f"\\textbf{{{cell}}}")
         lines = [f"\\begin{{tabular}}{{{''.join(self._aligned('l', 'r'))}}}", "\\toprule"]
-        lines += [" & ".join(map(in_latex, self.header)) + r" \\", "\\midrule"]
+        lines += [" & ".join(map(_latex_cell, self.header)) + r" \\", "\\midrule"]
         lines += [" & ".join(row) + r" \\" for row in rows]
         lines += ["\\bottomrule", "\\end{tabular}"]
-        return "\n".join([*lines, *([f"% {self.note}"] if self.note else [])])
+        return "\n".join([*lines, *([f"% {printable(self.note)}"] if self.note else [])])
 
     def _shown(self, most_rows: int | None) -> tuple[Sequence[Sequence[str]], list[str]]:
         """Return the rows that are shown, and the notes below them."""
@@ -128,7 +145,7 @@ class Table:
         # Padding is added outside the emphasis, whose own characters have no width on a terminal.
         cells = []
         for j, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (width - len(cell))
+            space = " " * (width - _width(cell))
             shown = emphasis(cell) if (i, j) in self.marked else cell
             cells.append(shown + space if j < self.text_columns else space + shown)
         return "  ".join(cells)
@@ -142,24 +159,69 @@ class Page:
 
     def text(self, *, emphasis: Emphasis = str) -> str:
         """Return the page as plain text, tables whole."""
-        return "\n\n".join(
-            part if isinstance(part, str) else part.text(most_rows=None, emphasis=emphasis) for part in self.parts
-        )
+        return self._joined(printable, lambda table: table.text(most_rows=None, emphasis=emphasis))
 
     def html(self) -> str:
         """Return the page as an HTML fragment."""
         return "".join(
-            f"<p style='white-space: pre-line'>{escape(part)}</p>" if isinstance(part, str) else part.html()
+            f"<p style='white-space: pre-line'>{_by_line(in_html, part)}</p>" if isinstance(part, str) else part.html()
             for part in self.parts
         )
 
     def markdown(self) -> str:
         """Return the page in Markdown."""
-        return "\n\n".join(part if isinstance(part, str) else part.markdown() for part in self.parts)
+        return self._joined(in_markdown, Table.markdown)
 
     def latex(self) -> str:
         """Return the tables in LaTeX, for the package booktabs, and the paragraphs between them."""
-        return "\n\n".join(in_latex(part) if isinstance(part, str) else part.latex() for part in self.parts)
+        return self._joined(in_latex, Table.latex)
+
+    def _joined(self, escaped: Emphasis, shown: Callable[[Table], str]) -> str:
+        return "\n\n".join(_by_line(escaped, part) if isinstance(part, str) else shown(part) for part in self.parts)
+
+
+def printable(text: str) -> str:
+    r"""Return text in one line in which characters are escaped that a terminal acts upon instead of showing them.
+
+    Examples
+    --------
+    >>> print(printable("line\nfeed, \x1b[2J, \u202e"))
+    line\nfeed, \x1b[2J, \u202e
+    """
+    return ACTING.sub(_escaped, text)
+
+
+def one_line(name: str) -> str:
+    r"""Return a name with its line breaks escaped, so that no sentence with it in has another line.
+
+    Examples
+    --------
+    >>> print(one_line("a\nb"))
+    a\nb
+    """
+    return _LINE_BREAK.sub(_escaped, name)
+
+
+def in_html(text: str) -> str:
+    """Return plain text as HTML shows it.
+
+    Examples
+    --------
+    >>> in_html("<b>")
+    '&lt;b&gt;'
+    """
+    return escape(printable(text))
+
+
+def in_markdown(text: str) -> str:
+    r"""Return plain text as Markdown shows it.
+
+    Examples
+    --------
+    >>> print(in_markdown("<b> of sub_lof, *a*, [214, 218)"))
+    &lt;b&gt; of sub_lof, \*a\*, [214, 218)
+    """
+    return escape(_MARKDOWN.sub(r"\\\g<0>", printable(text)), quote=False)
 
 
 def in_latex(text: str) -> str:
@@ -170,9 +232,56 @@ def in_latex(text: str) -> str:
     >>> print(in_latex("50 % of sub_lof"))
     50 \% of sub\_lof
     """
-    return text.translate(_LATEX)
+    return printable(text).translate(_LATEX)
+
+
+def in_csv(cells: Iterable[Any]) -> list[Any]:
+    """Return the cells of a row of CSV: a text that a spreadsheet would take for a formula has a ' before it.
+
+    Numbers stay as they are, also as text. A ' before such a text gets another one, so that taking one off is exact.
+
+    Examples
+    --------
+    >>> in_csv(["=1+1", "late", -0.5, "-0.5", "'=x"])
+    ["'=1+1", 'late', -0.5, '-0.5', "''=x"]
+    """
+    return [_csv_text(cell) if isinstance(cell, str) else cell for cell in cells]
+
+
+def _csv_text(text: str) -> str:
+    shown = printable(text)
+    return f"'{shown}" if _FORMULA.match(shown) and not _is_number(shown) else shown
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
+
+
+def _by_line(escaped: Emphasis, paragraph: str) -> str:
+    return "\n".join(map(escaped, paragraph.split("\n")))
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: marks none of their own, wide characters two."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _latex_cell(cell: str) -> str:
-    # LaTeX drops the spaces that set a row below another one back.
-    return f"\\quad {in_latex(cell.lstrip())}" if cell.startswith(" ") else in_latex(cell)
+    # LaTeX drops the spaces that set a row below another one back, and takes a [ or * after a row for its own.
+    if cell.startswith(" "):
+        return f"\\quad {in_latex(cell.lstrip())}"
+    return f"{{{cell[0]}}}{in_latex(cell[1:])}" if cell.startswith(("[", "*")) else in_latex(cell)

@@ -61,5 +61,5 @@ def _bug(error: Exception) -> int:
 
 
 def _failed(sentence: str) -> int:
-    typer.echo(f"dqeval: {' '.join(sentence.splitlines())}", err=True)
+    output.tell(" ".join(sentence.splitlines()))
     return 2

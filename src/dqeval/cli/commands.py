@@ -194,14 +194,9 @@ def verify(
     path: Output = None,
 ) -> None:
     """Make the numbers of a receipt again, and compare: exit code 1 if they, or the files, are not the same."""
-    import json
+    from dqeval.receipts import read_receipt, verify
 
-    from dqeval.receipts import verify
-
-    try:
-        content = json.loads(receipt.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        raise ValueError(f"{receipt}: this is not JSON, and so not a receipt") from None
+    content = read_receipt(receipt)
     with output.progress("verify") as tell:
         found = verify(content, files, progress=tell)
     output.emit(found, form, path, found.numbers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqeval.cli.output import bold
 from dqeval.registry import METRICS, Metric
 from dqeval.tables import Page
 
@@ -38,7 +37,7 @@ class Metrics:
 
 
 def _paragraph(metric: Metric) -> str:
-    title = f"{bold(metric.name)} ({metric.label}), takes {metric.takes}, {metric.citation}"
+    title = f"{metric.name} ({metric.label}), takes {metric.takes}, {metric.citation}"
     parameters = f"Parameters: {metric.signature or 'none'}. As in: {metric.same_as}."
     cost = f"Takes about {metric.cost:.2g} × as long as an AUC-ROC of scikit-learn, at 100,000 points."
     return "\n    ".join([title, metric.summary, parameters, cost])

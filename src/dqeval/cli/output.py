@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqeval.cli.options import Format
+from dqeval.tables import ACTING, in_csv, printable
 from dqeval.writing import whole
 
 if TYPE_CHECKING:
@@ -29,18 +31,20 @@ REFRESH = 0.2  # seconds between two pictures of it, where there is one
 
 Tell = Callable[[int, int], None]
 
+_OWN = re.compile("(\n|\x1b\\[[01]m)")  # what commands put into their text themselves: lines, and what bold gives
+
 
 def say(text: str) -> None:
     """Print to standard output; bold and colours are left out where there is no terminal, or NO_COLOR is set."""
     try:
-        typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
+        typer.echo(_safe(text), color=False if os.environ.get("NO_COLOR") else None)
     except BrokenPipeError:
         raise typer.Exit(reader_gone()) from None
 
 
 def tell(sentence: str) -> None:
     """Say on standard error what is being done."""
-    typer.echo(f"dqeval: {sentence}", err=True)
+    typer.echo(f"dqeval: {printable(sentence)}", err=True)
 
 
 def reader_gone() -> int:
@@ -132,6 +136,21 @@ def every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
+def json_text(content: Any) -> str:
+    """Return strict JSON that can be shown on a terminal: what it would act upon is escaped, as JSON has it."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    return "\n".join(ACTING.sub(_json_escaped, line) for line in text.split("\n"))
+
+
+def _json_escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
+
+
+def _safe(text: str) -> str:
+    """Return text that does nothing on a terminal but stand there in lines, in bold or not."""
+    return "".join(part if _OWN.fullmatch(part) else printable(part) for part in _OWN.split(text))
+
+
 def _move(bar: Any, task: Any, done: int, total: int) -> None:
     bar.update(task, completed=done, total=total)
 
@@ -140,7 +159,7 @@ def _rendered(
     result: Shown, form: Format, make_receipt: Callable[[], dict[str, Any]], emphasis: Callable[[str], str]
 ) -> str:
     if form is Format.JSON:
-        return json.dumps(make_receipt(), indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text(make_receipt())
     if form is Format.CSV:
         return _csv(result.records())
     if form is Format.MARKDOWN:
@@ -153,7 +172,7 @@ def _rendered(
 def _csv(records: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     names = dict.fromkeys(name for record in records for name in record)
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(in_csv(names))
+    writer.writerows(in_csv(record.get(name) for name in names) for record in records)
     return text.getvalue().removesuffix("\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,4 +90,4 @@ def _listed() -> str:
 def _json(found: list[Outcome]) -> str:
     numbers = [outcome.numbers() for outcome in found]
     merged = {kind: [each for one in numbers for each in one[kind]] for kind in ("cells", "claims", "notes")}
-    return json.dumps(merged, indent=2, ensure_ascii=False, allow_nan=False)
+    return output.json_text(merged)

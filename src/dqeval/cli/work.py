@@ -90,9 +90,14 @@ def about(name: str) -> Iterator[None]:
 
 
 def series_names(files: Sequence[Path]) -> list[str]:
-    """Return what to call the series: by their files' names, or the whole paths of those with the same name."""
-    from dqeval.datasets.files import printable
+    """Return what to call the series: by their files' names, with as many folders as tell those of one name apart."""
+    counts = Counter(tail for file in set(files) for tail in _tails(file))
+    return [next((tail for tail in _tails(file) if counts[tail] == 1), _tails(file)[-1]) for file in files]
 
-    names = [file.name if str(file) != "-" else "standard input" for file in files]
-    count = Counter(names)
-    return [printable(name if count[name] == 1 else str(file)) for name, file in zip(names, files, strict=True)]
+
+def _tails(file: Path) -> list[str]:
+    """Return the name of a file, then with its folder, and so on."""
+    if str(file) == "-":
+        return ["standard input"]
+    names = file.relative_to(file.anchor).parts
+    return ["/".join(names[i:]) for i in reversed(range(len(names)))] or [str(file)]

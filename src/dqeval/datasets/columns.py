@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.datasets.files import Columns, Times, listed, name_of, numeric_columns, read_with_times, time_columns
+from dqeval.tables import one_line
 from dqeval.types import Series
 
 VALUE_NAMES = ("value", "data")
@@ -108,10 +109,13 @@ def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None
     labels = columns[roles.label]
     if times is not None and times.shape != labels.shape:
         raise ValueError(f"there must be a timestamp for each point: got {len(times):,} for {len(labels):,} points")
+    detectors = {one_line(detector): columns[detector] for detector in roles.scores}
+    if len(detectors) < len(roles.scores):
+        raise ValueError(f"two columns of scores have the same name: {listed(map(one_line, roles.scores))}")
     return Series(
-        name,
+        one_line(name),
         labels,
-        {detector: columns[detector] for detector in roles.scores},
+        detectors,
         None if roles.value is None else columns[roles.value],
         timestamps=times,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dqeval.bench.rank import label_of
 from dqeval.report.figure import save
-from dqeval.tables import Page, Table, counted
+from dqeval.tables import Page, Table, counted, in_csv
 from dqeval.writing import write_table, write_text
 
 if TYPE_CHECKING:
@@ -285,5 +285,5 @@ def _write_text(path: Path, text: str) -> Path:
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> Path:
-    write_table(path, header, rows)
+    write_table(path, in_csv(header), map(in_csv, rows))
     return path

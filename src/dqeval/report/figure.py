@@ -16,7 +16,7 @@ from dqeval import drawing, validate
 from dqeval.evaluation import Evaluation
 from dqeval.partition import partition
 from dqeval.scoring import dqe_of, panels
-from dqeval.tables import counted
+from dqeval.tables import counted, printable
 from dqeval.types import DQEResult, FloatArray, Partition, Series
 from dqeval.writing import whole
 
@@ -198,4 +198,5 @@ def _title(axes: Axes, text: str, **look: Any) -> None:
 
 def shortened(name: str, longest: int) -> str:
     """Return a name, without its middle if it is long: names often differ at their ends."""
+    name = printable(name)
     return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"

@@ -23,7 +23,7 @@ from dqeval.explanation import Explanation
 from dqeval.partition import partition
 from dqeval.scored import scored_as_given
 from dqeval.scoring import Progress, dqe_of
-from dqeval.tables import Table, counted
+from dqeval.tables import Table, counted, in_html, printable
 from dqeval.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
 from dqeval.writing import write_text
 
@@ -72,8 +72,8 @@ def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
     bokeh = INLINE.clone(components=["bokeh"])
     fields = {
         "back": f'<nav><a href="{escape(back)}">All series of the benchmark</a></nav>' if back else "",
-        "title": escape(series.name),
-        "verdict": escape(comparison.verdict),
+        "title": in_html(series.name),
+        "verdict": in_html(comparison.verdict),
         "summary": _summary(comparison).html(most_rows=None),
         "panel": comparison.panel_table().html(most_rows=None),
         "choices": _choices(comparison, "radio"),
@@ -117,7 +117,7 @@ def _choices(comparison: Comparison, kind: str) -> str:
     name = {"radio": "detector", "checkbox": "overlay"}[kind]
     return "\n".join(
         f'<label><input type="{kind}" name="{name}" value="{i}"{" checked" if kind == "radio" and i == 0 else ""}> '
-        f'<span class="swatch" style="--colour: {_colour(i)}"></span>{escape(detector)}</label>'
+        f'<span class="swatch" style="--colour: {_colour(i)}"></span>{in_html(detector)}</label>'
         for i, detector in enumerate(comparison.panels)
     )
 
@@ -178,7 +178,7 @@ def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:
     levels = thresholds.sampled(scores, partition(labels, near=explanation.result.near), THRESHOLDS).of_point
     curve = explanation.result.curve
     return {
-        "name": explanation.name,
+        "name": printable(explanation.name),
         "start": explanation.step,
         "startThreshold": explanation.shown_threshold,
         "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
