@@ -6,13 +6,15 @@ import hashlib
 import io
 import json
 import platform
+from functools import partial
 
 import numpy as np
 import pytest
 
 import dqeval
 from commands import write_demo
-from dqeval.receipts import HashingReader, compute, jsonable, read_input, receipt, verify
+from dqeval import receipts
+from dqeval.receipts import HashingReader, compute, jsonable, read_input, read_receipt, receipt, verify
 
 PARAMETERS = {
     "score": {"metrics": ["dqe", "vus_pr"], "near": None, "period": 48, "thresholds": "exact", "per_event": True},
@@ -42,7 +44,7 @@ def test_what_a_receipt_holds(file):
     assert found["inputs"] == [
         {
             "name": "demo.csv",
-            "file": str(file),
+            "file": "demo.csv",
             "sha256": hashlib.sha256(content).hexdigest(),
             "bytes": len(content),
             "rows": 1600,
@@ -70,9 +72,12 @@ def test_receipts_survive_json_and_hold(tmp_path, command):
     assert again.page().text().startswith("The receipt holds: same input, same numbers (")
 
 
-def test_a_file_of_another_name_is_the_same_file(file, tmp_path):
+def test_the_folder_of_a_file_does_not_count_but_its_name_does(file, tmp_path):
     found = made("check", file)
-    assert verify(found, [file.rename(tmp_path / "moved.csv")]).holds
+    (tmp_path / "elsewhere").mkdir()
+    assert verify(found, [file.rename(tmp_path / "elsewhere" / "demo.csv")]).holds
+    again = verify(found, [(tmp_path / "elsewhere" / "demo.csv").rename(tmp_path / "moved.csv")])
+    assert again.failures == ("The receipt is about a file called demo.csv, and this one is called moved.csv.",)
 
 
 def test_other_bytes(file):
@@ -80,8 +85,9 @@ def test_other_bytes(file):
     file.write_text(file.read_text() + "\n")
     again = verify(found, [file])
     assert not again.holds
-    (failure,) = again.failures
-    assert failure.startswith(f"{file} is not the file of the receipt: its SHA-256 is ")
+    failure, size = again.failures
+    assert failure.startswith("demo.csv is not the file of the receipt: its SHA-256 is ")
+    assert size == f"inputs[0].bytes was {file.stat().st_size - 1} and is {file.stat().st_size}."
     assert "The receipt does not hold" in again.page().text()
 
 
@@ -93,14 +99,19 @@ def test_other_numbers(file):
     found["results"]["left_out"] = ["x"]
     found["results"]["by_event"]["late"]["capture"] = None
     after, where, how = (sentence.partition(" was ") for sentence in verify(found, [file]).failures)
-    assert (after[0], where[0], how[0]) == ("by_series.late.dqe", "by_event.late.capture", "left_out")
+    assert (after[0], where[0], how[0]) == (
+        "results.by_series.late.dqe",
+        "results.by_event.late.capture",
+        "results.left_out",
+    )
     assert where[2].startswith("undefined and is 0.64")
     assert how[2] == "1 long and is 0 long."
 
 
 def test_many_other_numbers(file, tmp_path):
     again = verify(made("score", file), [write_demo(tmp_path / "half.csv", length=800)])
-    assert len(again.failures) == 12
+    assert len(again.failures) == 11
+    assert again.failures[0] == "The receipt is about a file called demo.csv, and this one is called half.csv."
     assert again.failures[-1].startswith("More differences: ")
 
 
@@ -112,21 +123,51 @@ def test_other_versions_are_no_failure(file):
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     assert again.notes == (
         f"dqeval was 0.0.1 and is {dqeval.__version__}.",
-        f"numpy was 1.0 and is {np.__version__}.",
+        f"versions.numpy was 1.0 and is {np.__version__}.",
         f"kernels was handmade and is {form}.",
     )
-    assert "- numpy was 1.0" in again.page().text()
+    assert "- versions.numpy was 1.0" in again.page().text()
 
 
 def test_what_cannot_be_verified(file):
     found = made("check", file)
     with pytest.raises(ValueError, match="the receipt was made from 1 file: give as many, in the same order, not 2"):
         verify(found, [file, file])
-    for broken in (7, [], {}, {**found, "parameters": {"x": 1}, "command": "explain"}, {**found, "inputs": [{}]}):
-        with pytest.raises(ValueError, match="this is not a receipt that can be verified"):
+    for broken, why in [
+        (7, "it is no JSON object"),
+        ([], "it is no JSON object"),
+        ({}, "its command is none of score, compare, explain and check"),
+        ({**found, "command": ["check"]}, "its command is none of"),
+        ({**found, "inputs": None}, "its inputs are not each a file with a name and columns"),
+        ({**found, "inputs": [7]}, "its inputs are not each"),
+        ({**found, "inputs": [{"columns": {}}]}, "its inputs are not each"),
+        ({**found, "command": "explain"}, "its parameters are not those of explain: near, period"),
+        ({**found, "parameters": {"x": 1}}, "its parameters are not those of check: none"),
+        ({**made("explain", file), "parameters": None}, "its parameters are not those of explain"),
+    ]:
+        with pytest.raises(ValueError, match=f"this is not a receipt that can be verified, .*: {why}"):
             verify(copy.deepcopy(broken), [file])
-    with pytest.raises(ValueError, match="this is not a receipt that can be verified"):
-        verify({**found, "command": "nonsense"}, [file])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("near", True),
+        ("near", float("inf")),
+        ("period", 10**400),
+        ("period", "48"),
+        ("metrics", None),
+        ("metrics", ["dqe", 1]),
+        ("thresholds", 100.0),
+        ("thresholds", "all"),
+        ("per_event", 1),
+    ],
+)
+def test_parameters_that_no_command_writes(file, name, value):
+    with pytest.raises(ValueError, match=f": its parameter {name} is not valid$"):
+        verify(
+            made("score", file, **PARAMETERS["score"]) | {"parameters": {**PARAMETERS["score"], name: value}}, [file]
+        )
 
 
 def test_several_files(file, tmp_path):
@@ -180,7 +221,7 @@ def test_strict_json():
 
 def test_a_verification_as_rows_and_numbers(tmp_path):
     path = write_demo(tmp_path / "demo.csv", length=500)
-    read = read_input(path, name="demo")
+    read = read_input(path, name="demo.csv")
     result = compute("check", [read.series], {})
     made = receipt("check", [read.record({})], {}, result)
     made["versions"]["numpy"] = "0.1"
@@ -197,3 +238,200 @@ def test_a_binary_file_is_hashed_too(tmp_path):
     np.savez(path, label=[0, 1], mine=[0.5, 0.7])
     read = read_input(path, name="a")
     assert (read.sha256, read.bytes) == (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size)
+
+
+def leaves(value, place=()):
+    """Yield every key of an object and every item of a list, with its place."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*place, key), item
+        yield from leaves(item, (*place, key))
+
+
+def changes(value):
+    """Yield other values than the one given, near and far."""
+    yield from ([], {}, "x", 7, True, None)
+    if isinstance(value, bool):
+        yield from (not value, int(value))
+    elif isinstance(value, (int, float)):
+        yield from (value + max(1e-6, 1e-6 * abs(value)), value + 1, -value - 1, str(value))
+    elif isinstance(value, str):
+        yield from (f"{value} ", value[1:], value.swapcase() + "é", f"../{value}")
+    elif isinstance(value, list):
+        yield from (value[1:], [*value, None], [*value, *value[:1]], value[::-1])
+    elif isinstance(value, dict):
+        yield from ({**value, "more": None}, dict(list(value.items())[1:]))
+
+
+def changed(content, place, value):
+    """Return a copy in which another value stands at a place."""
+    key, *rest = place
+    copied = copy.copy(content)
+    copied[key] = changed(content[key], rest, value) if rest else value
+    return copied
+
+
+def without(content, place):
+    """Return a copy without what stands at a place."""
+    key, *rest = place
+    copied = copy.copy(content)
+    if rest:
+        copied[key] = without(content[key], rest)
+    else:
+        del copied[key]
+    return copied
+
+
+@pytest.fixture
+def remembering(monkeypatch):
+    """Make a receipt again only where something changed that it follows from."""
+    make, kept = receipts._made_again, {}
+
+    def remembered(given, files, progress):
+        inputs = [[item["name"], item["file"], item["columns"]] for item in given["inputs"]]
+        key = json.dumps([given["command"], given["parameters"], inputs])
+        if key not in kept:
+            kept[key] = make(given, files, progress)
+        return kept[key]
+
+    monkeypatch.setattr(receipts, "_made_again", remembered)
+    monkeypatch.setattr(receipts, "compare", partial(receipts.compare, repeats=2))
+
+
+def write_tiny(path):
+    """Write a series that is long enough for everything to be said of it, and no longer."""
+    time = np.arange(40)
+    labels = (time % 25 < 3) & (time > 3)
+    columns = [np.sin(time), labels, labels + np.cos(time) / 2, np.cos(time) ** 2]
+    np.savetxt(path, np.column_stack(columns), delimiter=",", header="value,label,mine,yours", comments="")
+    return path
+
+
+def holds(content, file):
+    try:
+        return verify(content, [file]).holds
+    except ValueError:
+        return False
+
+
+def asked(content):
+    """Return what the numbers of a receipt are the answer to."""
+    return content["parameters"], content["inputs"][0]["columns"]
+
+
+@pytest.mark.parametrize("command", PARAMETERS)
+def test_no_change_of_a_receipt_goes_unnoticed(tmp_path, remembering, command):
+    file = write_tiny(tmp_path / "short.csv")
+    found = json.loads(json.dumps(made(command, file)))
+    assert holds(found, file)
+    tried = 0
+    for place, value in leaves(found):
+        others = [other for other in changes(value) if other != value or type(other) is not type(value)]
+        edited = [changed(found, place, other) for other in others] + [without(found, place)]
+        if isinstance(value, dict):
+            edited.append(changed(found, (*place, "versions.numpy"), "x"))
+        tried += len(edited)
+        for content in edited:
+            if not holds(content, file):
+                continue
+            if place in receipts.INFORMATION:
+                assert isinstance(content[place[0]], (str, dict)), place
+            else:
+                # The same columns or metrics in another order, or a check of fewer columns that finds as much.
+                assert place[:2] == ("parameters", "metrics") or place[:4] == ("inputs", 0, "columns", "scores")
+                parameters, columns = asked(content)
+                item = read_input(file, name="short.csv", **columns)
+                assert jsonable(compute(command, [item.series], parameters).numbers()) == found["results"]
+    assert tried > 200
+    assert not holds({**found, "versions.numpy": "x"}, file)
+
+
+@pytest.mark.parametrize("place", sorted(receipts.INFORMATION))
+def test_versions_are_texts_that_must_be_there(file, remembering, place):
+    found = made("check", file)
+    assert holds(changed(found, place, "another"), file)
+    for other in (None, 7, ["another"], {}):
+        assert not holds(changed(found, place, other), file)
+    assert not holds(without(found, place), file)
+
+
+def test_counts_must_be_exact_and_truths_no_numbers():
+    assert receipts._same(24, 24.0)
+    assert not receipts._same(10**10 + 1, 10**10)
+    assert not receipts._same(1600 + 1e-7, 1600)
+    assert not receipts._same(1, True)
+    assert not receipts._same(1.0, False)
+    assert not receipts._same(True, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"results": 1, "inputs": 2, "results": 3}', "it says results twice, so this is not a receipt"),
+        ('{"a": [{"b": 1, "\\u0062": 1}]}', "it says b twice"),
+        ('{"\\u001b[2J": 1, "\\u001b[2J": 1}', r"it says \\x1b\[2J twice"),
+        ('{"a": NaN}', "it holds NaN, which is no number in JSON"),
+        ('{"a": -Infinity}', "it holds -Infinity, which is no number"),
+        (f'{{"a": {"9" * 301}}}', "it holds a number of 301 digits"),
+        ("[" * 200_000, "this is nested too deeply for a receipt"),
+        ("{", "this is not JSON, and so not a receipt"),
+        ("\ud8ff", "this is not JSON, and so not a receipt"),
+    ],
+)
+def test_files_that_are_no_receipts(tmp_path, text, sentence):
+    path = tmp_path / "receipt.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(ValueError, match=f"receipt.json: {sentence}"):
+        read_receipt(path)
+
+
+def test_files_that_are_too_large_for_receipts(tmp_path, monkeypatch):
+    path = tmp_path / "receipt.json"
+    path.write_text('{"a": 1}')
+    assert read_receipt(path) == {"a": 1}
+    monkeypatch.setattr(receipts, "MOST_BYTES", 7)
+    with pytest.raises(ValueError, match=r"receipt\.json: this is larger than 7 bytes, and so not a receipt"):
+        read_receipt(path)
+
+
+def test_what_a_receipt_says_is_shown_on_one_line_and_clipped(file):
+    found = made("check", file)
+    found["\x1b[2JThe receipt holds\n"] = "\u202e" + 300 * "x"
+    again = verify(found, [file])
+    assert again.failures == (f"\\x1b[2JThe receipt holds\\n was \\u202e{199 * 'x'}… and is absent.",)
+
+
+def test_names_that_are_not_those_of_the_file(tmp_path):
+    file = write_demo(tmp_path / "short.csv", length=460)
+    found = made("explain", file)
+    found["inputs"][0]["name"] = "other.csv"
+    assert verify(found, [file]).failures == ("inputs[0].name was other.csv and is short.csv.",)
+    found["inputs"][0]["name"] = "folder/short.csv"
+    assert verify(found, [file]).failures == ("inputs[0].name was folder/short.csv and is short.csv.",)
+
+
+def test_files_of_the_same_name_in_two_folders(tmp_path):
+    files = [tmp_path / folder / "short.csv" for folder in "ab"]
+    for file in files:
+        file.parent.mkdir()
+        write_demo(file, length=460)
+    items = [read_input(file, name=f"{file.parent.name}/short.csv") for file in files]
+    parameters = {**PARAMETERS["score"], "metrics": ["dqe"]}
+    result = compute("score", [item.series for item in items], parameters)
+    found = receipt("score", [item.record(parameters) for item in items], parameters, result)
+    assert verify(found, files).holds
+    found["inputs"][0]["name"] = "c/short.csv"
+    assert verify(found, files).failures == ("results.series[0].name was a/short.csv and is c/short.csv.",)
+
+
+def test_standard_input_can_be_verified(monkeypatch):
+    content = b"label,mine\n0,1\n1,2\n0,0\n"
+
+    def stream():
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        return dqeval.datasets.files.STANDARD_INPUT
+
+    item = read_input(stream(), name="standard input")
+    found = receipt("check", [item.record({})], {}, compute("check", [item.series], {}))
+    assert found["inputs"][0]["file"] == "-"
+    assert verify(found, [stream()]).holds

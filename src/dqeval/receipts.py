@@ -8,6 +8,7 @@ import json
 import math
 import platform
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -464,18 +465,19 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
         raise ValueError(
             f"the receipt was made from {counted(len(then), 'file')}: give as many, in the same order, not {len(files)}"
         )
+    counts = Counter(each["file"] for each in then)
     inputs = [
-        read_input(path, name=_name_again(each), **each["columns"], progress=progress)
+        read_input(path, name=_name_again(each, counts), **each["columns"], progress=progress)
         for path, each in zip(files, then, strict=True)
     ]
     result = compute(given["command"], [each.series for each in inputs], parameters, progress=progress)
     return receipt(given["command"], [each.record(parameters) for each in inputs], parameters, result)
 
 
-def _name_again(given: Mapping[str, Any]) -> str:
-    """Return what a series is called after its file: as the receipt has it, unless that is no name of that file."""
+def _name_again(given: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    """Return what a series is called: as its file, behind the folder that the receipt has if others are called so."""
     name, own = str(given["name"]), one_line(name_of(Path(given["file"])))
-    return name if PurePosixPath(name).name == own else own
+    return name if counts[given["file"]] > 1 and PurePosixPath(name).name == own else own
 
 
 def _is_note(place: Place, then: Any, now: Any) -> bool:

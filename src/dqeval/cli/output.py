@@ -31,7 +31,8 @@ REFRESH = 0.2  # seconds between two pictures of it, where there is one
 
 Tell = Callable[[int, int], None]
 
-_OWN = re.compile("(\n|\x1b\\[[01]m)")  # what commands put into their text themselves: lines, and what bold gives
+# What commands put into their text themselves: lines, bold and colours.
+_OWN = re.compile("(\n|\x1b\\[(?:[01]|[39][0-7])m)")
 
 
 def say(text: str) -> None:
@@ -147,7 +148,7 @@ def _json_escaped(match: re.Match[str]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return text that does nothing on a terminal but stand there in lines, in bold or not."""
+    """Return text that does nothing on a terminal but stand there, in lines and colours."""
     return "".join(part if _OWN.fullmatch(part) else printable(part) for part in _OWN.split(text))
 
 
