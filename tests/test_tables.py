@@ -1,6 +1,10 @@
 """Tables and pages in every form."""
 
-from dqeval.tables import Page, Table, in_latex
+import unicodedata
+
+import pytest
+
+from dqeval.tables import ACTING, Page, Table, in_csv, in_html, in_latex, in_markdown, one_line, printable
 
 TABLE = Table(("metric", "a_1", "b"), [("DQE", "0.5", "0.25"), ("  part", "1", "2")], note="10 %", marked={(0, 1)})
 
@@ -70,3 +74,127 @@ def test_pages():
     assert page.text(emphasis=lambda cell: f"*{cell}*").endswith("*1*")
     assert page.markdown() == "50 % of a_b\n\n| a |\n| --- |\n| **1** |"
     assert page.latex().startswith("50 \\% of a\\_b\n\n\\begin{tabular}{l}")
+
+
+HARMFUL = [
+    "\x00",
+    "\x07",
+    "\n",
+    "\r",
+    "\t",
+    "\x1b",
+    "\x7f",
+    "\x85",
+    "\x9b",
+    "\u2028",
+    "\u202e",
+    "\u2066",
+    "\ufeff",
+    "\ud800",
+]
+HOSTILE = "a\x1b[2J\nb\u202e\ud800<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("character", HARMFUL, ids=ascii)
+def test_characters_that_do_something_are_escaped(character):
+    escaped = character.encode("unicode_escape").decode()
+    assert printable(f"a{character}b") == f"a{escaped}b"
+    assert printable(printable(character)) == escaped
+    table = Table((f"h{character}",), [(f"c{character}",)], note=f"n{character}")
+    for shown in (table.text(), table.html(), table.markdown(), table.latex()):
+        assert not ACTING.search(shown.replace("\n", ""))
+        assert len(shown.splitlines()) == len(shown.split("\n"))
+    assert table.text().splitlines() == [f"h{escaped}", "-" * (1 + len(escaped)), f"c{escaped}", f"n{escaped}"]
+
+
+def test_every_control_character_and_mark_of_direction_is_escaped():
+    direction = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    for character in map(chr, range(0x110000)):
+        category = unicodedata.category(character)
+        if category in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(character) in direction:
+            assert ACTING.match(character), ascii(character)
+        elif category[0] in "LMNPS":
+            assert not ACTING.match(character), ascii(character)
+
+
+def test_names_that_are_only_unusual_stay_as_they_are():
+    for name in ("été", "检测器", "ك\u200cك", "👩\u200d🔬", "a\xa0b", "lof[k=3]", "50 %"):
+        assert printable(name) == name
+
+
+def test_lines_of_a_paragraph_stay_lines():
+    page = Page(["one\ntwo\x1b", "three"])
+    assert page.text() == "one\ntwo\\x1b\n\nthree"
+    assert page.markdown() == "one\ntwo\\\\x1b\n\nthree"
+    assert page.latex() == "one\ntwo\\textbackslash{}x1b\n\nthree"
+    assert "one\ntwo\\x1b</p>" in page.html()
+
+
+def test_line_breaks_in_names():
+    assert one_line("a\nb\r\x85\u2028c\td") == "a\\nb\\r\\x85\\u2028c\td"
+
+
+def test_nothing_passes_as_html():
+    page = Page([HOSTILE, Table((HOSTILE,), [(HOSTILE,)], note=HOSTILE)])
+    for shown in (in_html(HOSTILE), in_markdown(HOSTILE), page.markdown(), page.html()):
+        assert "<script" not in shown
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert in_markdown('&lt;b> "x"') == '&amp;lt;b&gt; "x"'
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("sub_lof", "sub_lof"),
+        ("_private_", r"\_private\_"),
+        ("a__b", r"a\_\_b"),
+        ("**x** `y` ~~z~~", r"\*\*x\*\* \`y\` \~\~z\~\~"),
+        ("[214, 218) is an event", "[214, 218) is an event"),
+        ("[click](http://x)", r"\[click\](http://x)"),
+        ("[1, 2) x](http://x)", r"[1, 2) x\](http://x)"),
+        ("# title | cell", r"\# title \| cell"),
+        (r"C:\x", r"C:\\x"),
+    ],
+)
+def test_names_are_no_markdown(name, written):
+    assert in_markdown(name) == written
+
+
+def test_what_latex_would_take_for_its_own():
+    table = Table(("[x]", "a|b"), [("[214, 218)", "[1]"), ("*", "2")])
+    assert table.latex().splitlines()[2:6] == [
+        r"{[}x] & a\textbar{}b \\",
+        r"\midrule",
+        r"{[}214, 218) & {[}1] \\",
+        r"{*} & 2 \\",
+    ]
+
+
+def test_formulas_in_csv():
+    given = [
+        "=1+1",
+        "+x",
+        "-x",
+        "@x",
+        "\uff1dx",
+        "'=x",
+        "''@",
+        "'x",
+        "x=1",
+        "-0.5",
+        "+1e-3",
+        "-inf",
+        "",
+        None,
+        -1,
+        -0.5,
+    ]
+    written = ["'=1+1", "'+x", "'-x", "'@x", "'\uff1dx", "''=x", "'''@"]
+    assert in_csv(given) == [*written, *given[len(written) :]]
+    assert in_csv(["\t=1", "\r=1", "a\x1b"]) == ["\\t=1", "\\r=1", "a\\x1b"]
+
+
+def test_columns_line_up_whatever_the_characters():
+    table = Table(("name", "n"), [("检测", "1"), ("e\u0301te", "2"), ("🚀", "3")])
+    assert table.text().splitlines() == ["name  n", "-------", "检测  1", "e\u0301te   2", "🚀    3"]
+    assert Table(("检", "n"), []).text().splitlines()[1] == "-----"
