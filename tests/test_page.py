@@ -266,6 +266,16 @@ def test_small_and_odd_input(opened, tmp_path, columns):
         assert page.get_by_text(name).count() > 0
 
 
+def test_long_names_do_not_widen_the_page(opened, tmp_path):
+    path = tmp_path / "long.html"
+    dqeval.report(small(**{300 * "x": np.arange(8.0), "a long name " * 25: np.arange(8.0)[::-1]}), path, near=1)
+    page = opened(path)
+    page.evaluate("document.querySelector('details').open = true")
+    page.get_by_role("radio", name=300 * "x").check()
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+
+
 def test_the_page_says_who_wins_and_why(file, demo):
     text = file.read_text(encoding="utf-8")
     found = dqeval.compare(demo, period=48)

@@ -214,6 +214,11 @@ def test_errors_say_which_series(file):
             compute(command, [bad], PARAMETERS[command])
 
 
+def test_commands_that_compute_nothing(file):
+    with pytest.raises(KeyError, match="report"):
+        compute("report", [read_input(file, name="mine").series], {})
+
+
 def test_strict_json():
     given = {1: (np.float64(0.5), np.nan, np.array([1, 2])), "a": [float("inf"), True, None, "x"]}
     assert jsonable(given) == {"1": [0.5, None, [1, 2]], "a": [None, True, None, "x"]}
