@@ -165,3 +165,15 @@ def test_pages_and_figures_hold_no_paths_and_no_control_characters(hostile, tmp_
     data = json.loads(own.split('id="data">')[1].partition("</script>")[0])
     assert r"\x1b[2J\x1b[HThe receipt holds" in [detector["name"] for detector in data["detectors"]]
     xml.etree.ElementTree.parse(figure)  # control characters would be no XML
+
+
+def test_formulas_are_no_formulas_in_exports(tmp_path):
+    (tmp_path / "=1+1.csv").write_text(
+        "".join(["value,label\n", *(f"{i % 7},{int(on)}\n" for i, on in enumerate(EVENTS))])
+    )
+    plan = {"metrics": ["dqe"], "data": [{"path": str(tmp_path / "=1+1.csv")}], "detector": [{"name": "sr"}]}
+    dqeval.bench.run(plan, tmp_path / "run")
+    dqeval.bench.export(tmp_path / "run", tmp_path / "out.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
+    assert {row["series"][:5] for row in rows} == {"'=1+1"}
+    assert 0 < float(next(row["value"] for row in rows if row["metric"] == "dqe")) < 1

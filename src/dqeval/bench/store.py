@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from dqeval import extras
 from dqeval.bench.jobs import DETECT, Job, Outcome, is_other_data
+from dqeval.tables import in_csv
 from dqeval.writing import whole, write_table
 
 FILE = "results.sqlite"
@@ -396,7 +397,7 @@ def export(folder: str | Path, path: str | Path) -> int:
     with Store(folder) as store:
         if Path(path).suffix.lower() == ".parquet":
             return _to_parquet(columns, store.export_rows(), path)
-        return write_table(path, columns, store.export_rows())
+        return write_table(path, columns, map(in_csv, store.export_rows()))
 
 
 def _to_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], path: str | Path) -> int:
