@@ -21,7 +21,7 @@ LAYERS = [
     {"metrics", "|", "datasets", "detectors"},
     {"evaluate", "panel", "check", "scoring"},
     {"explain", "compare", "bench"},
-    {"report", "receipts"},
+    {"report", "several", "receipts"},
     {"experiments"},
     {"cli"},
 ]

@@ -23,7 +23,9 @@ from dqeval.datasets.columns import Roles, find_roles, series_of
 from dqeval.datasets.files import name_of, read_numbers, read_with_times
 from dqeval.explain import explain
 from dqeval.explanation import Explanation
+from dqeval.registry import separated
 from dqeval.scoring import Progress, near_of, score
+from dqeval.several import Explanations, Result, Several
 from dqeval.tables import Page, counted, listed, one_line, printable
 from dqeval.types import Series
 
@@ -100,25 +102,6 @@ class Input:
         except ValueError as error:
             raise ValueError(f"{self.series.name}: {error}") from error
         return {"near": near.points, "near_from": near.source}
-
-
-@dataclass(frozen=True, slots=True)
-class Explanations:
-    """The explanations of several detectors, one after the other."""
-
-    items: tuple[Explanation, ...]
-
-    def page(self) -> Page:
-        """Return the explanations as paragraphs."""
-        return Page([part for item in self.items for part in item.page().parts])
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row a detector and event."""
-        return [record for item in self.items for record in item.records()]
-
-    def numbers(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {item.name: item.numbers() for item in self.items}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +192,7 @@ def read_input(
     name : str
         What the series is called.
     label, value, scores
-        See `read_columns`.
+        See `read_columns`. Columns of scores may also be given together, separated by commas.
     times : bool, default False
         Whether to keep the timestamps, which take more memory than the numbers.
     progress : callable, optional
@@ -228,7 +211,8 @@ def read_input(
 
     try:
         columns, found = read_with_times(path, watch=watch) if times else (read_numbers(path, watch=watch), None)
-        roles = find_roles(columns, label=label, value=value, scores=scores)
+        named = None if scores is None else separated(scores, columns)
+        roles = find_roles(columns, label=label, value=value, scores=named)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
     series = series_of(columns, label=roles.label, value=roles.value, scores=roles.scores, name=name)
@@ -246,28 +230,32 @@ def compute(
     ----------
     command : "score", "compare", "explain" or "check"
     series : iterable of Series
-        One, but for "score".
+        At least one.
     parameters : mapping
         The keyword parameters of the function behind the command.
     progress : callable, optional
-        Called with the number of steps done, and that of all; by "score" anew for each series.
+        Called with the number of steps done, and that of all; anew for each series.
 
     Returns
     -------
-    Scoring, Comparison, Explanations or Checked
+    Scoring; or Comparison, Explanations or Checked, and several of them if there are several series
     """
     if command == "score":
         return score(series, **parameters, progress=progress)
-    (only,) = series
+    found = [(one.name, _computed(command, one, parameters, progress)) for one in series]
+    return found[0][1] if len(found) == 1 else Several(tuple(found))
+
+
+def _computed(command: str, series: Series, parameters: Mapping[str, Any], progress: Progress | None) -> Result:
     try:
         if command == "compare":
-            return compare(only, **parameters, progress=progress)
+            return compare(series, **parameters, progress=progress)
         if command == "explain":
-            return Explanations(tuple(_explained(only, progress, **parameters)))
+            return Explanations(tuple(_explained(series, progress, **parameters)))
     except ValueError as error:
-        raise type(error)(f"{only.name}: {error}") from error
+        raise type(error)(f"{series.name}: {error}") from error
     if command == "check":
-        return Checked(only.name, tuple(check(only)))
+        return Checked(series.name, tuple(check(series)))
     raise KeyError(command)
 
 
@@ -283,7 +271,7 @@ def receipt(
         The records of the inputs.
     parameters : mapping
         Those that `compute` took.
-    result : Scoring, Comparison, Explanations or Checked
+    result : Scoring, Comparison, Explanations, Checked or Several
 
     Returns
     -------

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
+
+ALL = "all"  # what people write for every entry
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -51,6 +53,13 @@ class Registry(Generic[Entry]):
             raise ValueError(f"there is no {self._kind} called {name!r}: {hint}")
         return self._entries[name]
 
+    def chosen(self, given: Iterable[str]) -> list[Entry]:
+        """Return the entries that were asked for, each once: by name, separated by commas or not, or all of them."""
+        names = separated(given, self._entries)
+        if not names:
+            raise ValueError(f"name at least one {self._kind}: there are {', '.join(self._entries)}")
+        return list(self) if names == [ALL] else [self[name] for name in names]
+
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries.values())
 
@@ -61,6 +70,18 @@ class Registry(Generic[Entry]):
     def names(self) -> tuple[str, ...]:
         """The names, in the order in which the entries were added."""
         return tuple(self._entries)
+
+
+def separated(given: Iterable[str], known: Collection[str]) -> list[str]:
+    """Return names that were given one by one or separated by commas, each once; a known name may hold commas itself.
+
+    Examples
+    --------
+    >>> separated(["a, b", "c,d", "a"], ["c,d"])
+    ['a', 'b', 'c,d']
+    """
+    pieces = (piece for text in given for piece in ([text] if text in known else text.split(",")))
+    return [name for name in dict.fromkeys(piece if piece in known else piece.strip() for piece in pieces) if name]
 
 
 def _is_same(one: Any, other: Any) -> bool:

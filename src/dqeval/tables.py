@@ -5,12 +5,13 @@ Names come from files, and may hold anything: here they are escaped for each for
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 MOST_ROWS = 20
+NARROWEST = 20  # characters to which a column of text is set at least
 
 Emphasis = Callable[[str], str]
 
@@ -24,6 +25,7 @@ _LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Not the bracket that opens [start, stop), nor underscores within a word: they mean nothing in Markdown.
 _MARKDOWN = re.compile(r"[\\`*~|#\]]|\[(?!\d+, \d+\))|_(?![^\W_])|(?<![^\W_])_")
 _FORMULA = re.compile("'*[=+\\-@\uff1d\uff0b\uff0d\uff20]")  # also as wide as Japanese characters are
+_STYLES = re.compile(r"\x1b\[[0-9;]*m")  # bold and colours, as a terminal understands them
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"}
@@ -53,6 +55,38 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} others"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """Return text whose lines are no wider than some width; a line that goes on is set as far in as it began.
+
+    Examples
+    --------
+    >>> print(wrapped("- one two three four", 10))
+    - one two
+      three
+      four
+    """
+    return text if width is None else "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    words = line.lstrip(" -").split(" ")
+    start = line[: len(line) - len(line.lstrip(" -"))]
+    lines, room = [start + words[0]], width - len(start) - _visible(words[0])
+    for word in words[1:]:
+        room -= 1 + _visible(word)
+        if room >= 0:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(" " * len(start) + word)
+            room = width - len(start) - _visible(word)
+    return "\n".join(lines)
+
+
+def _visible(word: str) -> int:
+    """Return how wide a word is on a terminal, where colours have no width."""
+    return _width(_STYLES.sub("", word))
 
 
 def best_of(values: Sequence[float]) -> list[int]:
@@ -89,15 +123,16 @@ class Table:
     marked: Collection[tuple[int, int]] = frozenset()
     text_columns: int = 1
 
-    def text(self, *, most_rows: int | None = MOST_ROWS, emphasis: Emphasis = str) -> str:
-        """Return the table as aligned lines, cut after some rows."""
+    def text(self, *, most_rows: int | None = MOST_ROWS, emphasis: Emphasis = str, width: int | None = None) -> str:
+        """Return the table as aligned lines, cut after some rows; sentences in it no wider than some width."""
         shown, notes = self._shown(most_rows)
         header, *rows = (list(map(printable, row)) for row in (self.header, *shown))
-        widths = [max(map(_width, column)) for column in zip(header, *rows, strict=True)]
+        numbered = [(i, row) for i, whole in enumerate(rows) for row in self._broken(whole, (header, *rows), width)]
+        widths = [max(map(_width, column)) for column in zip(header, *(row for _, row in numbered), strict=True)]
         lines = [self._line(-1, header, widths, str).rstrip()]
         lines.append("-" * _width(lines[0]))
-        lines += [self._line(i, row, widths, emphasis).rstrip() for i, row in enumerate(rows)]
-        return "\n".join([*lines, *map(printable, notes)])
+        lines += [self._line(i, row, widths, emphasis).rstrip() for i, row in numbered]
+        return "\n".join([*lines, *(wrapped(printable(note), width) for note in notes)])
 
     def html(self, *, most_rows: int | None = MOST_ROWS) -> str:
         """Return the table as an HTML fragment, without scripts or outside resources."""
@@ -131,6 +166,17 @@ class Table:
             return self.rows, notes
         return self.rows[:most_rows], [f"... and {len(self.rows) - most_rows:,} more", *notes]
 
+    def _broken(self, row: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[Sequence[str]]:
+        """Yield a row as one or several lines: in a table of text, the last column takes the width that is left."""
+        *first, last = row
+        if width is None or self.text_columns < len(self.header):
+            yield row
+            return
+        taken = sum(2 + max(_width(each[j]) for each in rows) for j in range(len(first)))
+        begun, *others = wrapped(last, max(width - taken, NARROWEST)).split("\n")
+        yield (*first, begun)
+        yield from ((*("" for _ in first), line) for line in others)
+
     def _aligned(self, text: str, number: str) -> list[str]:
         """Return how each column is set, in the words of a format."""
         return [text if j < self.text_columns else number for j in range(len(self.header))]
@@ -157,9 +203,12 @@ class Page:
 
     parts: Sequence[str | Table]
 
-    def text(self, *, emphasis: Emphasis = str) -> str:
-        """Return the page as plain text, tables whole."""
-        return self._joined(printable, lambda table: table.text(most_rows=None, emphasis=emphasis))
+    def text(self, *, emphasis: Emphasis = str, width: int | None = None) -> str:
+        """Return the page as plain text, tables whole; its sentences no wider than some width, if there is one."""
+        return self._joined(
+            lambda part: wrapped(printable(part), width),
+            lambda table: table.text(most_rows=None, emphasis=emphasis, width=width),
+        )
 
     def html(self) -> str:
         """Return the page as an HTML fragment."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import sys
 import time
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqeval.cli import output
+from dqeval.cli.helping import App
 from dqeval.cli.options import Format, Output, Page
+from dqeval.cli.options import PlainForm as Form
 
 if TYPE_CHECKING:
     from dqeval.bench import State
@@ -27,7 +30,7 @@ ENDINGS = (".csv", ".parquet")
 UNFINISHED = 3  # the exit code where jobs failed or are left: 1 is a verdict, 2 an error
 NO_WORKER = "the cluster has no worker: waiting for one"
 
-bench = typer.Typer(help="Run benchmarks: series × detectors × metrics.", add_completion=False)
+bench = App(help="Run benchmarks: series × detectors × metrics.")
 
 
 class By(StrEnum):
@@ -39,22 +42,25 @@ class By(StrEnum):
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="DIR")]
 Target = Annotated[
-    Path, typer.Option("-o", "--output", help="The folder, made if need be.", metavar="DIR", file_okay=False)
+    Path, typer.Option("-o", "--output", help="The folder; it is made if need be.", metavar="DIR", file_okay=False)
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
-        help="How many processes; 0 to work in this one, without limits a job.", min=0, show_default="one a CPU"
+        help="How many processes; 0 to work in this one, without limits per job.",
+        min=0,
+        show_default="one per CPU",
+        metavar="NUMBER",
     ),
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://host:8786.")
+    str | None,
+    typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://host:8786.", metavar="ADDRESS"),
 ]
 AnyVersion = Annotated[
     bool,
     typer.Option("--any-version", help="Take workers whose versions of dqeval, NumPy or Python are not those here."),
 ]
-Form = Annotated[Format, typer.Option("--format", help="How to write the results.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,29 @@ class Watch:
 
 
 @bench.command()
+def init(
+    place: Annotated[
+        Path, typer.Argument(help="The plan to write: a file that ends with .toml, or a folder for it.", metavar="PLAN")
+    ] = Path("plan.toml"),
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder or a file with labelled series.",
+            metavar="PATH",
+            exists=True,
+            show_default="generated series",
+        ),
+    ] = None,
+) -> None:
+    """Write a plan that runs as it is, with comments that explain what can be changed."""
+    from dqeval.cli.plans import write_plan
+
+    path = place if place.suffix.lower() == ".toml" else place / "plan.toml"
+    write_plan(path, data)
+    output.tell(f"wrote {path}; to run it: dqeval bench run {shlex.quote(str(path))} -o runs/today")
+
+
+@bench.command()
 def run(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN")],
     folder: Target,
@@ -128,7 +157,7 @@ def run(
     ] = "1/1",
     any_version: AnyVersion = False,
 ) -> None:
-    """Run detectors on series and evaluate them, or resume that: exit code 3 if jobs failed or are left."""
+    """Run the detectors of a plan on its series, or resume a run: exit code 3 if jobs failed or are left."""
     from dqeval.bench import run
 
     part = _shard(shard)
@@ -139,7 +168,7 @@ def run(
 def retry(
     folder: Folder, workers: Workers = None, scheduler: Scheduler = None, any_version: AnyVersion = False
 ) -> None:
-    """Do the jobs again that failed, and what else is left: exit code 3 if jobs failed or are left."""
+    """Run the jobs that failed again, and what else is left: exit code 3 if jobs failed or are left."""
     from dqeval.bench.run import retry
 
     _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler)
@@ -147,7 +176,7 @@ def retry(
 
 @bench.command()
 def status(folder: Folder) -> None:
-    """Say how many jobs are done, have failed, and are left."""
+    """Show how many jobs are done, failed and left."""
     from dqeval.bench import Store
     from dqeval.bench.run import progress_of
     from dqeval.tables import counted
@@ -166,7 +195,7 @@ def status(folder: Folder) -> None:
 
 @bench.command()
 def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> None:
-    """Say what failed and why; JSON and CSV have the tracebacks too."""
+    """List what failed, and why; JSON and CSV have the tracebacks too."""
     from dqeval.bench import Store
 
     with _results(folder), Store(folder) as store:
@@ -177,12 +206,14 @@ def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> 
 @bench.command()
 def rank(
     folder: Folder,
-    by: Annotated[By, typer.Option(help="What counts once: each series, or each event, by DQE.")] = By.SERIES,
+    by: Annotated[
+        By, typer.Option(help="What counts once: each series, or each event, by DQE.", metavar="series|event")
+    ] = By.SERIES,
     dataset: Annotated[str | None, typer.Option(help="Only the series of this dataset.", metavar="NAME")] = None,
     form: Form = Format.TABLE,
     path: Output = None,
 ) -> None:
-    """Rank the detectors: means with intervals, ranks, which differences are more than chance, do metrics agree."""
+    """Rank the detectors: means with intervals, ranks, what differs by more than chance, whether metrics agree."""
     from dqeval.bench.rank import rank
     from dqeval.receipts import jsonable
 
@@ -199,7 +230,7 @@ def export(
         typer.Option("-o", "--output", help="The file: csv or parquet by its ending.", metavar="FILE", dir_okay=False),
     ],
 ) -> None:
-    """Write all results to a table, a row for each series, detector, seed and metric."""
+    """Write all results to a table, one row per series, detector, seed and metric."""
     from dqeval.bench import export
 
     if path.suffix.lower() not in ENDINGS:

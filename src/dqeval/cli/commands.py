@@ -8,24 +8,29 @@ from typing import Annotated
 import typer
 
 from dqeval.cli import benching, detection, gate, output, reproducing
+from dqeval.cli.helping import App
 from dqeval.cli.options import (
     FailUnder,
-    Figure,
-    File,
+    FigureFormat,
+    Figures,
     Files,
     Form,
     Format,
     Label,
+    Metrics,
     NearRange,
     Output,
-    Page,
+    Pages,
     Period,
+    PlainForm,
     Score,
     Value,
+    check_page,
+    writable,
 )
-from dqeval.cli.work import Chosen, about, show, spare
+from dqeval.cli.work import Chosen, each_written, expanded, places_for, show
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+app = App(pretty_exceptions_enable=False)
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,9 +55,33 @@ def _root(
 
 
 @app.command()
+def demo(
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write the series and the scores of its detectors to this CSV file, and show nothing.",
+            callback=writable,
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Show what dqeval tells about three detectors on a generated series."""
+    from dqeval.cli.demo import columns, screen
+    from dqeval.cli.detection import write_columns
+
+    if path is None:
+        output.say(screen())
+        return
+    write_columns(path, columns())
+    output.tell(f"wrote {path}")
+
+
+@app.command()
 def score(
     files: Files,
-    metrics: Annotated[str, typer.Option(help="Metrics, comma-separated: dqeval metrics lists them.")] = "all",
+    metrics: Metrics = None,
     near: NearRange = None,
     period: Period = None,
     exact: Annotated[bool, typer.Option("--exact", help="Integrate DQE over all thresholds, not 100.")] = False,
@@ -64,7 +93,7 @@ def score(
     path: Output = None,
     fail_under: FailUnder = None,
 ) -> None:
-    """Score every detector in one or several files with every metric."""
+    """Score every detector with every metric; of several files, show the means too."""
     names = _metric_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
     parameters = {
@@ -80,7 +109,7 @@ def score(
 
 @app.command()
 def compare(
-    file: File,
+    files: Files,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
@@ -90,16 +119,16 @@ def compare(
     path: Output = None,
     fail_under: FailUnder = None,
 ) -> None:
-    """Compare the detectors in a file: side by side, at each event, with chance, and where metrics disagree."""
+    """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
     limits = gate.limits(fail_under, _all_names())
     parameters = {"near": near, "period": period}
-    result = show("compare", [file], Chosen(label, value, score), parameters, form=form, output=path)
+    result = show("compare", files, Chosen(label, value, score), parameters, form=form, output=path)
     gate.enforce(limits, gate.values_of(result))
 
 
 @app.command()
 def explain(
-    file: File,
+    files: Files,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
@@ -109,17 +138,17 @@ def explain(
     path: Output = None,
     fail_under: FailUnder = None,
 ) -> None:
-    """Say in plain words what a detector does at each event, what costs most, and what would mend it."""
+    """Explain each detector in plain words: what it does at each event, what costs most, what to improve."""
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
     parameters = {"near": near, "period": period}
-    result = show("explain", [file], Chosen(label, value, score), parameters, form=form, output=path)
+    result = show("explain", files, Chosen(label, value, score), parameters, form=form, output=path)
     gate.enforce(limits, gate.values_of(result))
 
 
 @app.command()
 def report(
-    file: File,
-    path: Page,
+    files: Files,
+    path: Pages,
     opened: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     near: NearRange = None,
     period: Period = None,
@@ -128,26 +157,35 @@ def report(
     score: Score = None,
     fail_under: FailUnder = None,
 ) -> None:
-    """Write an interactive report: one HTML file that needs no server and no network."""
+    """Write an interactive report: one HTML file per series that needs no server and no network."""
     from dqeval.report import report
+    from dqeval.several import Several
 
     limits = gate.limits(fail_under, _all_names())
-    spare([file], path)
-    with output.progress("report") as tell, output.written(path) as place:
-        series = Chosen(label, value, score).read_only(file, tell)
-        with about(series.name):
-            comparison = report(series, place, near=near, period=period, progress=tell)
+    inputs = expanded(files)
+    places = places_for(inputs, path, "html", check_page)
+    found = each_written(
+        "report",
+        inputs,
+        places,
+        Chosen(label, value, score),
+        lambda series, place, tell: report(series, place, near=near, period=period, progress=tell),
+    )
     if opened:
         import webbrowser
 
-        webbrowser.open(path.resolve().as_uri())
-    gate.enforce(limits, gate.values_of(comparison))
+        webbrowser.open(places[0].resolve().as_uri())
+    gate.enforce(limits, Several(tuple(found)).means)
 
 
 @app.command()
 def plot(
-    file: File,
-    path: Figure,
+    files: Files,
+    path: Figures,
+    kind: Annotated[
+        FigureFormat,
+        typer.Option("--format", help="The format of figures in a folder.", metavar="|".join(FigureFormat)),
+    ] = FigureFormat.PDF,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
@@ -158,20 +196,24 @@ def plot(
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
     from dqeval.report.figure import draw, ending
     from dqeval.scoring import named_values
+    from dqeval.several import means
 
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
-    ending(path)
-    spare([file], path)
-    with output.progress("plot") as tell, output.written(path) as place:
-        series = Chosen(label, value, score).read_only(file, tell)
-        with about(series.name):
-            found = draw(series, place, near=near, period=period)
-    gate.enforce(limits, {name: named_values(panel) for name, panel in found.items()})
+    inputs = expanded(files)
+    found = each_written(
+        "plot",
+        inputs,
+        places_for(inputs, path, kind, ending),
+        Chosen(label, value, score),
+        lambda series, place, _: draw(series, place, near=near, period=period),
+    )
+    panels = [{name: named_values(panel) for name, panel in drawn.items()} for _, drawn in found]
+    gate.enforce(limits, means(panels))
 
 
 @app.command()
 def check(
-    file: File,
+    files: Files,
     label: Label = None,
     value: Value = None,
     score: Score = None,
@@ -180,33 +222,38 @@ def check(
 ) -> None:
     """Find trouble in labels and scores before anyone trusts a number: exit code 1 if there is an error."""
     from dqeval.check import Checked
+    from dqeval.several import Several
 
-    result = show("check", [file], Chosen(label, value, score), {}, form=form, output=path)
-    if isinstance(result, Checked) and result.failed:
+    result = show("check", files, Chosen(label, value, score), {}, form=form, output=path)
+    assert isinstance(result, (Checked, Several))
+    if result.failed:
         raise typer.Exit(1)
 
 
 @app.command()
 def verify(
     receipt: Annotated[Path, typer.Argument(help="What a command wrote with --format json.", metavar="RECEIPT")],
-    files: Annotated[list[Path], typer.Argument(help="The files it was made from, in the same order.", metavar="FILE")],
-    form: Form = Format.TABLE,
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="The files or folders it was made from, in the same order.", metavar="FILE"),
+    ],
+    form: PlainForm = Format.TABLE,
     path: Output = None,
 ) -> None:
-    """Make the numbers of a receipt again, and compare: exit code 1 if they, or the files, are not the same."""
+    """Compute the numbers of a receipt again and compare: exit code 1 if they, or the files, are not the same."""
     from dqeval.receipts import read_receipt, verify
 
     content = read_receipt(receipt)
     with output.progress("verify") as tell:
-        found = verify(content, files, progress=tell)
+        found = verify(content, expanded(files), progress=tell)
     output.emit(found, form, path, found.numbers)
     if not found.holds:
         raise typer.Exit(1)
 
 
 @app.command()
-def metrics(form: Form = Format.TABLE, path: Output = None) -> None:
-    """Say what each metric is, takes, follows and costs."""
+def metrics(form: PlainForm = Format.TABLE, path: Output = None) -> None:
+    """List the metrics: input, parameters, reference, cost."""
     from dqeval.cli.listing import Metrics
 
     found = Metrics()
@@ -220,21 +267,12 @@ app.add_typer(benching.bench, name="bench")
 app.command()(reproducing.reproduce)
 
 
-@app.command()
-def demo() -> None:
-    """Show what dqeval tells about three detectors on a generated series."""
-    from dqeval.cli.demo import screen
+def _metric_names(given: list[str] | None) -> list[str]:
+    """Return the names of the metrics that were asked for; all if none were."""
+    from dqeval.registry import ALL, METRICS
 
-    output.say(screen())
-
-
-def _metric_names(given: str) -> list[str]:
-    """Return the names in a list separated by commas, or all."""
-    from dqeval.registry import METRICS
-
-    names = [name.strip() for name in given.split(",") if name.strip()]
-    return list(METRICS.names) if names == ["all"] else [METRICS[name].name for name in names]
+    return [metric.name for metric in METRICS.chosen(given or [ALL])]
 
 
 def _all_names() -> list[str]:
-    return gate.names_with(_metric_names("all"))
+    return gate.names_with(_metric_names(None))

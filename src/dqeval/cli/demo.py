@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import typer
 
+from dqeval.cli.detection import series_columns
 from dqeval.cli.output import bold
 from dqeval.datasets import demo
 from dqeval.report.outcomes import OUTCOMES, outcome_shares
@@ -17,9 +19,11 @@ from dqeval.types import FloatArray, Series
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 COLOURS = {"values": "bright_black", "labels": "blue"}
+START = np.datetime64("2026-01-01T00:00:00")
+STEP = np.timedelta64(30, "m")  # 48 points are a day
 CLOSING = """\
 sharp is clean but blind to one event; late answers too late; jumpy cries wolf.
-Your own data: dqeval score FILE.csv, columns label, value, one per detector."""
+This series as a file: dqeval demo -o scores.csv; then: dqeval score scores.csv"""
 
 
 def screen() -> str:
@@ -28,6 +32,13 @@ def screen() -> str:
     scoring = score([series], metrics=["dqe"])
     tables = [scoring.metric_table(), scoring.event_table("dqe"), _outcome_table(scoring)]
     return "\n\n".join([_pictures(series), Page([scoring.title, *tables, CLOSING]).text(emphasis=bold)])
+
+
+def columns() -> dict[str, Any]:
+    """Return the series of the demo as the columns of a file, with timestamps."""
+    series = demo()
+    times = START + STEP * np.arange(len(series.labels))
+    return series_columns(replace(series, timestamps=times))
 
 
 def _outcome_table(scoring: Scoring) -> Table:

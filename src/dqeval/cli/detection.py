@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Format, Label, Output, Value
+from dqeval.cli.helping import App
+from dqeval.cli.options import Detectors, Format, Label, Output, PlainForm, Value
 from dqeval.writing import write_table
 
 if TYPE_CHECKING:
@@ -27,9 +29,18 @@ if TYPE_CHECKING:
 # Names of series in a pack may hold anything, also what would lead out of the folder.
 NOT_IN_FILE_NAMES = re.compile(r"[^\w.+ -]")
 
-Places = Annotated[list[Path], typer.Argument(help="Files of any format, or folders of them.", metavar="FILE")]
+MOST_LEFT_OUT = 4  # series and detectors that are named
+MODULES = {"deep": "torch"}  # what an extra of the installation is needed for
 
-datasets = typer.Typer(help="Look at labelled series of any format.", add_completion=False)
+Places = Annotated[
+    list[Path], typer.Argument(help="Files with labelled series of any format, or folders of them.", metavar="FILE")
+]
+
+datasets = App(help="List labelled series of any format, or generate some.")
+
+
+class UnfitError(ValueError):
+    """A detector does not fit a series, which is no fault of either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,7 @@ class Job:
     source: Source
     target: Path
     detectors: tuple[Detector, ...]
+    every: bool  # of all detectors, those that do not fit are left out
     train_stop: int | None
     options: Mapping[str, Any]
     columns: Mapping[str, str]
@@ -51,11 +63,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: what was done to the target, if anything, and each failure in a sentence."""
+    """What came of a job: what was done to the target, if anything; sentences on what failed, and what was left out."""
 
     target: Path
     done: str = ""
     failures: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +115,38 @@ def _folder(path: Path) -> Path:
 
 def detect(
     files: Places,
-    detector: Annotated[str, typer.Option(help="Detectors, comma-separated: dqeval detectors lists them.")],
+    detector: Detectors,
     folder: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="The folder to write to, made if need be.", callback=_folder, metavar="DIR"
+            "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
         ),
     ],
     label: Label = None,
     value: Value = None,
     train_stop: Annotated[
-        int | None, typer.Option(help="Train on the points before this one, not on those the file says.", min=1)
+        int | None,
+        typer.Option(help="Train on the points before this one, not on those the file says.", min=1, metavar="POINT"),
     ] = None,
-    device: Annotated[str, typer.Option(help="Where neural networks run: auto, cpu, cuda.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="How many series to work on side by side, one thread each.", min=1)] = 1,
+    device: Annotated[
+        str, typer.Option(help="Where neural networks run: auto, cpu or cuda.", metavar="DEVICE")
+    ] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0, metavar="NUMBER")] = 0,
+    jobs: Annotated[
+        int, typer.Option(help="How many series to work on at once, one thread each.", min=1, metavar="NUMBER")
+    ] = 1,
 ) -> None:
-    """Run detectors on series, and add their scores to CSV files in a folder: exit code 2 if some could not be done."""
-    chosen = _chosen(detector)
+    """Run detectors on series, and write CSV files with their scores to a folder: exit code 2 if some failed.
+
+    A file that is there already, for the same series, keeps its scores, and gets the new ones too.
+    """
+    every, chosen = _chosen(detector)
     options = {"seed": seed, "device": device}
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
     # Only tables have columns with names of their own.
     found = _sources(files, "table" if columns else "auto")
     targets = _targets(found, folder).items()
-    planned = [Job(source, target, chosen, train_stop, options, columns) for source, target in targets]
+    planned = [Job(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
     on_terminal = sys.stderr.isatty()
@@ -134,15 +155,17 @@ def detect(
             outcomes.append(outcome)
             tell(len(outcomes), len(planned))
             if outcome.done and not on_terminal:
-                _tell(f"{outcome.done} {outcome.target}")
+                output.tell(f"{outcome.done} {outcome.target}")
     if on_terminal:
-        _tell(_summary(outcomes, folder))
+        output.tell(_summary(outcomes, folder))
+    for sentence in _who_was_left_out(outcomes):
+        output.tell(sentence)
     failures = {outcome.target: outcome.failures for outcome in outcomes}
     _finish([failure for job in planned for failure in failures[job.target]])
 
 
 def detectors() -> None:
-    """Say what each detector is, takes, needs and follows."""
+    """List the detectors: what they do, their input, what they need, reference, parameters."""
     from dqeval import extras
     from dqeval.detectors import DETECTORS
 
@@ -159,10 +182,10 @@ def detectors() -> None:
 @datasets.command("list")
 def list_series(
     files: Places,
-    form: Annotated[Format, typer.Option("--format", help="How to write the list.")] = Format.TABLE,
+    form: PlainForm = Format.TABLE,
     path: Output = None,
 ) -> None:
-    """List series: how long they are, how many events they have, where training ends: exit code 2 if one is bad."""
+    """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
     from dqeval.datasets.formats import titles
     from dqeval.receipts import jsonable
 
@@ -180,14 +203,52 @@ def list_series(
     _finish(failures)
 
 
-def _chosen(names: str) -> tuple[Detector, ...]:
-    """Return the detectors in a list separated by commas."""
-    from dqeval.detectors import DETECTORS
+@datasets.command()
+def generate(
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
+        ),
+    ],
+    count: Annotated[int, typer.Option(help="How many series.", min=1, metavar="NUMBER")] = 6,
+    points: Annotated[int, typer.Option(help="How many points each has.", min=1, metavar="NUMBER")] = 2000,
+    period: Annotated[int, typer.Option(help="Their period, at least 8.", metavar="POINTS")] = 48,
+    events: Annotated[int, typer.Option(help="How many anomalies each has.", min=1, metavar="NUMBER")] = 6,
+    seed: Annotated[int, typer.Option(help="Of the first series; each has the next one.", min=0, metavar="NUMBER")] = 0,
+) -> None:
+    """Generate labelled series to try things on: a CSV file each, with spikes, shifts and changed patterns.
 
-    found = tuple(DETECTORS[name] for name in dict.fromkeys(map(str.strip, names.split(","))) if name)
-    if not found:
-        raise ValueError("name at least one detector: dqeval detectors lists them")
-    return found
+    The names say where training ends, as in the TSB-AD benchmark. There are no scores: dqeval detect adds them.
+    """
+    from dqeval.datasets import synthetic
+    from dqeval.tables import counted
+
+    made = [synthetic(n=points, period=period, events=events, seed=seed + i) for i in range(count)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for i, series in enumerate(made, start=seed):
+        name = f"synthetic_{i}_tr_{series.train_stop}_1st_{series.labels.argmax()}.csv"
+        write_columns(folder / name, series_columns(series))
+    output.tell(f"wrote {counted(count, 'file')} to {folder}")
+
+
+def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
+    """Return whether all detectors were asked for, and those that were; of all, those that can run here."""
+    from dqeval.detectors import DETECTORS
+    from dqeval.registry import ALL
+
+    found = DETECTORS.chosen(names)
+    if [name.strip() for name in names] != [ALL]:
+        return False, tuple(found)
+    missing = [detector for detector in found if not _is_installed(detector)]
+    if missing:
+        listed = ", ".join(detector.name for detector in missing)
+        output.tell(f"left out, as {MODULES[str(missing[0].extra)]} is not installed: {listed}")
+    return True, tuple(detector for detector in found if detector not in missing)
+
+
+def _is_installed(detector: Detector) -> bool:
+    return detector.extra is None or find_spec(MODULES[detector.extra]) is not None
 
 
 def _sources(files: Sequence[Path], form: str = "auto") -> list[Source]:
@@ -252,6 +313,7 @@ def _one_thread_each() -> Iterator[None]:
 def _done(job: Job) -> Outcome:
     """Run the detectors on a series, and write the scores of those that do not fail."""
     failures: list[str] = []
+    left_out: list[str] = []
     try:
         series = job.source.read(**job.columns)
         if series.values is None:
@@ -259,17 +321,21 @@ def _done(job: Job) -> Outcome:
                 f"{job.source.path}: there are no values to run a detector on: call a column value, or give --value"
             )
         if job.in_place:
-            _check_nothing_is_lost(job.target, _columns(series, series.values, {}))
+            _check_nothing_is_lost(job.target, series_columns(series))
         scores = {}
         for detector in job.detectors:
             try:
                 scores[detector.name] = _scores(detector, series, series.values, job)
+            except UnfitError as error:
+                (left_out if job.every else failures).append(_sentence(error))
             except ValueError as error:
                 failures.append(_sentence(error))
         done = _put(job.target, series, series.values, scores) if scores else ""
     except Exception as error:  # one bad file must not end the work on all others
         return Outcome(job.target, failures=(*failures, _sentence(error)))
-    return Outcome(job.target, done, tuple(failures))
+    if not scores and not failures:
+        failures, left_out = left_out, []  # all would have been left out
+    return Outcome(job.target, done, tuple(failures), tuple(left_out))
 
 
 def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
@@ -285,8 +351,7 @@ def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, Fl
     """Write a series with its scores, beside those of a file that is there for the same series; say what was done."""
     existed = path.exists()
     earlier = _earlier_scores(path, series, values) if existed else None
-    columns = _columns(series, values, {**(earlier or {}), **scores})
-    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
+    write_columns(path, series_columns(series, {**(earlier or {}), **scores}))
     if not existed:
         return "wrote"
     return "replaced" if earlier is None else "added to"
@@ -312,22 +377,31 @@ def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) ->
     options = {name: value for name, value in job.options.items() if name in detector.parameters}
     try:
         if detector.univariate and values.ndim > 1:
-            raise ValueError(f"it takes a single column, and the series has {values.shape[1]}")
+            raise UnfitError(f"it takes a single column, and the series has {values.shape[1]}")
         if detector.trains:
             options["train_stop"] = job.train_stop or series.train_stop
             if options["train_stop"] is None:
-                raise ValueError("it needs training, and the file does not say where that ends: give --train-stop")
+                raise UnfitError("it needs training, and the file does not say where that ends: give --train-stop")
         scores: FloatArray = detector.function(values, **options)
     except Exception as error:  # one detector that fails on one series must not end the work on all others
-        raise ValueError(f"{series.name}: {detector.name}: {_sentence(error)}") from error
+        kind = UnfitError if isinstance(error, UnfitError) else ValueError
+        raise kind(f"{series.name}: {detector.name}: {_sentence(error)}") from error
     return scores
 
 
-def _columns(series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> dict[str, Any]:
+def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = None) -> dict[str, Any]:
     """Return a series as columns with the names that other commands know: scores that it had before are kept."""
     columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
-    columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
-    return columns | {"label": series.labels.astype(int), **series.scores, **scores}
+    if series.values is not None and series.values.ndim > 1:
+        columns |= {f"value_{i}": column for i, column in enumerate(series.values.T)}
+    elif series.values is not None:
+        columns["value"] = series.values
+    return columns | {"label": series.labels.astype(int), **series.scores, **(scores or {})}
+
+
+def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV."""
+    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
 def _row(title: str, source: Source) -> Row:
@@ -367,13 +441,17 @@ def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
     return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *said])
 
 
-def _tell(sentence: str) -> None:
-    typer.echo(f"dqeval: {sentence}", err=True)
+def _who_was_left_out(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what to say of series that not every detector fits: each by itself, or of many how many there are."""
+    found = [sentence for outcome in outcomes for sentence in outcome.left_out]
+    yield from (f"left out: {sentence}" for sentence in found[:MOST_LEFT_OUT])
+    if len(found) > MOST_LEFT_OUT:
+        yield f"left out, for the same or like reasons: {len(found) - MOST_LEFT_OUT:,} more"
 
 
 def _finish(failures: Sequence[str]) -> None:
     """Say what went wrong, and exit with code 2 if anything did: 1 is for verdicts."""
     for failure in failures:
-        _tell(failure)
+        output.tell(failure)
     if failures:
         raise typer.Exit(2)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from dqeval.cli import output
+
 if TYPE_CHECKING:
     from dqeval.receipts import Shown
 
@@ -40,24 +42,20 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
 
 def values_of(result: Shown) -> Values:
     """Return what a result says of every detector; for several series the means."""
-    from dqeval.compare import Comparison
-    from dqeval.receipts import Explanations
-    from dqeval.scoring import Scoring, named_values
-    from dqeval.types import PARTS
+    from dqeval import several
+    from dqeval.scoring import Scoring
 
-    if isinstance(result, Scoring):
+    if isinstance(result, (Scoring, several.Several)):
         return result.means
-    if isinstance(result, Comparison):
-        return {name: named_values(panel) for name, panel in result.panels.items()}
-    assert isinstance(result, Explanations)
-    return {item.name: {part: getattr(item.result, part) for part in ("dqe", *PARTS)} for item in result.items}
+    assert isinstance(result, several.Result)
+    return several.values_of(result)
 
 
 def enforce(limits: Mapping[str, float], values: Values) -> None:
     """Say on standard error which detectors are below a limit, and exit with code 1 if there are any."""
     failures = list(_failures(limits, values))
     for sentence in failures:
-        typer.echo(f"dqeval: {sentence}", err=True)
+        output.tell(sentence)
     if failures:
         raise typer.Exit(1)
 

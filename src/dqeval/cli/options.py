@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+
+class FigureFormat(StrEnum):
+    """What a figure is written as."""
+
+    PDF = "pdf"
+    SVG = "svg"
+    PNG = "png"
 
 
 class Format(StrEnum):
@@ -20,7 +29,7 @@ class Format(StrEnum):
     LATEX = "latex"
 
 
-def _writable(path: Path | None) -> Path | None:
+def writable(path: Path | None) -> Path | None:
     """Check before any work is done that a file can be written there."""
     if path is None:
         return None
@@ -35,35 +44,105 @@ def _writable(path: Path | None) -> Path | None:
 
 
 def _page(path: Path) -> Path:
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise typer.BadParameter(f"the report is a page: {path} should end with .html")
-    _writable(path)
+    check_page(path)
+    writable(path)
     return path
 
 
+def check_page(path: Path) -> None:
+    """Check that a file is a page by its ending."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise typer.BadParameter(f"the report is a page: {path} should end with .html")
+
+
 def _output(text: str) -> Any:
-    return typer.Option("-o", "--output", help=text, callback=_writable, metavar="FILE")
+    return typer.Option("-o", "--output", help=text, callback=writable, metavar="FILE")
 
 
-FILE_HELP = "CSV, TSV, Parquet, Feather, JSON lines or npz, packed with gzip or not; - for CSV on standard input."
+def completed(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what completes the last of several names that are separated by commas."""
 
-File = Annotated[Path, typer.Argument(help=FILE_HELP, metavar="FILE")]
-Files = Annotated[list[Path], typer.Argument(help=f"One file a series. {FILE_HELP}", metavar="FILE")]
-Label = Annotated[str | None, typer.Option(help="Column of the labels, if not called label or is_anomaly.")]
-Value = Annotated[str | None, typer.Option(help="Column of the values, if not called value or Data.")]
-Score = Annotated[
-    list[str] | None, typer.Option(help="Column of a detector's scores; may be repeated. If not given, all others.")
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+
+    return complete
+
+
+def _metric_names() -> list[str]:
+    from dqeval.registry import ALL, METRICS
+
+    return [*METRICS.names, ALL]
+
+
+def _detector_names() -> list[str]:
+    from dqeval.registry import ALL, DETECTORS
+
+    return [*DETECTORS.names, ALL]
+
+
+FILES_HELP = (
+    "Files with one series each, or folders of them: CSV, TSV, JSON lines, npz, Parquet or Feather, also gzipped; "
+    "- for CSV on standard input."
+)
+SEVERAL = "Separate several with commas, or repeat the option."
+FORMATS = "|".join(Format)
+
+Files = Annotated[list[Path], typer.Argument(help=FILES_HELP, metavar="FILE")]
+Label = Annotated[
+    str | None, typer.Option(help="Column of the labels, if not called label or is_anomaly.", metavar="COLUMN")
 ]
-NearRange = Annotated[float | None, typer.Option("--near", help="Near-miss range around an event, in points.")]
-Period = Annotated[float | None, typer.Option(help="Period of the series; the near-miss range is half of it.")]
-Form = Annotated[Format, typer.Option("--format", help="How to write the results; JSON is a receipt.")]
-Output = Annotated[Path | None, _output("Write to this file, not to standard output.")]
+Value = Annotated[str | None, typer.Option(help="Column of the values, if not called value or Data.", metavar="COLUMN")]
+Score = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=f"Columns of the detectors' scores. {SEVERAL}",
+        metavar="COLUMNS",
+        show_default="every other column of numbers",
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=f"Metrics: dqeval metrics lists them. {SEVERAL}",
+        metavar="NAMES",
+        show_default="all",
+        autocompletion=completed(_metric_names),
+    ),
+]
+Detectors = Annotated[
+    list[str],
+    typer.Option(
+        help=f"Detectors: dqeval detectors lists them. {SEVERAL} all stands for every one that can run here.",
+        metavar="NAMES",
+        autocompletion=completed(_detector_names),
+    ),
+]
+NearRange = Annotated[
+    float | None, typer.Option("--near", help="Near-miss range around an event, in points.", metavar="POINTS")
+]
+Period = Annotated[
+    float | None,
+    typer.Option(help="Period of the series; the near-miss range is half of it.", metavar="POINTS"),
+]
+Form = Annotated[Format, typer.Option("--format", help="How to write the results; JSON is a receipt.", metavar=FORMATS)]
+PlainForm = Annotated[Format, typer.Option("--format", help="How to write the results.", metavar=FORMATS)]
+Output = Annotated[Path | None, _output("Write to this file instead of standard output.")]
 Page = Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.", callback=_page, metavar="FILE")]
-Figure = Annotated[Path, _output("The file to write: png, svg or pdf by its ending.")]
+Pages = Annotated[
+    Path,
+    typer.Option("-o", "--output", help="The HTML file to write; for several files a folder.", metavar="FILE"),
+]
+Figures = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", help="The figure to write, png, svg or pdf; for several files a folder.", metavar="FILE"
+    ),
+]
 FailUnder = Annotated[
     list[str] | None,
     typer.Option(
-        help="Exit with code 1 if a detector is below, such as dqe=0.6,capture=0.5; may be repeated.",
+        help=f"Exit with code 1 if a detector is below a limit, such as dqe=0.6,capture=0.5. {SEVERAL}",
         metavar="NAME=NUMBER",
     ),
 ]

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqeval.cli.options import Format
-from dqeval.tables import ACTING, in_csv, printable
+from dqeval.tables import ACTING, in_csv, printable, wrapped
 from dqeval.writing import whole
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 READER_GONE = 141  # as shells have it for a broken pipe
 PATIENCE = 0.5  # seconds of work before a progress bar appears
 INTERVAL = 60.0  # seconds between two lines on how far long work is, where there is no terminal
+WIDEST = 120  # characters of a sentence, where there is a terminal: longer lines are hard to read
 REFRESH = 0.2  # seconds between two pictures of it, where there is one
 
 Tell = Callable[[int, int], None]
@@ -45,7 +47,12 @@ def say(text: str) -> None:
 
 def tell(sentence: str) -> None:
     """Say on standard error what is being done."""
-    typer.echo(f"dqeval: {printable(sentence)}", err=True)
+    typer.echo(wrapped(f"dqeval: {printable(sentence)}", width_of(sys.stderr)), err=True)
+
+
+def width_of(stream: Any) -> int | None:
+    """Return how wide sentences may be: as wide as a terminal; anywhere else a line is a sentence, for programs."""
+    return min(shutil.get_terminal_size().columns, WIDEST) if stream.isatty() else None
 
 
 def reader_gone() -> int:
@@ -62,9 +69,9 @@ def bold(text: str) -> str:
 def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[[], dict[str, Any]]) -> None:
     """Show a result in one of the formats, on standard output or in a file."""
     if path is None:
-        say(_rendered(result, form, make_receipt, bold))
+        say(_rendered(result, form, make_receipt, bold, width_of(sys.stdout)))
         return
-    text = _rendered(result, form, make_receipt, str)
+    text = _rendered(result, form, make_receipt, str, None)
     with written(path) as place:
         # The name of a file may hold bytes that are no text; JSON has the same form for them.
         place.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
@@ -157,7 +164,11 @@ def _move(bar: Any, task: Any, done: int, total: int) -> None:
 
 
 def _rendered(
-    result: Shown, form: Format, make_receipt: Callable[[], dict[str, Any]], emphasis: Callable[[str], str]
+    result: Shown,
+    form: Format,
+    make_receipt: Callable[[], dict[str, Any]],
+    emphasis: Callable[[str], str],
+    width: int | None,
 ) -> str:
     if form is Format.JSON:
         return json_text(make_receipt())
@@ -167,7 +178,7 @@ def _rendered(
         return result.page().markdown()
     if form is Format.LATEX:
         return result.page().latex()
-    return result.page().text(emphasis=emphasis)
+    return result.page().text(emphasis=emphasis, width=width)
 
 
 def _csv(records: list[dict[str, Any]]) -> str:

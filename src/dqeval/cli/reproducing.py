@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,31 +18,39 @@ if TYPE_CHECKING:
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which experiment, or all; a list of them if not given.", metavar="[EXPERIMENT]"),
+        typer.Argument(help="Which experiment, or all. If not given, they are listed.", metavar="EXPERIMENT"),
     ] = None,
     case: Annotated[
-        str | None, typer.Argument(help="Which case of the experiment; every one if not given.", metavar="[CASE]")
+        str | None, typer.Argument(help="Which case of the experiment. If not given, every one.", metavar="CASE")
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             help="The folder of the real series: CSV files of TSB-AD, or packs.",
             envvar="DQEVAL_DATA",
+            metavar="DIR",
             exists=True,
             file_okay=False,
         ),
     ] = None,
     folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Where tables, figures and runs are written.", file_okay=False)
+        Path,
+        typer.Option(
+            "-o", "--output", help="Where tables, figures and runs are written.", file_okay=False, metavar="DIR"
+        ),
     ] = Path("reproduced"),
     as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
-    subset: Annotated[int | None, typer.Option(help="A sample of so many series of each dataset.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Of the sample, of detectors, and of noise.", min=0)] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A small case of each, in minutes.")] = False,
+    subset: Annotated[
+        int | None, typer.Option(help="Take a sample of so many series of each dataset.", min=1, metavar="NUMBER")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the sample, of detectors, and of noise.", min=0, metavar="NUMBER")
+    ] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small case of each, in minutes.")] = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
 ) -> None:
-    """Run an experiment of the paper again, and show its numbers beside the published ones."""
+    """Run an experiment of the paper, and show its numbers beside the published ones."""
     from dqeval.drawing import require_matplotlib
     from dqeval.experiments import Setting
     from dqeval.experiments import reproduce as outcomes
@@ -68,7 +77,7 @@ def reproduce(
                 outcome.write(folder)
                 found.append(outcome)
                 if not as_json:
-                    output.say(f"{outcome.page().text(emphasis=output.bold)}\n")
+                    output.say(f"{outcome.page().text(emphasis=output.bold, width=output.width_of(sys.stdout))}\n")
         except KeyboardInterrupt:
             output.tell("stopped: the same command goes on from there")
             raise

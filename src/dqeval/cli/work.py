@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dqeval.cli.options import Format
+from dqeval.cli.options import Format, writable
 from dqeval.cli.output import Tell, emit, progress
+from dqeval.cli.output import tell as say_wrote
+from dqeval.writing import whole
 
 if TYPE_CHECKING:
     from dqeval.receipts import Input, Shown
     from dqeval.types import Series
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +38,25 @@ class Chosen:
             path, name=name, label=self.label, value=self.value, scores=self.scores, times=times, progress=tell
         )
 
-    def read_only(self, path: Path, tell: Tell) -> Series:
-        """Read the series of a single file, with its timestamps."""
-        (name,) = series_names([path])
-        return self.read(path, name, tell, times=True).series
+
+class Steps:
+    """How far the work on several files is: all count the same, and reading one as much as the work on it."""
+
+    def __init__(self, tell: Tell, files: int) -> None:
+        self._tell, self._files = tell, files
+        self._read = 0
+
+    def reading(self, done: int, total: int) -> None:
+        """Say how much of a file is read."""
+        self._tell(2 * self._read * total + done, 2 * self._files * total)
+
+    def working(self, done: int, total: int) -> None:
+        """Say how much of the work on a file that was read is done."""
+        self._tell((2 * self._read - 1) * total + done, 2 * self._files * total)
+
+    def read(self) -> None:
+        """Take note that a file was read."""
+        self._read += 1
 
 
 def show(
@@ -51,26 +71,87 @@ def show(
     """Read the files, do what the command does, show it, and return it."""
     from dqeval.receipts import compute, receipt
 
-    spare(files, output)
+    paths = expanded(files)
+    spare(paths, output)
     records: list[dict[str, Any]] = []
 
-    # Of several files, all count the same, and reading one as much as the work on it.
-    def reading(done: int, total: int) -> None:
-        tell(2 * len(records) * total + done, 2 * len(files) * total)
-
-    def working(done: int, total: int) -> None:
-        tell((2 * len(records) - 1) * total + done, 2 * len(files) * total)
-
     def series() -> Iterator[Series]:
-        for path, name in zip(files, series_names(files), strict=True):
-            read = columns.read(path, name, reading)
+        for path, name in zip(paths, series_names(paths), strict=True):
+            read = columns.read(path, name, steps.reading)
+            steps.read()
             records.append(read.record(parameters))
             yield read.series
 
     with progress(command) as tell:
-        result = compute(command, series(), parameters, progress=working)
+        steps = Steps(tell, len(paths))
+        result = compute(command, series(), parameters, progress=steps.working)
     emit(result, form, output, lambda: receipt(command, records, parameters, result))
     return result
+
+
+def each_written(
+    command: str,
+    files: Sequence[Path],
+    places: Sequence[Path],
+    columns: Chosen,
+    write: Callable[[Series, Path, Tell], Result],
+) -> list[tuple[str, Result]]:
+    """Write a file for each of the files: return what was found in them, by the names of the series."""
+    names = series_names(files)
+    found = []
+    with progress(command) as tell:
+        steps = Steps(tell, len(files))
+        for file, name, place in zip(files, names, places, strict=True):
+            series = columns.read(file, name, steps.reading, times=True).series
+            steps.read()
+            with about(name), whole(place) as beside:
+                found.append((name, write(series, beside, steps.working)))
+    told = str(places[0]) if len(places) == 1 else f"{len(places):,} files to {places[0].parent}"
+    say_wrote(f"wrote {told}")
+    return found
+
+
+def expanded(files: Sequence[Path]) -> list[Path]:
+    """Return the files, and in place of each folder the tables in it and below, sorted by name."""
+    from dqeval.datasets.formats import sources
+
+    return [
+        path for file in files for path in ([each.path for each in sources(file, "table")] if file.is_dir() else [file])
+    ]
+
+
+def places_for(files: Sequence[Path], output: Path, kind: str, check: Callable[[Path], Any]) -> list[Path]:
+    """Return where to write a file for each of the files: the one that was asked for, or files in a folder.
+
+    A place without an ending is a folder, which is made if need be.
+    """
+    if output.is_dir() or not output.suffix:
+        output.mkdir(parents=True, exist_ok=True)
+        places = [output / f"{name}.{kind}" for name in _file_names(files)]
+    elif len(files) == 1:
+        check(output)
+        places = [output]
+    else:
+        raise ValueError(f"-o {output} is one file, and there are {len(files):,} to write: name a folder, such as out")
+    for place in places:
+        writable(place)
+        spare(files, place)
+    return places
+
+
+def _file_names(files: Sequence[Path]) -> list[str]:
+    """Return a name for what is written for each file: its own without the ending, with a number where that is taken.
+
+    Some file systems take names for the same that differ only in capitals.
+    """
+    from dqeval.datasets.formats import stem
+
+    names: dict[str, str] = {}
+    for file in files:
+        own = "standard_input" if str(file) == "-" else stem(file)
+        name = next(name for i in count(1) if (name := own if i == 1 else f"{own}_{i}").lower() not in names)
+        names[name.lower()] = name
+    return list(names.values())
 
 
 def spare(files: Sequence[Path], output: Path | None) -> None:

@@ -1,0 +1,101 @@
+"""Examples of every command, as ``--help`` shows them: what to type, and what it does.
+
+They work with the files that `dqeval demo -o scores.csv` and `dqeval datasets generate -o series` write.
+"""
+
+Examples = tuple[tuple[str, str], ...]
+
+EXAMPLES: dict[str, Examples] = {
+    "": (
+        ("dqeval demo -o scores.csv", "write a file to try things on"),
+        ("dqeval score scores.csv", "every metric of every detector"),
+        ("dqeval compare scores.csv", "which detector is best, and where"),
+        ("dqeval --install-completion", "complete names with the Tab key"),
+    ),
+    "demo": (
+        ("dqeval demo", "show what dqeval tells"),
+        ("dqeval demo -o scores.csv", "write the series and its scores"),
+    ),
+    "score": (
+        ("dqeval score scores.csv", "every metric of every detector"),
+        ("dqeval score scores.csv --metrics dqe,vus_pr", "only these"),
+        ("dqeval score scores.csv --score late --per-event", "one detector, each event"),
+        ("dqeval score scored/", "all files of a folder, and means"),
+        ("dqeval score scores.csv --fail-under dqe=0.5", "a gate for CI"),
+        ("dqeval score scores.csv --format json -o receipt.json", "for verify"),
+    ),
+    "compare": (
+        ("dqeval compare scores.csv", "all detectors of a file"),
+        ("dqeval compare scores.csv --score sharp,late", "two of them"),
+        ("dqeval compare scored/", "each file of a folder, and a summary"),
+    ),
+    "explain": (
+        ("dqeval explain scores.csv --score late", "one detector in plain words"),
+        ("dqeval explain scored/ --score sub_lof", "in each file of a folder"),
+    ),
+    "report": (
+        ("dqeval report scores.csv -o report.html", "one page"),
+        ("dqeval report scored/ -o pages", "a page per file, in a folder"),
+    ),
+    "plot": (
+        ("dqeval plot scores.csv -o figure.pdf", "one figure"),
+        ("dqeval plot scored/ -o figures --format svg", "a figure per file"),
+    ),
+    "check": (
+        ("dqeval check scores.csv", "one file"),
+        ("dqeval check scored/", "every file of a folder"),
+    ),
+    "verify": (("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),),
+    "metrics": (
+        ("dqeval metrics", "all of them"),
+        ("dqeval metrics --format csv", "as a table"),
+    ),
+    "detect": (
+        ("dqeval detect series/ --detector sub_lof,fft -o scored", "two detectors"),
+        ("dqeval detect series/ --detector all -o everything", "all that can run"),
+        ("dqeval detect scores.csv --detector sr -o scored_demo", "on one file"),
+    ),
+    "detectors": (("dqeval detectors", "all of them"),),
+    "datasets": (("dqeval datasets generate -o series", "make series to try things on"),),
+    "datasets list": (
+        ("dqeval datasets list series/", "every series of a folder"),
+        ("dqeval datasets list scores.csv --format json", "one file, as JSON"),
+    ),
+    "datasets generate": (
+        ("dqeval datasets generate -o series", "six series"),
+        ("dqeval datasets generate -o long --count 2 --points 20000", "two long ones"),
+    ),
+    "bench": (
+        ("dqeval bench init", "write plan.toml, which runs as it is"),
+        ("dqeval bench run plan.toml -o runs/today", "run it, or resume it"),
+        ("dqeval bench rank runs/today", "rank the detectors"),
+    ),
+    "bench init": (
+        ("dqeval bench init", "a plan with generated series: plan.toml"),
+        ("dqeval bench init mine.toml --data series/", "with the series of a folder"),
+    ),
+    "bench run": (
+        ("dqeval bench run plan.toml -o runs/today", "run it, or resume it"),
+        ("dqeval bench run plan.toml -o runs/part1 --shard 1/2", "the first half"),
+        ("dqeval bench run plan.toml -o runs/part2 --shard 2/2", "the second half"),
+    ),
+    "bench retry": (("dqeval bench retry runs/today --workers 2", "run what failed again"),),
+    "bench status": (("dqeval bench status runs/today", "done, failed, left"),),
+    "bench failures": (
+        ("dqeval bench failures runs/today", "what failed, and why"),
+        ("dqeval bench failures runs/today --format json", "with tracebacks"),
+    ),
+    "bench rank": (
+        ("dqeval bench rank runs/today", "each series counts once"),
+        ("dqeval bench rank runs/today --by event", "each event counts once"),
+        ("dqeval bench rank runs/today --format latex -o table.tex", "for a paper"),
+    ),
+    "bench export": (("dqeval bench export runs/today -o all.csv", "every number, as a table"),),
+    "bench merge": (("dqeval bench merge runs/part1 runs/part2 -o runs/whole", "two shards"),),
+    "bench report": (("dqeval bench report runs/today -o bench.html", "the page, and its folder"),),
+    "reproduce": (
+        ("dqeval reproduce", "list the experiments"),
+        ("dqeval reproduce cases", "Tables 1 to 6"),
+        ("dqeval reproduce rankings --data TSB-AD-U/ --subset 40", "needs the archive"),
+    ),
+}

@@ -1,0 +1,143 @@
+"""What ``--help`` prints: usage, arguments, options without their types, commands, and examples as they are typed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dqeval.cli.examples import EXAMPLES
+
+WIDEST = 100  # characters of a line: longer ones are hard to read
+NAMES = 28  # characters of the column of names, at most
+
+Row = tuple[str, str]
+
+
+class Command(TyperCommand):
+    """A command with our help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write(page(self, ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands with our help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write(page(self, ctx))
+
+
+class App(typer.Typer):
+    """An application all of whose commands have our help."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(cls=Group, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
+        """Return a decorator that makes a function a command."""
+        return super().command(name, cls=Command, **options)
+
+
+def page(command: Any, context: Any) -> str:
+    """Return the help of a command."""
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    sections = [
+        ("Arguments", argument_rows(command, context)),
+        ("Options", option_rows(command, context)),
+        ("Commands", command_rows(command)),
+    ]
+    parts = [textwrap.fill(f"Usage: {usage(command, context)}", width, subsequent_indent="  ")]
+    parts += [textwrap.fill(paragraph, width) for paragraph in (command.help or "").split("\n\n")]
+    parts += [_section(title, _columns(rows, width)) for title, rows in sections if rows]
+    shown = example_lines(context.command_path)
+    return "\n\n".join([*parts, *([_section("Examples", [f"  {line}" for line in shown])] if shown else [])]) + "\n"
+
+
+def usage(command: Any, context: Any) -> str:
+    """Return how a command is written."""
+    arguments = [_shown(parameter) for parameter in _parameters(command, context, "argument")]
+    rest = ["COMMAND [ARGS]..."] if hasattr(command, "commands") else arguments
+    return " ".join([context.command_path, "[OPTIONS]", *rest])
+
+
+def argument_rows(command: Any, context: Any) -> list[Row]:
+    """Return the arguments of a command, and what they are."""
+    return [(parameter.metavar, parameter.help) for parameter in _parameters(command, context, "argument")]
+
+
+def option_rows(command: Any, context: Any) -> list[Row]:
+    """Return the options of a command, and what they do."""
+    return [(_written(parameter), _said(parameter)) for parameter in _parameters(command, context, "option")]
+
+
+def command_rows(command: Any) -> list[Row]:
+    """Return the commands of a group, and what each does, in its first sentence."""
+    found = getattr(command, "commands", {})
+    return [(name, each.help.partition("\n\n")[0].replace("\n", " ")) for name, each in found.items()]
+
+
+def example_lines(path: str) -> list[str]:
+    """Return the examples of a command, with what each does in a comment."""
+    found = EXAMPLES.get(path.rpartition("dqeval")[2].strip(), ())
+    widest = max((len(command) for command, _ in found), default=0)
+    return [f"{command:<{widest}}  # {comment}" for command, comment in found]
+
+
+def _parameters(command: Any, context: Any, kind: str) -> list[Any]:
+    return [
+        each for each in command.get_params(context) if each.param_type_name == kind and not getattr(each, "hidden", 0)
+    ]
+
+
+def _shown(argument: Any) -> str:
+    name = argument.metavar if argument.required else f"[{argument.metavar}]"
+    return f"{name}..." if argument.nargs == -1 else name
+
+
+def _written(option: Any) -> str:
+    """Return an option as it is written: its names, the short one first, and what follows them."""
+    names = ", ".join(sorted(option.opts, key=len))
+    return names if option.is_flag else f"{names} {option.metavar}"
+
+
+def _said(option: Any) -> str:
+    """Return what an option does, whether it must be given, and what holds if it is not."""
+    notes = []
+    if option.required:
+        notes.append("required")
+    elif isinstance(option.show_default, str):
+        notes.append(f"default: {option.show_default}")
+    elif option.default is not None and not option.is_flag:
+        notes.append(f"default: {option.default.value if isinstance(option.default, Enum) else option.default}")
+    if option.envvar:
+        notes.append(f"environment: {option.envvar}")
+    return f"{option.help} [{'; '.join(notes)}]" if notes else str(option.help)
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    heading = title if os.environ.get("NO_COLOR") else typer.style(title, bold=True)
+    return "\n".join([heading, *lines])
+
+
+def _columns(rows: Sequence[Row], width: int) -> list[str]:
+    left = min(max(len(name) for name, _ in rows), NAMES)
+    return [line for name, text in rows for line in _row(name, text, left, width)]
+
+
+def _row(name: str, text: str, left: int, width: int) -> Iterator[str]:
+    """Yield the lines of a row; a long name has a line of its own."""
+    first, *others = textwrap.wrap(text, max(width - left - 4, 20))
+    if len(name) > left:
+        yield f"  {name}"
+        name = ""
+    yield f"  {name:<{left}}  {first}"
+    yield from (f"  {'':<{left}}  {line}" for line in others)
