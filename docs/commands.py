@@ -4,11 +4,11 @@ from pathlib import Path
 
 import typer
 
-from dqeval.cli import app
+from dqeval.cli import app, helping
 
 
 def write(path: Path) -> None:
-    """Write a section for each command: its usage, what it does, its arguments and its options."""
+    """Write a section for each command: its usage, what it does, its arguments, its options and its examples."""
     root = typer.main.get_command(app)
     sections = [section(name, command) for name, command in leaves(root)]
     path.parent.mkdir(exist_ok=True)
@@ -27,14 +27,19 @@ def leaves(group, prefix: str = ""):
 def section(name: str, command) -> str:
     """Return the section of one command."""
     context = command.context_class(command, info_name=f"dqeval {name}")
-    usage = command.get_usage(context).removeprefix("Usage: ")
-    lines = [f"## dqeval {name}", "", "```text", usage, "```", "", command.help or "", ""]
-    for kind in ("argument", "option"):
-        records = [p.get_help_record(context) for p in command.params if p.param_type_name == kind]
-        rows = [f"| `{cell(what)}` | {cell(help)} |" for what, help in filter(None, records)]
-        if rows:
-            lines += [f"| {kind} | |", "|---|---|", *rows, ""]
-    return "\n".join(lines)
+    lines = [f"## dqeval {name}", "", *code(helping.usage(command, context)), command.help or "", ""]
+    for kind, rows in (
+        ("argument", helping.argument_rows(command, context)),
+        ("option", helping.option_rows(command, context)),
+    ):
+        cells = [f"| `{cell(what)}` | {cell(help)} |" for what, help in rows]
+        lines += [f"| {kind} | |", "|---|---|", *cells, ""] if cells else []
+    return "\n".join([*lines, *code(*helping.example_lines(context.command_path))])
+
+
+def code(*lines: str) -> list[str]:
+    """Return lines as a block of text that is shown as it is."""
+    return ["```text", *lines, "```", ""]
 
 
 def cell(text: str) -> str:

@@ -21,18 +21,33 @@ make_environment() { # make_environment EXTRA: install the package, editable, wi
     fi
     local stamp="$venv/installed${1:+-$1}"
     if is_current "$stamp" pyproject.toml setup.py src/dqeval/kernels; then return; fi
-    say "Installing dqeval${1:+ with what its $1 needs}"
+    say "Installing dqeval${1:+ with what its $1 needs}: downloads packages, compiles the kernels; about a minute or two"
     pip_install -e ".${1:+[$1]}"
     touch "$stamp"
 }
 
 version_of() { "$1" -c 'import sys; print(sys.version_info[:2])'; }
 
-pip_install() { # pip, quiet; its output is shown only if it fails
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" 2>"$venv/pip.log" || {
-        cat "$venv/pip.log" >&2
-        return 1
-    }
+pip_install() { # pip, quiet but for a sign of life; its output is shown only if it fails
+    local log="$venv/pip.log" status=0
+    : >"$log"
+    show_progress "$log" &
+    local watcher=$!
+    "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@" >"$log" 2>&1 || status=$?
+    kill "$watcher" 2>/dev/null
+    wait "$watcher" 2>/dev/null || true
+    if [ "$status" != 0 ]; then cat "$log" >&2; fi
+    return "$status"
+}
+
+show_progress() { # show_progress LOG: every few seconds, how long it has taken and the last line of a log
+    local seconds=0 pause=${DQEVAL_SIGN_OF_LIFE:-10}
+    while sleep 1 && kill -0 $$ 2>/dev/null; do # no longer than the script itself, also where that is interrupted
+        seconds=$((seconds + 1))
+        if [ $((seconds % pause)) = 0 ]; then
+            printf '   %s s: %s\n' "$seconds" "$(tail -n 1 "$1" | cut -c 1-70 | sed 's/^ *//')"
+        fi
+    done
 }
 
 is_current() { # is_current STAMP PATH...: the stamp exists, and nothing under the paths is newer

@@ -57,7 +57,7 @@ class Registry(Generic[Entry]):
         """Return the entries that were asked for, each once: by name, separated by commas or not, or all of them."""
         names = separated(given, self._entries)
         if not names:
-            raise ValueError(f"name at least one {self._kind}: there are {', '.join(self._entries)}")
+            raise ValueError(f"name at least one {self._kind}: dqeval {self._kind}s lists them")
         return list(self) if names == [ALL] else [self[name] for name in names]
 
     def __iter__(self) -> Iterator[Entry]:

@@ -26,6 +26,7 @@ _LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _MARKDOWN = re.compile(r"[\\`*~|#\]]|\[(?!\d+, \d+\))|_(?![^\W_])|(?<![^\W_])_")
 _FORMULA = re.compile("'*[=+\\-@\uff1d\uff0b\uff0d\uff20]")  # also as wide as Japanese characters are
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")  # bold and colours, as a terminal understands them
+_START = re.compile(r"^ *(?:(?:-|\d+\.) +)?")  # how a line begins: set in, and with the mark of a list
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}"}
@@ -71,8 +72,8 @@ def wrapped(text: str, width: int | None) -> str:
 
 
 def _wrapped_line(line: str, width: int) -> str:
-    words = line.lstrip(" -").split(" ")
-    start = line[: len(line) - len(line.lstrip(" -"))]
+    words = _START.sub("", line, count=1).split(" ")
+    start = line[: len(line) - len(" ".join(words))]
     lines, room = [start + words[0]], width - len(start) - _visible(words[0])
     for word in words[1:]:
         room -= 1 + _visible(word)

@@ -190,7 +190,7 @@ def status(folder: Folder) -> None:
             # What is done is worth knowing where the data is not, such as in a copy of the folder.
             done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
             told = f"{done}, how many are left is not known ({error})"
-    output.say(told)
+    output.say_sentences(told)
 
 
 @bench.command()

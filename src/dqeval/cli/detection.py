@@ -170,13 +170,13 @@ def detectors() -> None:
     from dqeval.detectors import DETECTORS
 
     for detector in DETECTORS:
-        output.say(f"{output.bold(detector.name)} ({detector.label}), {detector.citation}\n    {detector.summary}")
+        output.say_sentences(f"{output.bold(detector.name)} ({detector.label}), {detector.citation}\n    {detector.summary}")
         columns = "one column" if detector.univariate else "one or several columns"
         training = "the end of a training part" if detector.trains else "no training"
         extra = f", {extras.install(detector.extra)}" if detector.extra else ""
-        output.say(f"    Takes {columns}. Needs {training}{extra}.")
+        output.say_sentences(f"    Takes {columns}. Needs {training}{extra}.")
         parameters = "; ".join(f"{name}: {value}" for name, value in detector.parameters.items())
-        output.say(f"    Parameters: {parameters or 'none'}.")
+        output.say_sentences(f"    Parameters: {parameters or 'none'}.")
 
 
 @datasets.command("list")

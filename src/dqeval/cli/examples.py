@@ -17,17 +17,17 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval demo -o scores.csv", "write the series and its scores"),
     ),
     "score": (
-        ("dqeval score scores.csv", "every metric of every detector"),
+        ("dqeval score scores.csv", "every metric"),
         ("dqeval score scores.csv --metrics dqe,vus_pr", "only these"),
-        ("dqeval score scores.csv --score late --per-event", "one detector, each event"),
-        ("dqeval score scored/", "all files of a folder, and means"),
+        ("dqeval score scores.csv --score late --per-event", "one detector"),
+        ("dqeval score scored/", "files, and means"),
         ("dqeval score scores.csv --fail-under dqe=0.5", "a gate for CI"),
         ("dqeval score scores.csv --format json -o receipt.json", "for verify"),
     ),
     "compare": (
         ("dqeval compare scores.csv", "all detectors of a file"),
         ("dqeval compare scores.csv --score sharp,late", "two of them"),
-        ("dqeval compare scored/", "each file of a folder, and a summary"),
+        ("dqeval compare scored/", "every file, and a summary"),
     ),
     "explain": (
         ("dqeval explain scores.csv --score late", "one detector in plain words"),
@@ -66,13 +66,13 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval datasets generate -o long --count 2 --points 20000", "two long ones"),
     ),
     "bench": (
-        ("dqeval bench init", "write plan.toml, which runs as it is"),
+        ("dqeval bench init", "write plan.toml, ready to run"),
         ("dqeval bench run plan.toml -o runs/today", "run it, or resume it"),
         ("dqeval bench rank runs/today", "rank the detectors"),
     ),
     "bench init": (
-        ("dqeval bench init", "a plan with generated series: plan.toml"),
-        ("dqeval bench init mine.toml --data series/", "with the series of a folder"),
+        ("dqeval bench init", "plan.toml, with generated series"),
+        ("dqeval bench init mine.toml --data series/", "with series of your own"),
     ),
     "bench run": (
         ("dqeval bench run plan.toml -o runs/today", "run it, or resume it"),
@@ -86,8 +86,8 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval bench failures runs/today --format json", "with tracebacks"),
     ),
     "bench rank": (
-        ("dqeval bench rank runs/today", "each series counts once"),
-        ("dqeval bench rank runs/today --by event", "each event counts once"),
+        ("dqeval bench rank runs/today", "by series"),
+        ("dqeval bench rank runs/today --by event", "by event"),
         ("dqeval bench rank runs/today --format latex -o table.tex", "for a paper"),
     ),
     "bench export": (("dqeval bench export runs/today -o all.csv", "every number, as a table"),),

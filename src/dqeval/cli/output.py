@@ -45,6 +45,13 @@ def say(text: str) -> None:
         raise typer.Exit(reader_gone()) from None
 
 
+def say_sentences(text: str) -> None:
+    """Print sentences to standard output, no wider than a terminal."""
+    from dqeval.tables import wrapped
+
+    say(wrapped(text, width_of(sys.stdout)))
+
+
 def tell(sentence: str) -> None:
     """Say on standard error what is being done."""
     typer.echo(wrapped(f"dqeval: {printable(sentence)}", width_of(sys.stderr)), err=True)

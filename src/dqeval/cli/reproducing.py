@@ -56,7 +56,7 @@ def reproduce(
     from dqeval.experiments import reproduce as outcomes
 
     if name is None:
-        output.say(_listed())
+        output.say_sentences(_listed())
         return
     require_matplotlib()  # before hours of work
     with output.sentences(f"{name}: starting") as progress:
