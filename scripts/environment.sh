@@ -21,7 +21,7 @@ make_environment() { # make_environment EXTRA: install the package, editable, wi
     fi
     local stamp="$venv/installed${1:+-$1}"
     if is_current "$stamp" pyproject.toml setup.py src/dqeval/kernels; then return; fi
-    say "Installing dqeval${1:+ with what its $1 needs}: downloads packages, compiles the kernels; about a minute or two"
+    say "Installing dqeval${1:+ with what its $1 needs}: downloads packages and compiles the kernels; a minute or two, longer on a busy machine"
     pip_install -e ".${1:+[$1]}"
     touch "$stamp"
 }
@@ -45,7 +45,7 @@ show_progress() { # show_progress LOG: every few seconds, how long it has taken 
     while sleep 1 && kill -0 $$ 2>/dev/null; do # no longer than the script itself, also where that is interrupted
         seconds=$((seconds + 1))
         if [ $((seconds % pause)) = 0 ]; then
-            printf '   %s s: %s\n' "$seconds" "$(tail -n 1 "$1" | cut -c 1-70 | sed 's/^ *//')"
+            printf '   %s s: %s\n' "$seconds" "$(tail -n 1 "$1" | cut -c 1-70 | sed 's/^ *//; s/: started$//')"
         fi
     done
 }

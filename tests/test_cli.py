@@ -519,27 +519,6 @@ def test_names_with_brackets_are_printed_as_they_are(call, tmp_path):
     assert done.out.count("lof[k=3]") == 1
 
 
-def test_the_commands_in_the_readme(call, tmp_path, monkeypatch):
-    write_demo(tmp_path / "scores.csv")
-    (tmp_path / "series").mkdir()
-    for seed in range(2):
-        series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=seed)
-        columns = np.column_stack([series.values, series.labels])
-        path = tmp_path / "series" / f"s{seed}.csv"
-        np.savetxt(path, columns, delimiter=",", header="value,label", comments="")
-    detectors = "".join(f'[[detector]]\nname = "{name}"\n' for name in ("fft", "sr"))
-    (tmp_path / "plan.toml").write_text(f'metrics = ["dqe", "auc_roc"]\n[[data]]\npath = "series"\n{detectors}')
-    monkeypatch.chdir(tmp_path)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = [line.removeprefix("$ dqeval ") for line in readme.splitlines() if line.startswith("$ dqeval ")]
-    commands = [command for command in shown if "TSB-AD-U" not in command]  # an archive that is not here
-    assert len(commands) == len(shown) - 1
-    for command in commands:
-        done = call(*command.partition("#")[0].split())
-        assert done.code == 0, done.err
-        assert done.out or done.err
-
-
 @pytest.mark.data
 def test_a_real_series(real_scores, tmp_path):
     name = "094_WSD_id_66_WebService_tr_3309_1st_3914"

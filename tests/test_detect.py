@@ -474,3 +474,39 @@ def test_as_people_run_it(tmp_path):
         load(tmp_path / "scored" / "a.csv").scores["fft"].tolist()
         == dqeval.detectors.fft(load(tmp_path / "a.csv").values).tolist()
     )
+
+
+def only(monkeypatch, *functions):
+    """Leave some of the detectors above."""
+    names = [function.__name__ for function in functions]
+    monkeypatch.setattr(DETECTORS, "_entries", {each.name: each for each in OWN if each.name in names})
+
+
+def test_of_all_detectors_those_that_do_not_fit_are_left_out(call, tmp_path, monkeypatch):
+    only(monkeypatch, distance, learned)
+    for name in "abcdef":
+        write_series(tmp_path / f"{name}.csv")
+    done = call("detect", *(f"{name}.csv" for name in "abcdef"), "--detector", "all", "-o", "out")
+    assert done.code == 0, done.err
+    assert [f"dqeval: left out: {name}: learned: it needs training" in done.err for name in "abcdef"] == [True] * 4 + [
+        False
+    ] * 2
+    assert done.err.endswith("dqeval: left out, for the same or like reasons: 2 more\n")
+    assert list(load(tmp_path / "out" / "f.csv").scores) == ["distance"]
+    done = call("detect", "a.csv", "--detector", "distance", "--detector", "learned", "-o", "out")
+    assert (done.code, "dqeval: a: learned: it needs training" in done.err) == (1, True)
+
+
+def test_a_series_that_no_detector_fits(call, tmp_path, monkeypatch):
+    only(monkeypatch, learned)
+    write_series(tmp_path / "a.csv")
+    done = call("detect", "a.csv", "--detector", "all", "-o", "out")
+    assert (done.code, "left out" in done.err) == (1, False)
+    assert "dqeval: a: learned: it needs training" in done.err
+
+
+def test_all_detectors_still_fail_for_other_reasons(call, tmp_path, monkeypatch):
+    only(monkeypatch, distance, broken)
+    write_series(tmp_path / "a.csv")
+    done = call("detect", "a.csv", "--detector", "all", "-o", "out")
+    assert (done.code, "dqeval: a: broken: RuntimeError: out of memory\n" in done.err) == (1, True)

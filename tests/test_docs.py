@@ -1,7 +1,9 @@
 """What the documentation says of the code is so: every metric, name, link and command."""
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -110,17 +112,89 @@ def test_commands_exist(page):
             assert not re.match(r"--?[a-z]", option) or option in options, f"{page.name}: '{shown}' has no {option}"
 
 
-@pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
-def test_the_quickstart_runs(tmp_path):
-    page = DOCS / "quickstart.md"
-    program = next(block for block in blocks(page, "python") if ">>>" not in block)
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-    shown = [line for line in commands_shown(page) if "FILE" not in line and re.search(r"demo\.csv|--version", line)]
-    assert len(shown) > 5
-    for line in shown:
-        command = [sys.executable, "-m", *shlex.split(line)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+SCRIPTS = ("./scripts/demo", "./scripts/test")  # the first is tested below; the second runs this test
+NEEDS_AN_ARCHIVE = "dqeval reproduce rankings --data TSB-AD-U/"  # which may not be redistributed
+INSTALLS = "pip install ."
+
+
+def lines_to_type(page):
+    """Return what the console blocks of a page say to type, from top to bottom."""
+    return [line.removeprefix("$ ") for block in blocks(page, "console") for line in block.splitlines()]
+
+
+@pytest.fixture
+def in_a_shell(tmp_path):
+    """Return a function that runs lines of a page one after the other, as if they were typed."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "dqeval"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dqeval "$@"\n')
+    command.chmod(0o755)
+    place = tmp_path / "typed"
+    place.mkdir()
+    environment = {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
+    options = {"cwd": place, "env": environment, "capture_output": True, "text": True, "encoding": "utf-8"}
+
+    def typed(line):
+        done = subprocess.run(["bash", "-c", line], check=False, **options)
         assert done.returncode == 0, f"{line}: {done.stderr}"
+        assert done.stdout or done.stderr, f"{line} said nothing"
+
+    return typed
+
+
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
+def test_every_command_block_of_the_readme_runs(in_a_shell):
+    lines = lines_to_type(ROOT / "README.md")
+    left_out = [line for line in lines if line.startswith((*SCRIPTS, NEEDS_AN_ARCHIVE))]
+    assert len(left_out) == 3
+    assert len(lines) > 20
+    for line in lines:
+        if line not in left_out:
+            in_a_shell(line)
+
+
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
+def test_every_command_block_of_the_quickstart_runs(in_a_shell):
+    lines = lines_to_type(DOCS / "quickstart.md")
+    assert lines[0] == INSTALLS
+    assert len(lines) > 20
+    for line in lines[1:]:
+        # All detectors but for the neural networks, which take minutes here.
+        in_a_shell(line.replace("--detector all", "--detector kmeans_ad,sub_lof,fft,sr"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it is a script for a shell")
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_demo_says_what_it_does_while_it_builds(tmp_path, fails):
+    """With a Python that only pretends to install, slowly."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("demo", "environment.sh"):
+        shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
+    for name in ("pyproject.toml", "setup.py", "src/dqeval/kernels/dqe.py", "python"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "python").write_text(
+        f"""#!/bin/sh
+case "$*" in
+    "-m venv"*)
+        mkdir -p .venv/bin
+        cp "$0" .venv/bin/python
+        echo 'echo shown' > .venv/bin/dqeval
+        chmod +x .venv/bin/*;;
+    "-m pip"*) echo Building wheel: started; sleep 2.5; echo done: {int(fails)}; exit {int(fails)};;
+esac
+"""
+    )
+    (tmp_path / "python").chmod(0o755)
+    environment = {**os.environ, "PYTHON": str(tmp_path / "python"), "DQEVAL_SIGN_OF_LIFE": "1"}
+    demo = [str(tmp_path / "scripts" / "demo")]
+    done = subprocess.run(demo, env=environment, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "== Making a virtual environment in .venv"
+    assert lines[1].startswith("== Installing dqeval: downloads packages and compiles the kernels; a minute or two")
+    assert lines[2] == "   1 s: Building wheel"
+    assert (done.returncode, "shown" in lines) == ((1, False) if fails else (0, True))
+    assert ("done: 1" in done.stderr) == fails
 
 
 def test_the_example_of_a_new_metric(monkeypatch):

@@ -170,7 +170,8 @@ def detectors() -> None:
     from dqeval.detectors import DETECTORS
 
     for detector in DETECTORS:
-        output.say_sentences(f"{output.bold(detector.name)} ({detector.label}), {detector.citation}\n    {detector.summary}")
+        title = f"{output.bold(detector.name)} ({detector.label}), {detector.citation}"
+        output.say_sentences(f"{title}\n    {detector.summary}")
         columns = "one column" if detector.univariate else "one or several columns"
         training = "the end of a training part" if detector.trains else "no training"
         extra = f", {extras.install(detector.extra)}" if detector.extra else ""
@@ -235,10 +236,10 @@ def generate(
 def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
     """Return whether all detectors were asked for, and those that were; of all, those that can run here."""
     from dqeval.detectors import DETECTORS
-    from dqeval.registry import ALL
+    from dqeval.registry import ALL, separated
 
     found = DETECTORS.chosen(names)
-    if [name.strip() for name in names] != [ALL]:
+    if separated(names, ()) != [ALL]:
         return False, tuple(found)
     missing = [detector for detector in found if not _is_installed(detector)]
     if missing:
