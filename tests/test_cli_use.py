@@ -19,7 +19,8 @@ import typer
 import dqeval
 from commands import caller, run, write_demo
 from dqeval.bench.plan import read_plan
-from dqeval.cli import app, detection, helping, output
+from dqeval.check import Checked
+from dqeval.cli import app, detection, helping, options, output
 from dqeval.cli.examples import EXAMPLES
 from dqeval.datasets import load
 from dqeval.detectors import DETECTORS
@@ -221,7 +222,7 @@ def test_files_of_the_same_name_get_pages_of_their_own(call, tmp_path, monkeypat
 
 
 def test_a_check_says_nothing_of_detectors():
-    checked = dqeval.check.__globals__["Checked"]("a", ())
+    checked = Checked("a", ())
     assert Several((("a", checked), ("b", checked))).means == {}
 
 
@@ -352,6 +353,17 @@ def completed(line, **more):
 )
 def test_completion(line, expected):
     assert completed(line) == expected
+
+
+def test_names_are_completed_after_commas():
+    """In this process, too."""
+    assert options.completed(options._metric_names)("dqe,a") == [
+        "dqe,auc_roc",
+        "dqe,auc_pr",
+        "dqe,affiliation_f1",
+        "dqe,all",
+    ]
+    assert options.completed(options._detector_names)("") == [*DETECTORS.names, "all"]
 
 
 def test_the_script_for_completion():

@@ -144,8 +144,7 @@ def detect(
     options = {"seed": seed, "device": device}
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
     # Only tables have columns with names of their own.
-    found = _sources(files, "table" if columns else "auto")
-    targets = _targets(found, folder).items()
+    targets = _targets(_sources(files, "table" if columns else "auto"), folder).items()
     planned = [Job(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
@@ -158,10 +157,11 @@ def detect(
                 output.tell(f"{outcome.done} {outcome.target}")
     if on_terminal:
         output.tell(_summary(outcomes, folder))
-    for sentence in _who_was_left_out(outcomes):
+    found = {outcome.target: outcome for outcome in outcomes}
+    in_order = [found[job.target] for job in planned]  # they came as they were done
+    for sentence in _who_was_left_out(in_order):
         output.tell(sentence)
-    failures = {outcome.target: outcome.failures for outcome in outcomes}
-    _finish([failure for job in planned for failure in failures[job.target]])
+    _finish([failure for outcome in in_order for failure in outcome.failures])
 
 
 def detectors() -> None:
@@ -391,12 +391,11 @@ def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) ->
 
 
 def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = None) -> dict[str, Any]:
-    """Return a series as columns with the names that other commands know: scores that it had before are kept."""
+    """Return a series with values as columns that other commands know by name: scores that it had before are kept."""
+    values = series.values
+    assert values is not None
     columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
-    if series.values is not None and series.values.ndim > 1:
-        columns |= {f"value_{i}": column for i, column in enumerate(series.values.T)}
-    elif series.values is not None:
-        columns["value"] = series.values
+    columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
     return columns | {"label": series.labels.astype(int), **series.scores, **(scores or {})}
 
 
