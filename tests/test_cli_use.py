@@ -301,6 +301,14 @@ def test_help_on_a_terminal(monkeypatch):
     assert "\x1b" not in help_of(COMMANDS["score"], "score")
 
 
+def test_help_of_an_argument_that_says_nothing(monkeypatch):
+    """As old versions of Typer have them."""
+    command = COMMANDS["check"]
+    argument = next(each for each in command.params if each.param_type_name == "argument")
+    monkeypatch.setattr(argument, "help", None)
+    assert re.search(r"Arguments(\x1b\[0m)?\n  FILE\n\n", help_of(command, "check"))
+
+
 def test_what_help_says_of_options(call):
     shown = " ".join(call("reproduce", "--help").out.split())
     assert "dqeval reproduce [OPTIONS] [EXPERIMENT] [CASE] " in shown

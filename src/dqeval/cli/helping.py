@@ -71,7 +71,8 @@ def usage(command: Any, context: Any) -> str:
 
 def argument_rows(command: Any, context: Any) -> list[Row]:
     """Return the arguments of a command, and what they are."""
-    return [(parameter.metavar, parameter.help) for parameter in _parameters(command, context, "argument")]
+    # Old versions of Typer lose the help of arguments with new versions of Click.
+    return [(parameter.metavar, parameter.help or "") for parameter in _parameters(command, context, "argument")]
 
 
 def option_rows(command: Any, context: Any) -> list[Row]:
@@ -135,9 +136,9 @@ def _columns(rows: Sequence[Row], width: int) -> list[str]:
 
 def _row(name: str, text: str, left: int, width: int) -> Iterator[str]:
     """Yield the lines of a row; a long name has a line of its own."""
-    first, *others = textwrap.wrap(text, max(width - left - 4, 20))
+    first, *others = textwrap.wrap(text, max(width - left - 4, 20)) or [""]
     if len(name) > left:
         yield f"  {name}"
         name = ""
-    yield f"  {name:<{left}}  {first}"
+    yield f"  {name:<{left}}  {first}".rstrip()
     yield from (f"  {'':<{left}}  {line}" for line in others)
