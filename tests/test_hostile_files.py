@@ -454,7 +454,7 @@ def test_nab_times_that_are_none(tmp_path):
 
 def test_a_receipt_that_is_nested_too_deeply(tmp_path, call):
     (tmp_path / "receipt.json").write_text("[" * 100_000)
-    assert "receipt.json: this is not JSON, and so not a receipt" in call("verify", "receipt.json", "a.csv").err
+    assert "receipt.json: this is nested too deeply for a receipt" in call("verify", "receipt.json", "a.csv").err
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")

@@ -73,14 +73,14 @@ def test_json_holds_the_names_as_they_are(call, hostile, tmp_path):
     assert (done.code, done.err) == (0, "")
 
 
-def test_half_a_character_in_a_name(call, tmp_path):
-    path = tmp_path / "half.jsonl"
-    path.write_text("".join(f'{{"label": {int(on)}, "\\ud800": {i % 7}}}\n' for i, on in enumerate(EVENTS)))
+def test_a_file_whose_name_is_no_text(call, tmp_path):
+    path = write_demo(tmp_path / "caf\udce9.csv", length=460)
     common = [path, "--near", "3", "--metrics", "dqe"]
-    assert "\\ud800" in call("score", *common).out
+    assert call("score", *common).out.startswith("caf\\udce9.csv: ")
     place = tmp_path / "out.json"
     assert call("score", *common, "--format", "json", "-o", place).code == 0
-    assert json.loads(place.read_text(encoding="utf-8"))["inputs"][0]["columns"]["scores"] == ["\ud800"]
+    (told,) = json.loads(place.read_text(encoding="utf-8"))["inputs"]
+    assert (told["file"], told["name"]) == ("caf\udce9.csv", "caf\\udce9.csv")
     assert call("verify", place, path).code == 0
     for form in ("csv", "markdown", "latex", "table"):
         assert call("score", *common, "--format", form, "-o", tmp_path / "out").code == 0

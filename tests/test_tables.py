@@ -131,7 +131,7 @@ def test_lines_of_a_paragraph_stay_lines():
 
 
 def test_line_breaks_in_names():
-    assert one_line("a\nb\r\x85\u2028c\td") == "a\\nb\\r\\x85\\u2028c\td"
+    assert one_line("a\nb\r\x85\u2028c\td\udce9") == "a\\nb\\r\\x85\\u2028c\td\\udce9"
 
 
 def test_nothing_passes_as_html():

@@ -21,7 +21,7 @@ ACTING = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_NO_NAME = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
 # Not the bracket that opens [start, stop), nor underscores within a word: they mean nothing in Markdown.
 _MARKDOWN = re.compile(r"[\\`*~|#\]]|\[(?!\d+, \d+\))|_(?![^\W_])|(?<![^\W_])_")
 _FORMULA = re.compile("'*[=+\\-@\uff1d\uff0b\uff0d\uff20]")  # also as wide as Japanese characters are
@@ -242,14 +242,14 @@ def printable(text: str) -> str:
 
 
 def one_line(name: str) -> str:
-    r"""Return a name with its line breaks escaped, so that no sentence with it in has another line.
+    r"""Return a name that can be written anywhere: line breaks are escaped, and what is no text in a file's name.
 
     Examples
     --------
-    >>> print(one_line("a\nb"))
-    a\nb
+    >>> print(one_line("a\nb"), one_line("caf\udce9.csv"))
+    a\nb caf\udce9.csv
     """
-    return _LINE_BREAK.sub(_escaped, name)
+    return _NO_NAME.sub(_escaped, name)
 
 
 def in_html(text: str) -> str:

@@ -80,8 +80,7 @@ def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[
         return
     text = _rendered(result, form, make_receipt, str, None)
     with written(path) as place:
-        # The name of a file may hold bytes that are no text; JSON has the same form for them.
-        place.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+        place.write_text(f"{text}\n", encoding="utf-8")
 
 
 @contextmanager

@@ -82,17 +82,6 @@ def name_of(path: Path) -> str:
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def printable(name: str) -> str:
-    r"""Return a name that can be written anywhere: bytes of a file's name that are no text are shown as numbers.
-
-    Examples
-    --------
-    >>> printable("caf\udce9.csv")
-    'caf\\udce9.csv'
-    """
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _columns_of(path: Path, watch: Watch, times: list[Times] | None = None) -> Columns:
     """Return the columns of a file; its timestamps are put into a list, if one is given, piece by piece."""
     if path.is_dir():

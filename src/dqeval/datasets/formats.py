@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dqeval.datasets.files import UNREADABLE, listed, printable
+from dqeval.datasets.files import UNREADABLE, listed
 from dqeval.datasets.guard import NO_MEMORY
 from dqeval.period import find_period
 from dqeval.registry import Registry
+from dqeval.tables import one_line
 from dqeval.types import BoolArray, FloatArray, Series
 
 _MOST = 3  # names in an error
@@ -193,7 +194,7 @@ def ending(path: Path) -> str:
 
 def stem(path: Path) -> str:
     """Return the name of a file without its ending."""
-    return printable(path.name[: len(path.name) - len(ending(path))])
+    return one_line(path.name[: len(path.name) - len(ending(path))])
 
 
 def _sources(path: Path, formats: Sequence[Format]) -> Iterator[Source]:
