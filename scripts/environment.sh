@@ -34,7 +34,7 @@ pip_install() { # pip, quiet but for a sign of life; its output is shown only if
     show_progress "$log" &
     local watcher=$!
     "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@" >"$log" 2>&1 || status=$?
-    kill "$watcher" 2>/dev/null
+    kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [ "$status" != 0 ]; then cat "$log" >&2; fi
     return "$status"

@@ -494,14 +494,14 @@ def test_of_all_detectors_those_that_do_not_fit_are_left_out(call, tmp_path, mon
     assert done.err.endswith("dqeval: left out, for the same or like reasons: 2 more\n")
     assert list(load(tmp_path / "out" / "f.csv").scores) == ["distance"]
     done = call("detect", "a.csv", "--detector", "distance", "--detector", "learned", "-o", "out")
-    assert (done.code, "dqeval: a: learned: it needs training" in done.err) == (1, True)
+    assert (done.code, "dqeval: a: learned: it needs training" in done.err) == (2, True)
 
 
 def test_a_series_that_no_detector_fits(call, tmp_path, monkeypatch):
     only(monkeypatch, learned)
     write_series(tmp_path / "a.csv")
     done = call("detect", "a.csv", "--detector", "all", "-o", "out")
-    assert (done.code, "left out" in done.err) == (1, False)
+    assert (done.code, "left out" in done.err) == (2, False)
     assert "dqeval: a: learned: it needs training" in done.err
 
 
@@ -509,4 +509,4 @@ def test_all_detectors_still_fail_for_other_reasons(call, tmp_path, monkeypatch)
     only(monkeypatch, distance, broken)
     write_series(tmp_path / "a.csv")
     done = call("detect", "a.csv", "--detector", "all", "-o", "out")
-    assert (done.code, "dqeval: a: broken: RuntimeError: out of memory\n" in done.err) == (1, True)
+    assert (done.code, "dqeval: a: broken: RuntimeError: out of memory\n" in done.err) == (2, True)
