@@ -4,6 +4,7 @@ import json
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dqeval
@@ -238,6 +239,28 @@ def test_a_long_series_is_thinned_for_drawing_only(opened, tmp_path):
     assert x == sorted(x)
 
 
+def test_a_gap_in_a_long_series_hides_no_other_value(opened, tmp_path):
+    n, spike = 8000, 5432
+    values = np.sin(np.arange(n) / 9)
+    values[::2] = np.nan
+    values[6000:7000] = np.nan
+    values[spike + 1] = 5
+    path = tmp_path / "gaps.html"
+    dqeval.report({"label": np.arange(n) % 2000 < 40, "value": values, "mine": np.arange(n) % 7}, path, near=50)
+    page = opened(path)
+    x, y = page.evaluate(
+        """() => {
+            const { x, y } = Bokeh.documents[0].get_model_by_name("values").data;
+            return [[...x], [...y].map(String)];
+        }"""
+    )
+    shown = np.array([float(cell) for cell in y])
+    assert x[int(np.nanargmax(shown))] == spike + 1.5
+    beside = (np.array(x) < 5990) | (np.array(x) > 7010)
+    assert not np.isnan(shown[beside]).any()
+    assert np.isnan(shown[~beside]).any()
+
+
 def small(**changes):
     columns = {"label": [0, 0, 1, 1, 0, 0, 0, 0], "value": np.arange(8.0), "mine": [0, 1, 3, 2, 0, 1, 0, 0.5]}
     return {name: column for name, column in {**columns, **changes}.items() if column is not None}
@@ -252,9 +275,21 @@ def small(**changes):
         small(mine=np.ones(8)),
         small(alarms=[0, 0, 1, 0, 0, 0, 1, 0]),
         small(label=[0, 1, 1, 1, 1, 1, 1, 1]),
+        small(value=[np.nan, 1, 2, np.nan, np.nan, 3, 4, 5]),
+        small(value=np.full(8, np.nan)),
         small(**{"</script><script>throw 1</script>&{{data}}": np.arange(8.0)}),
     ],
-    ids=["plain", "no values", "constant values", "constant scores", "detections", "nearly all", "odd names"],
+    ids=[
+        "plain",
+        "no values",
+        "constant values",
+        "constant scores",
+        "detections",
+        "nearly all",
+        "gaps",
+        "no value",
+        "odd names",
+    ],
 )
 def test_small_and_odd_input(opened, tmp_path, columns):
     path = tmp_path / "small.html"
@@ -309,6 +344,23 @@ def test_times_of_events(tmp_path):
     text = (tmp_path / "times.html").read_text(encoding="utf-8")
     data = json.loads(text.split('id="data">')[1].partition("</script>")[0])
     assert data["times"] == ["2026-01-01 00:02 – 2026-01-01 00:03"]
+
+
+def times_on_the_page(data, tmp_path):
+    dqeval.report(data, tmp_path / "times.html", near=1)
+    text = (tmp_path / "times.html").read_text(encoding="utf-8")
+    return json.loads(text.split('id="data">')[1].partition("</script>")[0])["times"]
+
+
+def test_an_index_of_times_is_used(tmp_path):
+    frame = pd.DataFrame(small(), index=pd.date_range("2026-01-01", periods=8, freq="min"))
+    assert times_on_the_page(frame, tmp_path) == ["2026-01-01T00:02 – 2026-01-01T00:03"]
+    zoned = frame.tz_localize("Europe/Paris")
+    assert times_on_the_page(zoned, tmp_path) == ["2026-01-01T00:02:00+01:00 – 2026-01-01T00:03:00+01:00"]
+    assert times_on_the_page(frame.reset_index(drop=True), tmp_path) is None
+    numbered = frame.reset_index(drop=True).rename_axis("epoch")
+    assert times_on_the_page(numbered, tmp_path) == ["2 – 3"]
+    assert times_on_the_page(frame.assign(t=np.arange(8) + 10), tmp_path) == ["12 – 13"]
 
 
 def test_a_file_as_data(tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
+from dqeval import validate
 
 
 @given(st.integers(2, 120), st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 3.0]))
@@ -51,9 +52,24 @@ def test_size_of_the_values_does_not_matter(scale):
     assert dqeval.find_period(scale * (np.arange(500) % 24)) == 24
 
 
+def test_missing_values_are_filled():
+    values = np.sin(2 * np.pi * np.arange(1000) / 48)
+    holes = values.copy()
+    holes[np.random.RandomState(0).rand(1000) < 0.2] = np.nan
+    assert dqeval.find_period(holes) == dqeval.find_period(values) == 48
+    filled = validate.values_with_gaps([np.nan, 1, 2, np.nan, 8, np.nan])
+    np.testing.assert_array_equal(filled, [1, 1, 2, 5, 8, 8])
+    labels = np.arange(1000) == 500
+    assert dqeval.partition(labels, values=holes).near == 24
+
+
 def test_bad_values():
     with pytest.raises(ValueError, match="x must be finite: 1 of 3 values is not"):
-        dqeval.find_period([1.0, np.nan, 2.0])
+        dqeval.find_period([1.0, np.inf, 2.0])
+    with pytest.raises(ValueError, match=r"x must be finite: 1 of 4 values is not \(first at index 2: inf\)"):
+        dqeval.find_period([1.0, np.nan, np.inf, 2.0])
+    with pytest.raises(ValueError, match="x holds no number, only NaN: leave it out, or give near or period"):
+        dqeval.find_period([np.nan, np.nan])
     with pytest.raises(ValueError, match=r"x must be one-dimensional: its shape is \(3, 2\)"):
         dqeval.find_period(np.zeros((3, 2)))
 

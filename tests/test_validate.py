@@ -333,3 +333,39 @@ def test_what_kernels_cannot_count(monkeypatch):
 def test_kernels_count_in_32_bits():
     assert validate.MOST_COUNTED == 2**31 - 1
     assert validate.MOST_THRESHOLDS < validate.MOST_COUNTED
+
+
+INDEXED = pd.Series(LABELS, index=pd.date_range("2026-01-01", periods=6))
+TURNED = pd.Series(SCORES, index=INDEXED.index)[::-1]
+PAIRS = {
+    "evaluate": lambda y, other: dqeval.evaluate(y, other),
+    "evaluate_detections": lambda y, other: dqeval.evaluate_detections(y, other > 0.3),
+    "auc_roc": lambda y, other: dqeval.metrics.auc_roc(y, other),
+    "point_f1": lambda y, other: dqeval.metrics.point_f1(y, other > 0.3),
+    "panel": lambda y, other: dqeval.panel(y, other, metrics=["auc_roc"]),
+    "best_threshold": lambda y, other: dqeval.best_threshold("point_f1", y, other),
+    "explain": lambda y, other: dqeval.explain(y, other),
+    "partition": lambda y, other: dqeval.partition(y, values=other),
+    "values": lambda y, other: dqeval.evaluate(y, y.to_numpy(), values=other),
+    "columns": lambda y, other: dqeval.datasets.series_of({"label": y, "mine": other}),
+    "value column": lambda y, other: dqeval.datasets.series_of({"label": y, "value": other, "mine": SCORES}),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_different_indexes_are_refused(pair):
+    with pytest.raises(ValueError, match=r"have different indexes: position 0 is Timestamp\('2026-01-01") as caught:
+        pair(INDEXED, TURNED)
+    assert "align them first, as with" in str(caught.value)
+    with pytest.raises(ValueError, match="position 0 is Timestamp"):
+        pair(INDEXED, TURNED.reset_index(drop=True))
+    pair(INDEXED, TURNED[::-1])
+    pair(INDEXED, np.array(SCORES))
+    pair(INDEXED.reset_index(drop=True), pd.Series(SCORES))
+
+
+def test_frames_of_polars_and_of_pandas_are_columns():
+    columns = {"label": LABELS, "mine": SCORES}
+    expected = dqeval.compare(columns, near=2, repeats=1).panels
+    assert dqeval.compare(pl.DataFrame(columns), near=2, repeats=1).panels == expected
+    assert dqeval.compare(pd.DataFrame(columns), near=2, repeats=1).panels == expected

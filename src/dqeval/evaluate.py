@@ -37,8 +37,8 @@ def evaluate(
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
-        The values of the series, to estimate the period from with `find_period`. Give at most one of ``near``,
-        ``period`` and ``values``; with none of them, ``near`` is 125.
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
     scale : bool, default True
@@ -68,6 +68,8 @@ def evaluate(
     [3, 5)    1.000    1.000      1.000        1.000
     [10, 12)  0.229    0.000      0.131        0.800
     near 4, 100 thresholds
+    1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
+    False alarm: 1 where there is none; 0 also where nothing at all is detected.
     """
     levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)
     return dqe.result_of(levels, validate.thresholds(thresholds))

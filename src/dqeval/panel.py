@@ -112,7 +112,7 @@ def _started(
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = scored_as_given(labels, raw)
     validate.defined(scored.events, undefined)
-    return _Run(scored, near_range(labels, near=near, period=period, values=values), count)
+    return _Run(scored, near_range(y_true, labels, near=near, period=period, values=values), count)
 
 
 def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
@@ -275,10 +275,12 @@ def _chance(
     progress: Callable[[int, int], None] | None,
 ) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
-    random = np.random.default_rng(seed)
+    count = validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    random = np.random.default_rng(validate.seed(seed))
+    validate.callback("progress", progress)
     names = list(evaluation.values)
     rows = []
-    for _ in range(validate.whole("repeats", repeats, least=1)):
+    for _ in range(count):
         scores = random.random(len(labels))
         if detected is not None:
             scores = (np.argsort(np.argsort(scores)) < detected).astype(float)

@@ -41,7 +41,7 @@ def partition(
     near 1, 11 points
     """
     labels = validate.labels(y_true)
-    return cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
+    return cut(find_events(labels), near_range(y_true, labels, near=near, period=period, values=values))
 
 
 def cut(events: Events, near: float) -> Partition:

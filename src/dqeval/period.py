@@ -23,7 +23,8 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
     Parameters
     ----------
     x : array-like of numbers, shape (n,) or (n, 1)
-        The values of the series; the first 20,000 are used.
+        The values of the series; the first 20,000 are used. NaN is a missing value, which is filled with a straight
+        line between its neighbours.
     rank : 1 or 2, default 1
         Which peak of the autocorrelation: the highest, or the highest of those at longer lags than that (if there is
         none, the highest all the same). Detectors take their windows from the second.
@@ -44,7 +45,10 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
     >>> dqeval.find_period(np.sin(2 * np.pi * np.arange(1000) / 48))
     48
     """
-    return estimated(validate.values(x, name="x"), validate.whole("rank", rank, least=1)) or FALLBACK_PERIOD
+    return (
+        estimated(validate.values_with_gaps(x, name="x"), validate.whole("rank", rank, least=1, most=2))
+        or FALLBACK_PERIOD
+    )
 
 
 def estimated(x: FloatArray, rank: int = 1) -> int | None:
@@ -62,15 +66,20 @@ def estimated(x: FloatArray, rank: int = 1) -> int | None:
     return lag if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
 
 
-def near_range(labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None) -> float:
-    """Return the near-miss range: given, or half the period, which is given or found in the values, or the fallback."""
+def near_range(
+    y_true: Numbers, labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None
+) -> float:
+    """Return the near-miss range: given, or half the period, which is given or found in the values, or the fallback.
+
+    The labels are wanted as they were given, and as they were read.
+    """
     validate.at_most_one(near=near, period=period, values=values)
     if near is not None:
         return validate.near(near)
     if period is not None:
         return validate.period(period) / 2
     if values is not None:
-        return (estimated(validate.values(values, beside=labels)) or FALLBACK_PERIOD) / 2
+        return (estimated(validate.values_beside(y_true, labels, values)) or FALLBACK_PERIOD) / 2
     return FALLBACK_NEAR
 
 

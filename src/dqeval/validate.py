@@ -7,7 +7,10 @@ import numbers
 import operator
 import sys
 import warnings
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +18,9 @@ import numpy as np
 from dqeval.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
+LARGEST_SEED = 2**64 - 1
+_LONGEST_SHOWN = 80
+_SHORT = 10**30
 
 # Kernels count points and thresholds in numbers of C's int.
 MOST_COUNTED = int(np.iinfo(np.intc).max)
@@ -34,8 +40,9 @@ class UndefinedWarning(UserWarning):
 
 def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) -> tuple[BoolArray, FloatArray]:
     """Return labels, and scores in [0, 1]: min-max scaled, or checked to be there already."""
+    wanted = truth("scale", scale)
     labels, scores = labels_and_raw_scores(y_true, y_score)
-    return labels, scaled(scores) if scale else _in_unit_interval(scores)
+    return labels, scaled(scores) if wanted else _in_unit_interval(scores)
 
 
 def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
@@ -43,6 +50,7 @@ def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray,
     labels = _binary("y_true", y_true, beside=("y_score", y_score))
     scores = _finite("y_score", y_score)
     _same_length("y_true", labels, "y_score", scores)
+    same_index("y_true", y_true, "y_score", y_score)
     return labels, scores
 
 
@@ -66,6 +74,7 @@ def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, 
     advice = "1 marks a detected point, 0 any other; for real-valued scores use evaluate or best_threshold"
     detections = _binary("y_pred", y_pred, advice=advice)
     _same_length("y_true", labels, "y_pred", detections)
+    same_index("y_true", y_true, "y_pred", y_pred)
     return labels, detections
 
 
@@ -74,12 +83,50 @@ def labels(y_true: Numbers) -> BoolArray:
     return _binary("y_true", y_true)
 
 
-def values(given: Numbers, *, name: str = "values", beside: BoolArray | None = None) -> FloatArray:
-    """Return the values of one series, of the same length as the labels it stands beside."""
-    found = _finite(name, given, one_column=True)
-    if beside is not None:
-        _same_length("y_true", beside, name, found)
+def values(given: Numbers) -> FloatArray:
+    """Return the values of one series."""
+    return _finite("values", given, one_column=True)
+
+
+def values_with_gaps(given: Numbers, *, name: str = "values") -> FloatArray:
+    """Return the values of one series to estimate its period from: NaN, a missing value, is filled.
+
+    Missing values lie on a straight line between their neighbours; before the first value and after the last, the
+    nearest one stands. The period is all that follows from them.
+    """
+    found = np.ascontiguousarray(_array(name, given, one_column=True), dtype=np.float64)
+    missing = np.isnan(found)
+    if not missing.any():
+        return _finite(name, found)
+    if missing.all():
+        raise ValueError(f"{name} holds no number, only NaN: leave it out, or give near or period")
+    _finite(name, np.where(missing, 0.0, found))
+    points = np.arange(len(found))
+    return np.interp(points, points[~missing], found[~missing])
+
+
+def values_beside(y_true: Numbers, labels: BoolArray, given: Numbers) -> FloatArray:
+    """Return the values of a series, with its gaps filled, that stand beside labels, here as given and as they are."""
+    found = values_with_gaps(given)
+    _same_length("y_true", labels, "values", found)
+    same_index("y_true", y_true, "values", given)
     return found
+
+
+def same_index(name: str, one: Any, other_name: str, other: Any) -> None:
+    """Check that two columns which both have an index, as those of pandas do, have the same one.
+
+    Points are matched by position. Where the indexes differ, that may pair scores with the wrong labels, and to align
+    them in silence may drop or repeat points: the caller knows which is right.
+    """
+    mine: Any = getattr(one, "index", None)
+    others: Any = getattr(other, "index", None)
+    if not (hasattr(mine, "equals") and hasattr(others, "equals")) or mine.equals(others):
+        return
+    differs = next((i for i, (a, b) in enumerate(zip(mine, others, strict=True)) if a != b), 0)
+    found = f"position {differs} is {shown(mine[differs])} in {name} and {shown(others[differs])} in {other_name}"
+    advice = f"align them first, as with {other_name}.reindex({name}.index), or pass .to_numpy() to match by position"
+    raise ValueError(f"{name} and {other_name} have different indexes: {found}; {advice}")
 
 
 def enough_windows(series: FloatArray, window: int, *, count: int, why: str) -> None:
@@ -92,8 +139,41 @@ def enough_windows(series: FloatArray, window: int, *, count: int, why: str) -> 
 
 def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
     """Check that an option is one of the choices."""
-    if given not in choices:
-        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {given!r}")
+    if not (isinstance(given, str) and given in choices):
+        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {shown(given)}")
+
+
+def text(name: str, given: Any) -> str:
+    """Return a text."""
+    if not isinstance(given, str):
+        raise ValueError(f"{name} must be a text: got {shown(given)}")
+    return given
+
+
+def path(name: str, given: Any) -> Path:
+    """Return the path of a file."""
+    if not isinstance(given, (str, PathLike)):
+        raise ValueError(f"{name} must be the path of a file: got {shown(given)}")
+    return Path(given)
+
+
+def truth(name: str, given: Any) -> bool:
+    """Return True or False, which nothing else stands for."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False: got {shown(given)}")
+    return bool(given)
+
+
+def callback(name: str, given: Any) -> Any:
+    """Return a function to call, or None."""
+    if given is not None and not callable(given):
+        raise ValueError(f"{name} must be a function to call, or None: got {shown(given)}")
+    return given
+
+
+def seed(given: Any, *, name: str = "seed", most: int = LARGEST_SEED) -> int:
+    """Return the seed of random numbers."""
+    return whole(name, given, least=0, most=most)
 
 
 def train_stop(given: Any, series: FloatArray, *, least: int, detector: str) -> int:
@@ -142,9 +222,17 @@ def metric_names(given: Any) -> list[str]:
     """Return the names of metrics."""
     if isinstance(given, str):
         raise ValueError(f'metrics must be a sequence of names: write metrics=["{given}"], or leave it out for all')
-    names = list(dict.fromkeys(given))
+    names = list(dict.fromkeys(names_in("metrics", given)))
     if not names:
         raise ValueError("metrics is empty: name at least one, or leave it out for all")
+    return names
+
+
+def names_in(name: str, given: Any) -> list[str]:
+    """Return a sequence of names."""
+    names = list(given) if isinstance(given, Iterable) else [given]
+    if isinstance(given, (str, Mapping)) or not all(isinstance(item, str) for item in names):
+        raise ValueError(f"{name} must be a sequence of names: got {shown(given)}")
     return names
 
 
@@ -165,7 +253,7 @@ def _thresholds(given: Any, *, least: int, or_else: str) -> int:
         count = whole("thresholds", given, least=least)
     except ValueError:
         rule = f'thresholds must be a whole number of at least {least}, or "{or_else}"'
-        raise ValueError(f"{rule}: got {given!r}") from None
+        raise ValueError(f"{rule}: got {shown(given)}") from None
     return _at_most("thresholds", count, MOST_THRESHOLDS, advice=f'; "{or_else}" takes every distinct score')
 
 
@@ -182,10 +270,10 @@ def countable(what: str, count: int, *, advice: str) -> None:
 
 def results(given: Any) -> list[DQEResult]:
     """Return the results to combine."""
-    every = [given] if isinstance(given, DQEResult) else list(given)
+    every = list(given) if isinstance(given, Iterable) else [given]
     for index, item in enumerate(every):
         if not isinstance(item, DQEResult):
-            raise ValueError(f"combine takes results of evaluate: item {index} is {item!r}")
+            raise ValueError(f"combine takes results of evaluate: item {index} is {shown(item)}")
     return every
 
 
@@ -200,8 +288,8 @@ def why_undefined(events: Events, *, needs_normal: bool = False) -> str | None:
 
 def defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
     """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
-    if undefined not in ("raise", "nan"):
-        raise ValueError(f'undefined must be "raise" or "nan": got {undefined!r}')
+    if not (isinstance(undefined, str) and undefined in ("raise", "nan")):
+        raise ValueError(f'undefined must be "raise" or "nan": got {shown(undefined)}')
     why = why_undefined(events, needs_normal=needs_normal)
     if why is None:
         return True
@@ -226,22 +314,39 @@ def whole(name: str, given: Any, *, least: int, most: int | None = None) -> int:
         number = int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)
     except TypeError:
         number = least - 1
-    if number < least or isinstance(given, (bool, np.bool_)):
-        raise ValueError(f"{name} must be a whole number of at least {least}: got {given!r}")
+    if number < least or isinstance(given, _NO_NUMBERS):
+        raise ValueError(f"{name} must be a whole number of at least {least}: got {shown(given)}")
     return number if most is None else _at_most(name, number, most)
 
 
 def _at_most(name: str, number: int, most: int, *, advice: str = "") -> int:
     if number > most:
-        raise ValueError(f"{name} must be at most {most:,}: got {number:,}{advice}")
+        got = f"{number:,}" if number < _SHORT else shown(number)
+        raise ValueError(f"{name} must be at most {most:,}: got {got}{advice}")
     return number
 
 
 def share(name: str, given: Any) -> float:
     """Return a number from 0 to 1."""
-    if not isinstance(given, numbers.Real) or isinstance(given, bool) or not 0 <= float(given) <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1: got {given!r}")
+    if not _is_real(given) or not 0 <= _as_float(given) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1: got {shown(given)}")
     return float(given)
+
+
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python and NumPy count them among the numbers
+
+
+def _is_real(given: Any) -> bool:
+    return isinstance(given, numbers.Real) and not isinstance(given, _NO_NUMBERS)
+
+
+def shown(given: Any) -> str:
+    """Return what was given as it stands in messages: not longer than a line."""
+    try:
+        text = repr(given)
+    except ValueError:  # Python refuses to write very long whole numbers
+        text = f"a {type(given).__name__} too long to show"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
@@ -344,8 +449,8 @@ def _real(name: str, given: Any, *, least: float, advice: str) -> float:
     rule = "must be a finite number of at least 0" if least == 0 else "must be a finite number above 0"
     if isinstance(given, np.ndarray) and given.ndim == 0:
         given = given.item()
-    if not isinstance(given, numbers.Real) or isinstance(given, bool):
-        raise ValueError(f"{name} {rule}: got {given!r}; {advice}")
+    if not _is_real(given):
+        raise ValueError(f"{name} {rule}: got {shown(given)}; {advice}")
     value = _as_float(given)
     if not (math.isfinite(value) and value >= least):
         raise ValueError(f"{name} {rule}: got {value:g}; {advice}")

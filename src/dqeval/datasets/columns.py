@@ -6,15 +6,25 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from dqeval.datasets.files import Columns, Times, listed, name_of, numeric_columns, read_with_times, time_columns
+from dqeval import validate
+from dqeval.datasets.files import (
+    TIME_NAMES,
+    VALUE_NAMES,
+    Columns,
+    Times,
+    listed,
+    name_of,
+    numeric_columns,
+    read_with_times,
+    time_columns,
+)
 from dqeval.tables import one_line
 from dqeval.types import Series
 
-VALUE_NAMES = ("value", "data")
 LABEL_NAMES = ("label", "is_anomaly")
 NUMBERED_VALUE = re.compile(r"value[-_]?\d+", re.IGNORECASE)  # one of several columns of values
 
@@ -67,7 +77,11 @@ def as_series(data: Data, *, name: str = "series") -> Series:
     """Return a series: as it is, from columns in memory, or from a file."""
     if isinstance(data, Series):
         return data
-    return read_columns(data) if isinstance(data, (str, Path)) else series_of(data, name=name)
+    if isinstance(data, (str, Path)):
+        return read_columns(data)
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
+        raise ValueError(f"data must be a Series, columns by name, or a file: got {type(data).__name__}")
+    return series_of(data, name=name)
 
 
 def series_of(
@@ -83,7 +97,8 @@ def series_of(
     Parameters
     ----------
     columns : mapping of str to array-like, shape (n,)
-        A dictionary or a pandas DataFrame; columns that are not numeric are left out.
+        A dictionary or a DataFrame; columns that are not numeric are left out. Where no column holds timestamps, an
+        index of them does, as pandas has it.
     label, value, scores
         Which column is which: see `read_columns`.
     name : str, default "series"
@@ -98,10 +113,24 @@ def series_of(
     >>> list(series.scores), series.values is None
     (['mine'], True)
     """
-    arrays = {str(column): np.asarray(columns[column]) for column in columns}
+    given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
+    arrays = {name: np.asarray(column) for name, column in given.items()}
     numeric = numeric_columns(arrays)
     roles = _asked_for(numeric, label=label, value=value, scores=scores)
-    return with_roles(numeric, roles, name=name, times=next(iter(time_columns(arrays)), None))
+    times = next(iter(time_columns(arrays)), None)
+    for other in (*roles.scores, *([roles.value] if roles.value else [])):
+        validate.same_index(roles.label, given[roles.label], other, given[other])
+    return with_roles(numeric, roles, name=name, times=_times_of_index(columns) if times is None else times)
+
+
+def _times_of_index(columns: Any) -> Times | None:
+    """Return the index of a DataFrame, if it holds timestamps: by what it is, or by its name."""
+    index = getattr(columns, "index", None)
+    if getattr(index, "tz", None) is not None:
+        return np.array([time.isoformat() for time in cast(Any, index)])
+    times = np.asarray(getattr(index, "values", 0))
+    named = str(getattr(index, "name", "")).lower() in TIME_NAMES
+    return times if times.ndim == 1 and (times.dtype.kind == "M" or named) else None
 
 
 def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None) -> Series:

@@ -29,6 +29,7 @@ SEPARATORS = ",;\t"
 TRUTH = {"true": 1.0, "false": 0.0}
 TIME_NAMES = ("timestamp", "time", "date", "datetime", "t", "ds", "ts", "epoch", "unix", "unix_ts")
 IGNORED_NAMES = ("", *TIME_NAMES, "index", "__index_level_0__")  # pandas writes its index without a name, or so
+VALUE_NAMES = ("value", "data")
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")  # as JSON may write what is no text alone
 LINES = (".jsonl", ".ndjson")
@@ -261,6 +262,8 @@ def _numbers(name: str, cells: list[Any], done: int) -> list[float]:
 def _number(name: str, cell: Any, number: int) -> float:
     """Return one cell as a number: also true and false, but nothing else."""
     text = "" if cell is None else str(cell).strip().lower()
+    if not text and name.lower() in VALUE_NAMES:
+        return float("nan")  # a missing value; of the values only the period follows
     try:
         return TRUTH[text] if text in TRUTH else float(cell)
     except OverflowError:

@@ -66,11 +66,10 @@ def check_synthetic(
     n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[str] = KINDS, seed: int = 0
 ) -> tuple[int, int, list[str], int]:
     """Return what a series is generated from, checked: length, period, the kind of each event, and seed."""
-    n, events = validate.whole("n", n, least=1), validate.whole("events", events, least=1)
-    period, seed = validate.whole("period", period, least=SHORTEST_PERIOD), validate.whole("seed", seed, least=0)
-    for name, given, most in (("n", n, MOST_POINTS), ("seed", seed, MOST_SEED)):
-        if given > most:
-            raise ValueError(f"{name} must be at most {most:,}: got {given:,}")
+    n = validate.whole("n", n, least=1, most=MOST_POINTS)
+    events = validate.whole("events", events, least=1, most=MOST_POINTS)
+    period = validate.whole("period", period, least=SHORTEST_PERIOD, most=MOST_POINTS)
+    seed = validate.seed(seed, most=MOST_SEED)
     if (n - n // 4) // events < 2 * period:
         least = 4 * (2 * period * events - 1) // 3 + 1  # of which three quarters, rounded up, are enough
         raise ValueError(
@@ -82,7 +81,7 @@ def check_synthetic(
 def _planned(events: int, kinds: Sequence[str]) -> list[str]:
     """Return the kind of each event."""
     if isinstance(kinds, str) or not isinstance(kinds, Sequence):
-        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {kinds!r}")
+        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {validate.shown(kinds)}")
     unknown = [repr(kind) for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ValueError(f"kinds must be of {', '.join(KINDS)}: got {', '.join(unknown) or 'none'}")

@@ -170,7 +170,7 @@ def window_scores(
     """Return the squared error of the last output for every span of a series; zeros if the series is constant."""
     validate.one_of("variant", variant, ("corrected", "published"))
     stop = validate.train_stop(train_stop, series, least=network.least_train_stop, detector=network.name)
-    start = validate.whole("seed", seed, least=0)
+    start = validate.seed(seed)
     place = _device(device, network.name)
     if series.min() == series.max():
         return np.zeros(len(series) - network.span + 1)

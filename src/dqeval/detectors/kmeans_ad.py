@@ -62,9 +62,9 @@ def kmeans_ad(
     np.True_
     """
     series = validate.values(values)
-    count = validate.whole("clusters", clusters, least=1)
-    tries = validate.whole("restarts", restarts, least=1)
-    random = np.random.default_rng(validate.whole("seed", seed, least=0))
+    count = validate.whole("clusters", clusters, least=1, most=validate.MOST_COUNTED)
+    tries = validate.whole("restarts", restarts, least=1, most=validate.MOST_COUNTED)
+    random = np.random.default_rng(validate.seed(seed))
     length = windows.chosen(series, window, least=2, count=count, why="for as many clusters")
     distances = _distances_to_centres(windows.near_one(series), length, count, tries, random)
     return windows.mean_over_windows(distances, length)

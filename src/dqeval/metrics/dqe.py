@@ -110,7 +110,7 @@ def levels_of_scores(
     """Validate labels and scores, and return the threshold levels of each event's region."""
     count = validate.thresholds(thresholds)
     labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
-    regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
+    regions = cut(find_events(labels), near_range(y_true, labels, near=near, period=period, values=values))
     validate.defined(regions.events, undefined)
     return _levels(scores, regions, count)
 
@@ -125,7 +125,7 @@ def levels_of_detections(
 ) -> Levels:
     """Validate labels and detections, and return the threshold levels of each event's region."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
-    regions = cut(find_events(labels), near_range(labels, near=near, period=period, values=values))
+    regions = cut(find_events(labels), near_range(y_true, labels, near=near, period=period, values=values))
     validate.defined(regions.events, undefined)
     return levelling.detected(detections, regions)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dqeval.drawing import COLOURS
 from dqeval.types import FloatArray, Series
 
@@ -55,7 +57,8 @@ def curve_item() -> dict[str, Any]:
 
 
 def _values_figure(values: FloatArray, x_range: Any) -> Any:
-    low, high = float(values.min()), float(values.max())
+    there = values[np.isfinite(values)]
+    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
     margin = 0.05 * (high - low) or 1.0
     figure = _figure("values", height=190, x_range=x_range, y_range=(low - margin, high + margin), tools="")
     figure.yaxis.axis_label = "series"

@@ -92,8 +92,9 @@
         let low = from;
         let high = from;
         for (let t = from + 1; t < to; t++) {
-          if (series[t] < series[low]) low = t;
-          if (series[t] > series[high]) high = t;
+          // A missing value, NaN, gives way to any other.
+          if (series[t] < series[low] || Number.isNaN(series[low])) low = t;
+          if (series[t] > series[high] || Number.isNaN(series[high])) high = t;
         }
         points.push(Math.min(low, high));
         if (low !== high) points.push(Math.max(low, high));

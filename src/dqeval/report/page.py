@@ -57,9 +57,10 @@ def report(
     Comparison
         What the page says of the detectors.
     """
-    series = as_series(data, name=Path(path).stem)
+    place = validate.path("path", path)
+    series = as_series(data, name=place.stem)
     comparison = compare(series, near=near, period=period, progress=progress)
-    write_text(path, page(series, comparison))
+    write_text(place, page(series, comparison))
     return comparison
 
 
@@ -169,7 +170,10 @@ def _times(series: Series, regions: Partition) -> list[str] | None:
     """Return from when to when each event lasts, if that is known."""
     if series.timestamps is None:
         return None
-    return [f"{series.timestamps[start]} – {series.timestamps[stop - 1]}" for start, stop in regions.events]
+    times = series.timestamps
+    if times.dtype.kind == "M":  # with no more digits than there are
+        times = np.datetime_as_string(times, unit="auto")
+    return [f"{times[start]} – {times[stop - 1]}" for start, stop in regions.events]
 
 
 def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:

@@ -1,0 +1,121 @@
+"""Every keyword of every public function says what it takes, when it is given something else."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+import dqeval
+from dqeval import datasets, detectors, metrics, scoring
+
+LABELS = [0, 0, 1, 1, 0, 0] * 20
+SCORES = np.linspace(0, 1, 120)
+DETECTIONS = [0, 1, 0, 1, 0, 0] * 20
+COLUMNS = {"label": LABELS, "mine": SCORES}
+VALUES = np.sin(np.arange(400))
+
+WRONG = {
+    "text": "anything",
+    "nothing": None,
+    "truth": True,
+    "timedelta": np.timedelta64(3, "s"),
+    "date": np.datetime64("2024-01-01"),
+    "nan": math.nan,
+    "infinite": math.inf,
+    "negative": -1.5,
+    "huge": 10**30,
+    "beyond floats": 10**400,
+    "too long to print": 10**5000,
+    "list": [1, 2],
+    "object": object(),
+    "mapping": {"a": 1},
+    "complex": 1j,
+    "bytes": b"x",
+}
+# What is right for some keywords, by what each takes.
+RIGHT = {
+    "near": {"huge", "nothing"},
+    "period": {"huge", "nothing"},
+    "values": {"nothing"},
+    "metrics": {"nothing"},
+    "progress": {"nothing"},
+    "scale": {"truth"},
+    "name": {"text"},
+    "per_event": {"truth"},
+    "window": {"nothing"},
+    "early": {"huge", "beyond floats", "too long to print"},
+    "late": {"huge", "beyond floats", "too long to print"},
+    "delta": {"huge", "beyond floats", "too long to print"},
+    "neighbours": {"huge", "beyond floats", "too long to print"},
+    "thresholds": set(),
+}
+NEEDED_WINDOW = {"vus_roc", "vus_pr"}
+
+FUNCTIONS = {
+    "evaluate": (dqeval.evaluate, (LABELS, SCORES), {}),
+    "evaluate_detections": (dqeval.evaluate_detections, (LABELS, DETECTIONS), {}),
+    "panel": (dqeval.panel, (LABELS, SCORES), {"metrics": ["auc_roc"]}),
+    "best_threshold": (dqeval.best_threshold, ("range_f1", LABELS, SCORES), {}),
+    "partition": (dqeval.partition, (LABELS,), {}),
+    "find_period": (dqeval.find_period, (VALUES,), {}),
+    "explain": (dqeval.explain, (LABELS, SCORES), {}),
+    "compare": (dqeval.compare, (COLUMNS,), {"repeats": 1}),
+    "chance": (dqeval.panel(LABELS, SCORES, metrics=["auc_roc"]).chance, (), {"repeats": 1}),
+    "score": (scoring.score, ([datasets.series_of(COLUMNS)],), {"metrics": ["dqe"]}),
+    "synthetic": (datasets.synthetic, (), {}),
+    **{name: (getattr(detectors, name), (VALUES,), {}) for name in ("kmeans_ad", "sub_lof", "fft", "sr")},
+}
+for name in metrics.__all__:
+    function = getattr(metrics, name)
+    taken = inspect.signature(function).parameters
+    needed = {key: 3 for key, p in taken.items() if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
+    FUNCTIONS[name] = (function, (LABELS, DETECTIONS if "y_pred" in taken else SCORES), needed)
+
+CASES = [
+    (name, keyword)
+    for name, (function, given, _) in FUNCTIONS.items()
+    for keyword in list(inspect.signature(function).parameters)[len(given) :]
+    if keyword != "parameters"
+]
+
+
+@pytest.mark.parametrize(("name", "keyword"), CASES, ids=lambda part: part)
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(name, keyword):
+    function, given, options = FUNCTIONS[name]
+    right = RIGHT.get(keyword, set())
+    if name in NEEDED_WINDOW and keyword == "window":
+        right = set()
+    if name == "best_threshold" and keyword == "thresholds":
+        right = {"nothing"}
+    for what, wrong in WRONG.items():
+        if what in right:
+            continue
+        with pytest.raises(ValueError, match=keyword) as caught:
+            function(*given, **{**options, keyword: wrong})
+        assert "\n" not in str(caught.value), what
+        assert len(str(caught.value)) < 300, what
+
+
+def test_the_cases_cover_every_function_that_takes_keywords():
+    public = {name for name in (*dqeval.__all__, *metrics.__all__) if inspect.isfunction(getattr(dqeval, name, None))}
+    elsewhere = {"dqe_score", "sdqe_score"}  # among the metrics
+    others = {"check", "combine", "report"}  # without a keyword, or below
+    assert public - elsewhere - others <= set(FUNCTIONS)
+    assert {name for name, _ in CASES} >= set(metrics.__all__)
+
+
+def test_other_arguments():
+    with pytest.raises(ValueError, match="path must be the path of a file: got 3"):
+        dqeval.report(COLUMNS, 3)
+    with pytest.raises(ValueError, match="progress must be a function to call, or None: got 3"):
+        dqeval.report(COLUMNS, "never.html", progress=3)
+    with pytest.raises(ValueError, match="data must be a Series, columns by name, or a file: got list"):
+        dqeval.check([0, 1])
+    with pytest.raises(ValueError, match="combine takes results of evaluate: item 0 is 3"):
+        dqeval.combine(3)
+    with pytest.raises(ValueError, match="metrics must be a sequence of names: got 3"):
+        dqeval.panel(LABELS, SCORES, metrics=3)
+    with pytest.raises(ValueError, match=r"near must be .*: got np\.timedelta64"):
+        dqeval.evaluate(LABELS, SCORES, near=np.timedelta64(3, "s"))
+    assert not dqeval.evaluate(LABELS, SCORES, scale=np.True_).curve.thresholds.max() > 1
