@@ -1,10 +1,12 @@
 """Trouble that the check finds, and what it leaves alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dqeval
-from dqeval.check import Checked
+from dqeval import clock
+from dqeval.check import Checked, misread
 
 T = np.arange(1000)
 VALUES = np.sin(2 * np.pi * T / 50)
@@ -52,6 +54,14 @@ CASES = {
         "value",
         "must be finite: 1 of 1,000 values are",
     ),
+    "missing values": (
+        {"values": np.where(T % 100 == 3, np.nan, VALUES)},
+        "warning",
+        "value",
+        "10 of 1,000 values are missing (first at index 3): to estimate the period, they are filled",
+    ),
+    "no value at all": ({"values": np.nan * VALUES}, "error", "value", "every value is missing: leave the column out"),
+    "too few scores": ({"scores": SCORES[:7]}, "error", "mine", "has 7 scores for 1,000 points: there must be one"),
     "constant values": ({"values": 0 * VALUES}, "warning", "value", "all values are the same"),
     "bad scores": (
         {"scores": np.where(T < 2, np.nan, SCORES)},
@@ -99,3 +109,186 @@ def test_heavy_tails_and_times():
     said = {finding.column: finding.message for finding in found if finding.level == "warning"}
     assert "99.9% of the scores lie in the lowest 1% of their range" in said["tail"]
     assert "is this a time, not a score?" in said["clock"]
+
+
+DEMO = dqeval.datasets.demo()
+DEMO_COLUMNS = {"label": DEMO.labels.astype(int), "value": DEMO.values, **DEMO.scores}
+MINUTES = np.arange("2024-01-01T00:00", "2024-01-03", dtype="datetime64[m]")  # 2,880 of them
+
+
+def said(**columns):
+    """Return what is found in the demo with other columns, None for one left out: by column, in one text."""
+    columns = {name: column for name, column in {**DEMO_COLUMNS, **columns}.items() if column is not None}
+    found = {}
+    for finding in dqeval.check(columns):
+        assert finding.level == "warning"
+        found[finding.column] = f"{found.get(finding.column, '')}{finding.message}\n"
+    return found
+
+
+def test_nothing_to_complain_about_in_the_demo():
+    assert said() == {}
+    assert said(timestamp=np.arange(1600)) == {}
+    assert said(timestamp=MINUTES[:1600]) == {}
+    assert said(timestamp=MINUTES[:1600].astype(str)) == {}
+
+
+FORMS = {
+    "numbers": lambda places: places,
+    "text of numbers": lambda places: places.astype(str),
+    "dates": lambda places: MINUTES[places],
+    "ISO text": lambda places: MINUTES[places].astype(str),
+    "with a zone": lambda places: np.array([f"{time}:00+02:00" for time in MINUTES[places]]),
+    "with a Z": lambda places: np.array([f"{time}Z" for time in MINUTES[places]]),
+    "objects": lambda places: MINUTES[places].astype(object),
+}
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+HALVES = np.concatenate([np.arange(800), np.arange(800)])
+
+
+@every_form
+def test_two_series_in_one_table(form):
+    (message,) = said(timestamp=form(HALVES)).values()
+    assert message.startswith("the time starts again once, first after point 799 (")
+    assert "are these 2 series in one table? Metrics take them for one: score each by itself" in message
+
+
+@every_form
+def test_missing_timestamps(form):
+    kept = np.sort(np.random.RandomState(1).choice(1630, 1600, replace=False))
+    (message,) = said(timestamp=form(kept)).values()
+    assert message.startswith("30 timestamps missing of a clock with steps of ")
+    assert ", in 30 gaps, the longest of 1, first after point 128 (" in message
+
+
+def test_one_gap():
+    (message,) = said(t=np.r_[0:500, 530:1630]).values()
+    assert message.startswith(
+        "30 timestamps missing of a clock with steps of 1, in 1 gap, the longest of 30, first after"
+    )
+
+
+def times(*cells):
+    return list(clock.trouble(np.array(cells)))
+
+
+def test_other_clocks():
+    (message,) = said(t=np.r_[0:500, 499:1599]).values()
+    assert message.startswith("1 timestamp the same as the one before, first after point 499 (499): keep one row")
+    (message,) = said(t=np.random.RandomState(0).permutation(1600)).values()
+    assert message.startswith("the rows are not in the order of time: ")
+    assert message.endswith(": sort them\n")
+    (message,) = said(t=-np.arange(1600)).values()
+    assert message.startswith("the time runs backwards from row to row")
+    (message,) = said(t=np.cumsum(np.random.RandomState(0).rand(1600))).values()
+    assert message.startswith("the clock is uneven: steps go from ")
+    (message,) = said(t=np.r_[0:900, 840:1540]).values()  # as where summer time ends
+    assert message.startswith("the time goes back once, first after point 899 (899): was the clock put back, or are")
+    (message,) = said(t=np.tile(np.arange(400), 4)).values()
+    assert message.startswith("the time starts again 3 times")
+    months = np.arange("2000-01", "2010-01", dtype="datetime64[M]").astype("datetime64[D]")
+    assert list(clock.trouble(months)) == []
+    assert times(1, 1, 1) == ["2 timestamps the same as the one before, first after point 0 (1): keep one row for each"]
+    assert times(5, 1) == []
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["Monday"] * 1600, [*MINUTES[:1599].astype(str), "2024-02-01T00:00Z"], np.full(1600, np.datetime64("NaT"))],
+    ids=["words", "zones", "missing"],
+)
+def test_timestamps_that_cannot_be_read(cells):
+    (message,) = said(timestamp=np.array(cells)).values()
+    assert message.startswith("timestamps, such as '")
+    assert message.endswith("missing points and several series cannot be seen\n")
+
+
+def test_scores_the_wrong_way_round():
+    (message,) = said(sharp=-DEMO.scores["sharp"]).values()
+    assert message.startswith("AUC-ROC is 0.003, far below the 0.5 of random scores: are low scores the anomalous ones")
+    assert message.endswith("Turned round, as minus the score, it is 0.997\n")
+
+
+@pytest.mark.parametrize(("auc", "events", "seen"), [(0.02, 1, True), (0.1, 1, False), (0.1, 4, True), (0.3, 9, False)])
+def test_a_poor_detector_is_not_called_inverted(auc, events, seen):
+    labels = T % (1000 // events) == 50
+    scores = T * 1.0
+    scores[labels] = auc * 1000 + 0.5
+    assert dqeval.metrics.auc_roc(labels, scores) == pytest.approx(auc, abs=0.002)
+    assert bool(misread(dqeval.Series("s", labels, {"mine": scores}))) is seen
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("series_id", np.repeat([1, 2], 800)),
+        ("series_id", np.repeat([0, 1], 800)),
+        ("seriesId", np.repeat([4, 2, 3, 9], 400)),
+        ("machine", np.repeat([4, 2, 4], [500, 500, 600])),
+        ("whatever", np.repeat([7, 2, 9], [500, 500, 600])),
+    ],
+)
+def test_the_number_of_a_series_is_no_detector(name, numbers):
+    (column, message) = next(iter(said(**{name: numbers}).items()))
+    assert column == name
+    blocks = 1 + np.count_nonzero(np.diff(numbers))
+    assert message.startswith(f"{blocks} blocks of one number each, the second from point ")
+    assert "are these several series in one table? Score each by itself" in message
+    assert "taken for a detector, but it looks like the number of a series or group, not a score: say which" in message
+
+
+def test_a_single_series_with_a_number_is_no_stack():
+    assert "blocks" not in said(series_id=np.full(1600, 3))["series_id"]
+
+
+def test_a_column_that_counts():
+    (message,) = said(row=HALVES).values()
+    assert message.startswith("counts up and starts again once: is this a number of the point, of several series")
+
+
+def test_detections_in_one_block_and_levels_that_return_are_scores():
+    assert "taken for" not in said(alarms=(np.arange(1600) > 1300).astype(int))["alarms"]
+    assert "taken for" not in said(levels=np.repeat([0, 2, 0, 3], 400))["levels"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cpu", "mem", "Mem_Used", "cpu0", "net.rx_bytes", "temperature", "sensor_12", "x_total_cpu"]
+)
+def test_measurements_are_no_detectors(name):
+    found = said(value=None, **{name: 50 + DEMO.values})
+    measured = not name.startswith("x")
+    assert ("by its name this is something measured, not a score" in found.get(name, "")) is measured
+
+
+@pytest.mark.parametrize(
+    "name", ["cpu_score", "late", "flow", "iforest", "if", "lof_20", "sr", "memae", "temporal_ae", "value_net"]
+)
+def test_names_of_detectors(name):
+    assert said(**{name: DEMO.scores["late"]}) == {}
+
+
+def test_data_in_any_form(tmp_path):
+    frame = pd.DataFrame(DEMO_COLUMNS)
+    path = tmp_path / "demo.csv"
+    frame.to_csv(path, index=False)
+    assert dqeval.check(frame) == dqeval.check(path) == dqeval.check(str(path)) == dqeval.check(DEMO) == []
+    frame.index = pd.to_datetime(MINUTES[HALVES])
+    (finding,) = dqeval.check(frame)
+    assert finding.message.startswith("the time starts again once, first after point 799 (2024-01-01T13:19:00")
+
+
+def test_several_columns_of_values_and_no_point_at_all():
+    several = np.column_stack([VALUES, VALUES])
+    assert found(values=several) == []
+    several[7, 1] = np.inf
+    assert found(values=several)[0][2] == "must be finite: 1 of 2,000 values are not (first at index 7: inf)"
+    assert found(labels=[], values=None, scores=[]) == [("error", "label", "there is no point at all")]
+
+
+@pytest.mark.data
+def test_scores_of_real_detectors(real_scores):
+    for name in sorted({key.rpartition("/")[0] for key in real_scores.files}):
+        scores = {name.rpartition("__")[2]: real_scores[f"{name}/score"]}
+        series = dqeval.Series(name, real_scores[f"{name}/label"], scores, real_scores[f"{name}/data"])
+        assert misread(series) == [], name
+        assert not any("taken for" in finding.message for finding in dqeval.check(series)), name

@@ -19,6 +19,7 @@ import dqeval
 from commands import caller, run, write_demo
 from dqeval import cli
 from dqeval.cli import output
+from dqeval.types import MEANING
 
 SCORES = """time,value,label,noisy,good
 2026-01-01,1.0,0,0.9,0.1
@@ -66,7 +67,47 @@ def test_score(file):
     for part, words in [("capture", "capture"), ("near_miss", "near miss"), ("false_alarm", "false alarm")]:
         expected = [getattr(panel.dqe, part) for panel in panels]
         assert row(done.stdout, words) == pytest.approx(expected, abs=5e-4)
-    assert done.stdout.endswith("DQE is over 100 thresholds.\nMetrics of detections are at their best threshold.\n")
+    notes = f"DQE is over 100 thresholds.\n{MEANING}\nMetrics of detections are at their best threshold.\n"
+    assert done.stdout.endswith(notes)
+
+
+def test_score_warns_of_what_makes_numbers_wrong(call, tmp_path):
+    path = write_demo(tmp_path / "demo.csv")
+    header, *rows = path.read_text().splitlines()
+    kept = np.sort(np.random.RandomState(0).choice(1630, 1600, replace=False))
+    halves = np.concatenate([kept[:800], kept[:800]])
+    for name, times, words in [
+        ("stacked", halves, "the time starts again once, first after point 799"),
+        ("gaps", kept, "30 timestamps missing of a clock with steps of 1, in "),
+    ]:
+        file = tmp_path / f"{name}.csv"
+        file.write_text("\n".join([f"t,{header}", *(f"{t},{row}" for t, row in zip(times, rows, strict=True))]))
+        done = call("score", file, "--metrics", "dqe")
+        assert done.code == 0
+        assert f"dqeval: warning: {name}.csv, column timestamp: " in done.err
+        assert words in done.err
+        found = json.loads(call("score", file, "--metrics", "dqe", "--format", "json").out)
+        assert words in found["results"]["series"][0]["findings"][0]["message"]
+        assert words in call("check", file).out
+    turned = tmp_path / "turned.csv"
+    columns = np.loadtxt(path, delimiter=",", skiprows=1)
+    columns[:, 2] *= -1
+    np.savetxt(turned, columns, delimiter=",", header=header, comments="")
+    assert "column sharp: AUC-ROC is 0.003, far below the 0.5" in call("score", turned, "--metrics", "dqe").err
+    assert call("score", path, "--metrics", "dqe").err == ""
+
+
+def test_values_may_have_gaps(call, tmp_path):
+    path = write_demo(tmp_path / "demo.csv")
+    lines = path.read_text().splitlines()
+    for i in (3, 400, 401):
+        lines[i] = f",{lines[i].partition(',')[2]}"
+    path.write_text("\n".join(lines))
+    done = call("score", path, "--metrics", "dqe")
+    assert done.out.startswith(
+        "demo.csv: 1,600 points, 6 events; near 24, half the estimated period, 3 missing values filled\n"
+    )
+    assert "3 of 1,600 values are missing (first at index 2)" in call("check", path).out
 
 
 def test_score_with_exact_thresholds_and_some_metrics(call, file):

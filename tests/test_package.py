@@ -19,7 +19,7 @@ LAYERS = [
     {"kernels"},
     {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation"},
     {"metrics", "|", "datasets", "detectors"},
-    {"evaluate", "panel", "check", "scoring"},
+    {"clock", "evaluate", "panel", "check", "scoring"},
     {"explain", "compare", "bench"},
     {"report", "several", "receipts"},
     {"experiments"},

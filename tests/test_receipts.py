@@ -35,6 +35,18 @@ def file(tmp_path):
     return write_demo(tmp_path / "demo.csv")
 
 
+@pytest.mark.parametrize("command", ["score", "check"])
+def test_what_timestamps_tell_is_verified(file, command):
+    rows = file.read_text().splitlines()
+    times = ["time", *(str(t % 800) for t in range(1600))]
+    file.write_text("\n".join(f"{time},{row}" for time, row in zip(times, rows, strict=True)))
+    item = read_input(file, name=file.name, times=True)
+    parameters = PARAMETERS[command]
+    made = receipt(command, [item.record(parameters)], parameters, compute(command, [item.series], parameters))
+    assert "the time starts again once" in json.dumps(made["results"])
+    assert verify(json.loads(json.dumps(made)), [file]).holds
+
+
 def test_what_a_receipt_holds(file):
     found = made("score", file)
     assert (found["command"], found["dqeval"]) == ("score", dqeval.__version__)

@@ -10,6 +10,7 @@ import pytest
 import dqeval
 from dqeval.receipts import jsonable
 from dqeval.scoring import best_marked, named_values, near_of, panels, score
+from dqeval.types import MEANING
 
 DEMO = dqeval.datasets.demo()
 HALF = dqeval.Series(
@@ -31,9 +32,25 @@ def test_near_ranges():
     assert str(near_of(DEMO, period=50)) == "near 25, half the given period"
     assert str(near_of(DEMO, near=7)) == "near 7, as given"
     assert str(near_of(dataclasses.replace(DEMO, values=None))) == "near 125, by default"
+    holes = np.where(np.arange(1600) % 40 == 3, np.nan, DEMO.values)
+    source = "half the estimated period, 40 missing values filled"
+    assert str(near_of(dataclasses.replace(DEMO, values=holes))) == f"near 24, {source}"
     assert panels(DEMO, metrics=["dqe"])["late"].near == 24
     with pytest.raises(ValueError, match="give at most one of near, period, values"):
         near_of(DEMO, near=7, period=50)
+
+
+def test_what_makes_numbers_wrong_is_said():
+    assert score([DEMO], metrics=["dqe"]).warnings == ()
+    bad = dataclasses.replace(
+        DEMO, scores={"sharp": -DEMO.scores["sharp"]}, timestamps=np.concatenate([np.arange(800), np.arange(800)])
+    )
+    found = score([bad], metrics=["dqe"])
+    assert [finding.column for finding in found.series[0].findings] == ["timestamp", "sharp"]
+    assert found.warnings[0].startswith("demo, column timestamp: the time starts again once")
+    assert found.warnings[1].startswith("demo, column sharp: AUC-ROC is 0.003, far below")
+    records = [dataclasses.asdict(finding) for finding in found.series[0].findings]
+    assert found.numbers()["series"][0]["findings"] == records
 
 
 def test_no_anomaly():
@@ -96,7 +113,8 @@ def test_several_series():
     )
     assert by_event.rows[0][2] == f"{combined.by_event.dqe:.3f}"
     assert [row[0] for row in by_series.rows] == ["demo", "half"]
-    assert notes.splitlines() == ["DQE is over 100 thresholds.", "Left out, because no label there is 1: normal."]
+    left_out = "Left out, because no label there is 1: normal."
+    assert notes.splitlines() == ["DQE is over 100 thresholds.", *MEANING.splitlines(), left_out]
     with pytest.raises(dqeval.UndefinedError, match=r"^normal, other: no label is 1"):
         score([NORMAL, dataclasses.replace(NORMAL, name="other")])
     with pytest.raises(ValueError, match="there is no series to score"):

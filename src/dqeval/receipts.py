@@ -455,7 +455,7 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
         )
     counts = Counter(each["file"] for each in then)
     inputs = [
-        read_input(path, name=_name_again(each, counts), **each["columns"], progress=progress)
+        read_input(path, name=_name_again(each, counts), **each["columns"], times=True, progress=progress)
         for path, each in zip(files, then, strict=True)
     ]
     result = compute(given["command"], [each.series for each in inputs], parameters, progress=progress)

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval import validate
+from dqeval.check import Finding, misread
 from dqeval.evaluate import combine
 from dqeval.evaluation import Evaluation
 from dqeval.panel import panel
 from dqeval.partition import partition
 from dqeval.period import estimated
 from dqeval.tables import Page, Table, best_of, counted
-from dqeval.types import PARTS, Combined, DQEResult, Partition, Series
+from dqeval.types import MEANING, PARTS, Combined, DQEResult, Partition, Series
 from dqeval.validate import Undefined, UndefinedError
 
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"
@@ -52,6 +53,8 @@ class SeriesScores:
     near : Near
     panels : dict of str to Evaluation
         By detector.
+    findings : tuple of Finding
+        What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
     """
 
     name: str
@@ -59,6 +62,7 @@ class SeriesScores:
     events: int
     near: Near
     panels: dict[str, Evaluation]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,11 @@ class Scoring:
         if not self._has_dqe:
             return {}
         return {name: combine(dqe_of(scores.panels[name]) for scores in self.series) for name in self.detectors}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may make the numbers wrong, in sentences."""
+        return tuple(f"{s.name}, column {f.column}: {f.message}" for s in self.series for f in s.findings)
 
     @property
     def _has_dqe(self) -> bool:
@@ -143,6 +152,7 @@ class Scoring:
             "events": scores.events,
             "near": scores.near.points,
             "near_from": scores.near.source,
+            "findings": [asdict(finding) for finding in scores.findings],
             "detectors": {name: self._panel_numbers(found) for name, found in scores.panels.items()},
         }
 
@@ -210,7 +220,7 @@ class Scoring:
     def _notes(self) -> Iterator[str]:
         every = [(scores, name, found) for scores in self.series for name, found in scores.panels.items()]
         if self._has_dqe:
-            yield f"DQE is over {_swept(dqe_of(self._first))}."
+            yield f"DQE is over {_swept(dqe_of(self._first))}.\n{MEANING}"
         if any(found.best for _, _, found in every):
             yield "Metrics of detections are at their best threshold."
         if len({found.binary for _, _, found in every}) > 1:
@@ -268,6 +278,7 @@ def panels(
     >>> {name: round(panel["dqe"], 3) for name, panel in found.items()}
     {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
     """
+    validate.callback("progress", progress)
     regions = _regions(series, near, period, undefined)
     found = {}
     for name, scores in series.scores.items():
@@ -326,8 +337,10 @@ def score(
       false alarm  0.687  0.738  0.566
     <BLANKLINE>
     DQE is over 100 thresholds.
+    1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
+    False alarm: 1 where there is none; 0 also where nothing at all is detected.
     """
-    if per_event and metrics is not None and "dqe" not in metrics:
+    if validate.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
     found: list[SeriesScores] = []
     left_out: list[str] = []
@@ -345,7 +358,8 @@ def score(
         except ValueError as error:
             raise type(error)(f"{one.name}: {error}") from error
         range_used = _near(regions, one, near, period)
-        found.append(SeriesScores(one.name, len(one.labels), len(regions.events), range_used, chosen))
+        findings = tuple(misread(one))
+        found.append(SeriesScores(one.name, len(one.labels), len(regions.events), range_used, chosen, findings))
     if first is None:
         raise ValueError("there is no series to score")
     if not found:
@@ -397,8 +411,11 @@ def _near(regions: Partition, series: Series, near: float | None, period: float 
         return Near(regions.near, "half the given period")
     if series.values is None:
         return Near(regions.near, "by default")
-    found = estimated(validate.values(series.values))
-    return Near(regions.near, "by default, as no period was found" if found is None else "half the estimated period")
+    if estimated(validate.values_with_gaps(series.values)) is None:
+        return Near(regions.near, "by default, as no period was found")
+    missing = int(np.count_nonzero(np.isnan(np.asarray(series.values, dtype=np.float64))))
+    filled = f", {counted(missing, 'missing value')} filled" if missing else ""
+    return Near(regions.near, f"half the estimated period{filled}")
 
 
 def _near_words(series: Sequence[SeriesScores]) -> str:

@@ -104,6 +104,8 @@ def score(
         "per_event": per_event,
     }
     result = show("score", files, Chosen(label, value, score), parameters, form=form, output=path)
+    for sentence in getattr(result, "warnings", ()):
+        output.tell(f"warning: {sentence}")
     gate.enforce(limits, gate.values_of(result))
 
 

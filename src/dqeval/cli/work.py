@@ -77,7 +77,7 @@ def show(
 
     def series() -> Iterator[Series]:
         for path, name in zip(paths, series_names(paths), strict=True):
-            read = columns.read(path, name, steps.reading)
+            read = columns.read(path, name, steps.reading, times=True)
             steps.read()
             records.append(read.record(parameters))
             yield read.series
