@@ -27,6 +27,22 @@ def touched(labels, near, names):
     return sorted(found)
 
 
+def overhang(labels, near, detections):
+    """Return the points outside the events, in their regions, up to which an alarm that captures one goes on."""
+    anomalies = naive.events(labels)
+    found = set()
+    for i, (start, stop) in enumerate(anomalies):
+        left, right = naive.local_region(anomalies, i, len(labels))
+        for border, step in ((int(start), -1), (int(stop) - 1, 1)):
+            t = border
+            while detections[t] and 0 <= t + step < len(labels) and detections[t + step]:
+                t += step
+                if not max(t, left) < min(t + 1, right):
+                    break
+                found.add(t)
+    return sorted(found)
+
+
 def mended(labels, scores, near, parts):
     """Return DQE of each event as it would be without some kinds of trouble."""
     scores = list(scores)
@@ -91,6 +107,8 @@ def test_improvements_keep_their_promise(drawn, near):
             better[event.start + np.argmax(scores[event.start : event.stop])] = True
         else:
             better[touched(labels, near, PIECES_OF[step.part])] = False
+        if step.part == "near_miss" and near > 0:
+            better[overhang(labels, near, detections)] = False
         after = naive.detections_scores(labels, better, near)[:, 0]
         assert step.before == pytest.approx(before[step.event], abs=1e-9)
         assert step.after == pytest.approx(after[step.event], abs=1e-9)
@@ -127,6 +145,96 @@ def sentence(y_true, y_score, near=3.0):
 )
 def test_sentences(y_score, words):
     assert words in sentence([0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0], y_score)
+
+
+def wide(start, stop, *, near, more=()):
+    """Return the explanation of an alarm around the event [100, 120), and of alarms at more points."""
+    labels, scores = np.zeros(400, int), np.zeros(400)
+    labels[100:120] = 1
+    scores[start:stop] = 9
+    scores[list(more)] = 9
+    return dqeval.explain(labels, scores, near=near)
+
+
+def test_a_wide_alarm_is_one_alarm_and_no_near_miss():
+    found = wide(88, 160, near=50)
+    (event,) = found.events
+    assert "; the alarm is wider than the event: 12 points early, 40 late; no false alarm. " in event.sentence
+    assert event.sentence.endswith("Near misses, the alarm's width among them, cost most (0.18 of DQE).")
+    assert (event.near_misses, event.early, event.late, event.beyond) == ((), 12, 40, 0)
+    assert found.improvements[0].sentence.startswith(
+        "Begin the alarm at [100, 120) 12 points later and end it 40 points earlier: there DQE goes from "
+    )
+    assert "near miss around" not in str(found)
+    row = found.records()[0]
+    assert (row["near_misses"], row["early"], row["late"], row["beyond_near"]) == (0, 12, 40, 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "near", "more", "words"),
+    [
+        (88, 110, 50, (), "the alarm is wider than the event: 12 points early; no false alarm"),
+        (110, 121, 50, (), "the alarm is wider than the event: 1 point late; no false alarm"),
+        (88, 160, 24, (), "12 points early, 40 late, 16 of them beyond the near range, where they are a false alarm. "),
+        (88, 160, 24, (300,), "where they are a false alarm; one false alarm of 1 point. "),
+        (88, 130, 50, (140,), "12 points early, 10 late; one near miss, 20 points late; no false alarm"),
+        (
+            100,
+            130,
+            0,
+            (),
+            "10 points late, 10 of them beyond the near range, where they are a false alarm. False alarms, the",
+        ),
+    ],
+)
+def test_wide_alarms_in_words(start, stop, near, more, words):
+    assert words in wide(start, stop, near=near, more=more).events[0].sentence
+
+
+def test_an_alarm_beside_an_event_that_it_does_not_touch_is_a_near_miss():
+    found = wide(88, 100, near=50, more=(110,))
+    assert "Captured, at every threshold; one near miss, right before it; no" in found.events[0].sentence
+    assert found.events[0].early == 0
+
+
+def test_alarms_are_narrowed_and_others_silenced():
+    (step,) = wide(90, 120, near=50, more=(140,)).improvements
+    assert step.sentence.startswith(
+        "Begin the alarm at [100, 120) 10 points later and silence the near miss around [100"
+    )
+    all_of_it, beyond = wide(100, 190, near=24).improvements
+    assert beyond.sentence.startswith("End the alarm at [100, 120) 46 points earlier: there DQE goes from ")
+    assert all_of_it.sentence.startswith("End the alarm at [100, 120) 70 points earlier: there DQE goes from ")
+    assert all_of_it.after == 1
+    assert len(wide(100, 130, near=0).improvements) == 1
+
+
+def test_an_alarm_over_two_events_is_cut_between_them():
+    labels, scores = np.zeros(100, int), np.zeros(100)
+    labels[[30, 60]] = 1
+    scores[30:61] = 9
+    first, second = dqeval.explain(labels, scores, near=20).events
+    assert (first.early, first.late, second.early, second.late) == (0, 14.5, 14.5, 0)
+    assert "14.5 points late" in first.sentence
+
+
+def test_nothing_detected_explains_its_zeros():
+    labels, scores = np.zeros(100, int), np.zeros(100)
+    labels[[30, 60]] = 1
+    scores[[30, 60]] = 9, 1
+    scores[[1, 9, 48, 52, 70, 80, 90, 95, 99]] = 2
+    first, second = dqeval.explain(labels, scores, near=5).events
+    assert "no false alarm (first at 2): nothing is detected here, so every score is 0. Missing it" in second.sentence
+    assert "nothing is detected" not in first.sentence
+
+
+def test_captured_is_not_called_missing():
+    labels, scores = np.zeros(60, int), np.zeros(60)
+    labels[[20, 40]] = 1
+    scores[[20, 40]] = 9, 5
+    captured = dqeval.explain(labels, scores, near=5).events[1].sentence
+    assert captured.startswith("Captured, at thresholds up to 5")
+    assert captured.endswith("Most is lost at the thresholds that miss it (0.45 of DQE).")
 
 
 def test_one_false_alarm_of_one_point():
@@ -190,7 +298,7 @@ def test_improvements_in_words():
     steps = [step.sentence for step in dqeval.explain(labels, scores, near=2).improvements]
     assert steps == [
         "Raise the highest score in [30, 31) from 4 to 7.0: there DQE goes from 0.00 to 1.00.",
-        "Silence the near miss around [50, 51), which scores up to 9: there DQE goes from 0.88 to 1.00.",
+        "End the alarm at [50, 51) 1 point earlier: there DQE goes from 0.88 to 1.00.",
     ]
     scores[30] = 9
     scores[[20, 22, 38, 57]] = 9

@@ -10,6 +10,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval.events import find_events
+from dqeval.types import MEANING
 
 
 @given(own.labels())
@@ -68,6 +69,7 @@ def test_results_print_as_text_and_as_html():
         "[1, 2)  1.000    1.000      1.000        1.000",
         "[4, 5)  0.330    0.330      0.330        0.330",
         "near 1, 100 thresholds",
+        *MEANING.splitlines(),
     ]
     html = result._repr_html_()
     assert html.count("<tr>") == 4
@@ -81,8 +83,8 @@ def test_results_print_as_text_and_as_html():
 def test_long_tables_are_cut():
     y_true = np.arange(100) % 2
     lines = str(dqeval.evaluate(y_true, y_true, near=0)).splitlines()
-    assert len(lines) == 24
-    assert lines[-2:] == ["... and 31 more", "near 0, 100 thresholds"]
+    assert len(lines) == 26
+    assert lines[-4:] == ["... and 31 more", "near 0, 100 thresholds", *MEANING.splitlines()]
 
 
 def test_combined_prints_and_counts_what_was_left_out():

@@ -55,6 +55,7 @@ def test_latex():
         "% 10 %",
     ]
     assert not Table(("a",), []).latex().endswith("%")
+    assert Table(("a",), [], note="one\ntwo").latex().endswith("\n% one\n% two")
     assert (
         in_latex("a\\b~c^d {e} −1 × 2")
         == r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d \{e\} $-$1 $\times$ 2"

@@ -12,13 +12,14 @@ import numpy as np
 from dqeval import thresholds as levelling
 from dqeval import validate
 from dqeval.events import find_events
-from dqeval.explanation import WORTH_SAYING, EventExplanation, Explanation, Improvement
+from dqeval.explanation import WORTH_SAYING, EventExplanation, Explanation, Improvement, in_points
 from dqeval.metrics import dqe
 from dqeval.partition import cut
-from dqeval.parts import parts_in
+from dqeval.parts import belonging_to_captures, parts_in
 from dqeval.period import near_range
 from dqeval.scored import Scored, scored_as_given
-from dqeval.types import PARTS, BoolArray, Curve, FloatArray, IntArray, Numbers, Partition
+from dqeval.tables import listed
+from dqeval.types import PARTS, BoolArray, Curve, EventScores, FloatArray, IntArray, Numbers, Partition
 
 THRESHOLDS = 100
 MOST_IMPROVEMENTS = 3
@@ -66,10 +67,11 @@ def explain(
     Never captured; one near miss, 2 points late; no false alarm.
     Missing it costs most (0.79 of DQE).
     """
+    validate.text("name", name)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = scored_as_given(labels, raw)
     validate.defined(scored.events, "raise")
-    regions = cut(scored.events, near_range(labels, near=near, period=period, values=values))
+    regions = cut(scored.events, near_range(y_true, labels, near=near, period=period, values=values))
     return _Explaining(scored, regions).explanation(name)
 
 
@@ -83,7 +85,10 @@ class _Explaining:
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
         self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact(scored.scores, regions)))
         self.detections: BoolArray = scored.scores >= self.start
-        self.parts = parts_in(find_events(self.detections), regions)
+        parts = parts_in(find_events(self.detections), regions)
+        owned = belonging_to_captures(parts)
+        # What is detected apart from the alarms that capture events, and what these have beyond the events.
+        self.parts, self.overhang = parts.without(owned), parts.without(~owned)
         self.threshold = self.raw_threshold()
         events = regions.events
         # Where scores are changed to do away with each kind of trouble.
@@ -124,10 +129,22 @@ class _Explaining:
                 captured_to=digits.shown(self.highest_in_event(i)),
                 near_misses=tuple(self.parts.of(i, "near miss")),
                 false_alarms=tuple(self.parts.of(i, "false alarm")),
+                **self.width(i),
                 first_near_miss=digits.shown(self.highest(i, "near_miss")),
                 first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
                 costs={part: float(costs[part][i]) for part in PARTS},
             )
+
+    def width(self, i: int) -> dict[str, float]:
+        """Return how much of alarms that capture an event lies before it, behind it, and beyond the near range."""
+        beyond = self.overhang.of(i, "false alarm")
+        outside = [*self.overhang.of(i, "near miss"), *beyond]
+        event = self.result.per_event[i]
+        return {
+            "early": _duration(part for part in outside if part[0] < event.start),
+            "late": _duration(part for part in outside if part[0] >= event.stop),
+            "beyond": _duration(beyond),
+        }
 
     def highest_in_event(self, i: int) -> float | None:
         """Return the highest score in an event, if it is ever detected."""
@@ -173,20 +190,37 @@ class _Explaining:
 
     def steps(self, part: str) -> Iterator[Improvement]:
         """Yield the change of one kind at each event where it brings anything."""
-        changed = self.detections.copy()
-        changed[self.places[part]] = part == "capture"
-        before, after = self.sdqe_of(self.detections), self.sdqe_of(changed)
+        before, after = self.sdqe_of(self.detections), self.sdqe_of(self.changed(part))
         for i in np.flatnonzero(after > before).tolist():
             silenced = [] if part == "capture" else self.parts.of(i, part.replace("_", " "))
+            cut_off = self.cut_off(i, part)
             peaks = [self.peak_of(found) for found in silenced]
+            gain = f"there DQE goes from {before[i]:.2f} to {after[i]:.2f}"
             yield Improvement(
                 event=i,
                 part=part,
                 before=float(before[i]),
                 after=float(after[i]),
-                moved=self.moved(i, peaks),
-                sentence=f"{self.change(i, part, peaks)}: there DQE goes from {before[i]:.2f} to {after[i]:.2f}.",
+                moved=self.moved(i, [*peaks, *map(self.peak_of, cut_off)]),
+                sentence=f"{self.change(i, part, peaks, cut_off)}: {gain}.",
             )
+
+    def changed(self, part: str) -> BoolArray:
+        """Return the detections with one kind of trouble mended everywhere.
+
+        An alarm that ends with its event ends there: without its near misses, it has no false alarm beyond them.
+        """
+        changed = self.detections.copy()
+        changed[self.places[part]] = part == "capture"
+        if part == "near_miss" and self.regions.near > 0:
+            for start, stop in zip(self.overhang.starts, self.overhang.stops, strict=True):
+                changed[int(np.floor(start)) : int(np.ceil(stop))] = False
+        return changed
+
+    def cut_off(self, i: int, part: str) -> list[tuple[float, float]]:
+        """Return what is taken off the alarms that capture an event, to mend one kind of trouble."""
+        kinds = {"capture": (), "near_miss": ("near miss", "false alarm"), "false_alarm": ("false alarm",)}[part]
+        return [found for kind in kinds for found in self.overhang.of(i, kind)]
 
     def sdqe_of(self, detections: BoolArray) -> FloatArray:
         return dqe.local_scores(levelling.detected(detections, self.regions))[:, 0]
@@ -202,17 +236,36 @@ class _Explaining:
             return max(self.start - float(scores[self.places["capture"][i]]), step)
         return float(np.sum(scores[silenced] - self.start + step))
 
-    def change(self, i: int, part: str, peaks: list[int]) -> str:
+    def change(self, i: int, part: str, peaks: list[int], cut_off: list[tuple[float, float]]) -> str:
         """Say what to change."""
         event, raw, digits = self.result.per_event[i], self.scored.raw, _Digits(self.scored.raw)
         place = f"[{event.start}, {event.stop})"
         if part == "capture":
             now = digits.shown(raw[self.places["capture"][i]])
             return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
-        noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
-        which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
-        verb = "scores" if len(peaks) == 1 else "score"
-        return f"Silence {which} around {place}, which {verb} up to {digits.shown(raw[peaks].max())}"
+        steps = list(_trims(event, cut_off))
+        if peaks:
+            noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
+            which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
+            verb = "scores" if len(peaks) == 1 else "score"
+            steps.append(f"silence {which} around {place}, which {verb} up to {digits.shown(raw[peaks].max())}")
+        words = listed(steps)
+        return words[0].upper() + words[1:]
+
+
+def _trims(event: EventScores, cut_off: list[tuple[float, float]]) -> Iterator[str]:
+    """Say how much later an alarm should begin, and how much earlier it should end."""
+    early = _duration(part for part in cut_off if part[0] < event.start)
+    late = _duration(part for part in cut_off if part[0] >= event.stop)
+    alarm = f"the alarm at [{event.start}, {event.stop})"
+    if early:
+        yield f"begin {alarm} {in_points(early)} later"
+    if late:
+        yield f"end {'it' if early else alarm} {in_points(late)} earlier"
+
+
+def _duration(parts: Iterable[tuple[float, float]]) -> float:
+    return sum(stop - start for start, stop in parts)
 
 
 class _Digits:

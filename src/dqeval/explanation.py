@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from dqeval.tables import Page, counted
-from dqeval.types import DQEResult, EventScores
+from dqeval.types import MEANING, DQEResult, EventScores
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -30,7 +31,13 @@ class EventExplanation:
         The highest threshold at which it is captured, that is the highest score in it, with as many digits as tell it
         from other scores; empty if it never is.
     near_misses, false_alarms : tuple of (start, stop)
-        What is detected at the threshold to start from, outside the event but in its region.
+        What is detected at the threshold to start from, outside the event but in its region, apart from alarms that
+        capture it.
+    early, late : float
+        By how many points an alarm that captures it begins before it, and ends behind it, at that threshold. Where they
+        lie beyond the near range, they count as a false alarm.
+    beyond : float
+        How many of these points do.
     first_near_miss, first_false_alarm : str
         The highest threshold at which there is one; empty if there never is.
     costs : dict of str to float
@@ -43,6 +50,9 @@ class EventExplanation:
     captured_to: str
     near_misses: tuple[Part, ...]
     false_alarms: tuple[Part, ...]
+    early: float
+    late: float
+    beyond: float
     first_near_miss: str
     first_false_alarm: str
     costs: dict[str, float]
@@ -69,9 +79,25 @@ class EventExplanation:
         return self.false_alarms[-1][1] - self.false_alarms[0][0] if self.false_alarms else 0.0
 
     @property
+    def wide(self) -> bool:
+        """Whether an alarm that captures it reaches beyond it."""
+        return self.early + self.late > 0
+
+    @property
     def sentence(self) -> str:
         """The event in plain words."""
-        return f"{self._captured()}; {self._near_missed()}; {self._alarmed()}. {self._cost()}"
+        return f"{'; '.join(self._happenings())}. {self._cost()}"
+
+    def _happenings(self) -> Iterator[str]:
+        """Yield what is detected, and what is not."""
+        yield self._captured()
+        if self.wide:
+            yield self._width()
+        if self.near_misses or not self.wide:
+            yield self._near_missed()
+        if self.false_alarms or not self.beyond:
+            nothing = not (self.captured or self.near_misses or self.false_alarms)
+            yield self._alarmed() + ": nothing is detected here, so every score is 0" * nothing
 
     def _captured(self) -> str:
         if not self.captured_to:
@@ -80,6 +106,14 @@ class EventExplanation:
             return "Captured, at every threshold"
         until = f"at thresholds up to {self.captured_to}, {self.scores.capture:.0%} of them"
         return f"Captured, {until}" if self.captured else f"Missed: captured only {until}"
+
+    def _width(self) -> str:
+        ends = [f"{in_points(self.early)} early"] if self.early else []
+        ends += [f"{in_points(self.late) if not ends else f'{self.late:,g}'} late"] if self.late else []
+        beyond = (
+            f", {self.beyond:,g} of them beyond the near range, where they are a false alarm" if self.beyond else ""
+        )
+        return f"the alarm is wider than the event: {', '.join(ends)}{beyond}"
 
     def _near_missed(self) -> str:
         if not self.near_misses:
@@ -97,22 +131,34 @@ class EventExplanation:
         distance = self._distance(part)
         if distance == 0:
             return "right before it" if early else "right behind it"
-        return f"{_points(distance)} {'early' if early else 'late'}"
+        return f"{in_points(distance)} {'early' if early else 'late'}"
 
     def _alarmed(self) -> str:
         if not self.false_alarms:
             return f"no false alarm{_first(self.first_false_alarm)}"
         found = _number(len(self.false_alarms), "false alarm", "false alarms")
         if len(self.false_alarms) == 1:
-            return f"{found} of {_points(self.false_alarm_points)}"
-        return f"{found}, {_points(self.false_alarm_points)} in all, scattered over {_points(self.false_alarm_reach)}"
+            return f"{found} of {in_points(self.false_alarm_points)}"
+        return (
+            f"{found}, {in_points(self.false_alarm_points)} in all, scattered over {in_points(self.false_alarm_reach)}"
+        )
 
     def _cost(self) -> str:
         part = self.costs_most
         if part is None:
             return "Nothing is lost."
-        what = "Missing it costs" if part == "capture" else f"{TROUBLE[part].capitalize()} cost"
-        return f"{what} most ({self.costs[part]:.2f} of DQE)."
+        lost = f"({self.costs[part]:.2f} of DQE)"
+        if part == "capture":
+            return (
+                f"Most is lost at the thresholds that miss it {lost}."
+                if self.captured
+                else f"Missing it costs most {lost}."
+            )
+        width = ", the alarm's width among them," if self._is_width(part) else ""
+        return f"{TROUBLE[part].capitalize()}{width} cost most {lost}."
+
+    def _is_width(self, part: str) -> bool:
+        return self.beyond > 0 if part == "false_alarm" else self.wide
 
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row."""
@@ -124,6 +170,9 @@ class EventExplanation:
             "nearest_near_miss": self.nearest,
             "false_alarms": len(self.false_alarms),
             "false_alarm_points": self.false_alarm_points,
+            "early": self.early,
+            "late": self.late,
+            "beyond_near": self.beyond,
             "false_alarm_reach": self.false_alarm_reach,
             "first_near_miss": self.first_near_miss,
             "first_false_alarm": self.first_false_alarm,
@@ -206,7 +255,7 @@ class Explanation:
         r = self.result
         opening = f"{self.name}: " if self.name else ""
         opening += f"DQE {r.dqe:.3f} (capture {r.capture:.3f}, near miss {r.near_miss:.3f}, false alarm "
-        opening += f"{r.false_alarm:.3f}) over {counted(len(r.per_event), 'event')}, near {r.near:g}."
+        opening += f"{r.false_alarm:.3f}) over {counted(len(r.per_event), 'event')}, near {r.near:g}.\n{MEANING}"
         lines = [f"- [{e.scores.start}, {e.scores.stop}) DQE {e.scores.dqe:.3f}. {e.sentence}" for e in self.events]
         parts = [opening, self._start(), "\n".join(lines)]
         if self.improvements:
@@ -249,6 +298,18 @@ class Explanation:
         return self.page().html()
 
 
+def lost(cost: float) -> str:
+    """Return what is lost, in three decimals, with a word for what is gained instead.
+
+    Examples
+    --------
+    >>> lost(0.25), lost(-0.0021), lost(-0.0001)
+    ('0.250', '0.002 gained', '0.000')
+    """
+    shown = f"{abs(cost):.3f}"
+    return f"{shown} gained" if cost < 0 and float(shown) > 0 else shown
+
+
 def _first(threshold: str) -> str:
     return f" (first at {threshold})" if threshold else ""
 
@@ -257,5 +318,6 @@ def _number(count: int, singular: str, plural: str) -> str:
     return f"one {singular}" if count == 1 else f"{count:,} {plural}"
 
 
-def _points(length: float) -> str:
+def in_points(length: float) -> str:
+    """Return a duration in words."""
     return "1 point" if length == 1 else f"{length:,g} points"

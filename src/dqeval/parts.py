@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dqeval.types import Events, FloatArray, IntArray, Partition
+from dqeval.types import BoolArray, Events, FloatArray, IntArray, Partition
 
 PIECES = ("false alarm", "near miss", "capture", "near miss", "false alarm")  # of a region, in time order
 
@@ -40,6 +40,24 @@ class Parts:
             )
             if PIECES[piece] == kind
         ]
+
+    def without(self, owned: BoolArray) -> Parts:
+        """Return the others than some."""
+        return Parts(self.event[~owned], self.piece[~owned], self.starts[~owned], self.stops[~owned])
+
+
+def belonging_to_captures(parts: Parts) -> BoolArray:
+    """Tell which parts are the rest of an alarm that captures an event: they go on, without a gap, from the event.
+
+    An alarm is not followed into the region of the next event: what it is there, it is to that event.
+    """
+    kinds = np.array(PIECES)[parts.piece]
+    joined = (parts.stops[:-1] == parts.starts[1:]) & (parts.event[:-1] == parts.event[1:])
+    owned = kinds == "capture"
+    for _ in range(2):  # to the near-miss piece, and from there to the false-alarm piece, on both sides
+        owned[1:] |= joined & owned[:-1]
+        owned[:-1] |= joined & owned[1:]
+    return np.asarray(owned & (kinds != "capture"))
 
 
 def parts_in(detections: Events, regions: Partition) -> Parts:

@@ -158,7 +158,7 @@ class Table:
         lines += [" & ".join(map(_latex_cell, self.header)) + r" \\", "\\midrule"]
         lines += [" & ".join(row) + r" \\" for row in rows]
         lines += ["\\bottomrule", "\\end{tabular}"]
-        return "\n".join([*lines, *([f"% {printable(self.note)}"] if self.note else [])])
+        return "\n".join([*lines, *(f"% {line}" for line in printable(self.note).splitlines())])
 
     def _shown(self, most_rows: int | None) -> tuple[Sequence[Sequence[str]], list[str]]:
         """Return the rows that are shown, and the notes below them."""

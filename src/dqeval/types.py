@@ -24,6 +24,10 @@ Numbers = ArrayLike  # a list, an array, a Series: what dqeval.validate reads as
 
 COLUMNS = ("DQE", "capture", "near miss", "false alarm")
 PARTS = ("capture", "near_miss", "false_alarm")  # of DQE, as attributes are called
+# What the ends of the scale mean, to stand where the numbers stand.
+MEANING = """\
+1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
+False alarm: 1 where there is none; 0 also where nothing at all is detected."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +236,7 @@ class DQEResult:
         rows = [(f"all {n:,}" if n != 1 else "all", *_numbers(self))]
         rows += [(f"[{event.start}, {event.stop})", *_numbers(event)) for event in self.per_event]
         swept = "all thresholds" if self.thresholds == "exact" else counted(self.thresholds, "threshold")
-        return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}")
+        return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}\n{MEANING}")
 
     def __str__(self) -> str:
         return self._table().text()
