@@ -5,6 +5,7 @@ import pytest
 
 import dqeval
 from dqeval import Series
+from dqeval.compare import _cost_more
 
 LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
 
@@ -76,24 +77,85 @@ def test_no_winner_where_all_miss():
 
 
 def test_disagreements_name_the_part_that_explains_them(demo):
-    found = {(d.better, d.worse): d for d in demo.disagreements}
-    assert found["sharp", "jumpy"].metrics == ("point_adjusted_f1", "affiliation_f1")
-    assert found["sharp", "jumpy"].part == "false_alarm"
-    assert found["sharp", "jumpy"].sentence.startswith(
-        "PA-F1 and AF prefer jumpy to sharp; DQE does not (0.557 against"
-    )
-    assert "false alarms cost jumpy 0.406, sharp 0.085." in found["sharp", "jumpy"].sentence
+    (found,) = demo.disagreements
+    assert (found.better, found.worse, found.part) == ("late", "jumpy", "false_alarm")
+    assert found.metrics[:3] == ("auc_pr", "tapr_f1", "point_f1")
+    assert found.sentence.startswith("AUC-PR, TaF, Original-F, ")
+    assert "prefer jumpy to late; DQE does not (0.557 against 0.577)" in found.sentence
+    assert found.sentence.endswith("false alarms cost jumpy 0.406, late 0.109.")
+    assert found.size == demo.panels["late"]["dqe"] - demo.panels["jumpy"]["dqe"]
     for d in demo.disagreements:
         assert demo.panels[d.better]["dqe"] > demo.panels[d.worse]["dqe"]
         for metric in d.metrics:
             assert demo.panels[d.worse][metric] > demo.panels[d.better][metric]
 
 
+def test_what_noise_explains_is_no_disagreement(demo):
+    # By 0.011 and 0.013, where random scores spread by 0.065 and 0.028.
+    sharp, jumpy, chance = demo.panels["sharp"], demo.panels["jumpy"], demo.chance["sharp"]
+    for metric in ("point_adjusted_f1", "affiliation_f1"):
+        assert 0 < jumpy[metric] - sharp[metric] < 2 * chance.spread[metric]
+    assert ("sharp", "jumpy") not in {(d.better, d.worse) for d in demo.disagreements}
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Return a comparison of 17 detectors: the three of the demo, with more and more noise."""
+    series, random = dqeval.datasets.demo(), np.random.RandomState(1)
+    scores = {
+        f"{name}{i}": column + 0.06 * i * random.rand(len(column))
+        for i in range(6)
+        for name, column in series.scores.items()
+    }
+    scores.pop("jumpy5")
+    return dqeval.compare(Series("many", series.labels, scores), near=24, repeats=4)
+
+
+def test_the_largest_disagreements_of_17_detectors_come_first(many):
+    assert len(many.panels) == 17
+    found = many.disagreements
+    assert len(found) > 5
+    assert [d.size for d in found] == sorted((d.size for d in found), reverse=True)
+    for d in found:
+        better, worse, spread = many.panels[d.better], many.panels[d.worse], many.chance[d.better].spread
+        gaps = {metric: worse[metric] - better[metric] for metric in d.metrics}
+        assert all(gap >= max(0.01, 2 * spread[metric]) for metric, gap in gaps.items())
+        assert better["dqe"] - worse["dqe"] >= max(0.01, 2 * spread["dqe"])
+        assert d.size == min(better["dqe"] - worse["dqe"], max(gaps.values()))
+
+
+def test_few_of_many_disagreements_are_shown(many):
+    _, _, listed = str(many).partition("Where the metrics disagree with DQE, by more than noise explains:\n\n")
+    lines = listed.splitlines()
+    assert lines[:5] == [f"- {d.sentence}" for d in many.disagreements[:5]]
+    assert lines[5:] == [f"- and {len(many.disagreements) - 5} more, by less; as JSON, all are there"]
+    assert len(many.numbers()["disagreements"]) == len(many.disagreements)
+
+
+def test_what_near_misses_gain_has_a_word():
+    far = scores_with(a=(20, 23, 9), b=(47, 48, 9))  # 6 points before the second event
+    close = scores_with(a=(20, 23, 9), b=(52, 53, 9))
+    closer = scores_with(a=(20, 23, 9), b=(52, 53, 9), c=(53, 54, 1))
+    found = dqeval.compare(Series("s", LABELS, {"far": far, "close": close, "closer": closer}), near=12, repeats=2)
+    costs = {name: explanation.costs["near_miss"] for name, explanation in found.explanations.items()}
+    assert costs["close"] < costs["far"] < 0
+    row = dict(zip(found.cost_table().header, found.cost_table().rows[1], strict=True))
+    assert row["close"] == f"{-costs['close']:.3f} gained"
+    assert found.cost_table().note.endswith("; near misses gain where they are all that an event has")
+    better, worse = found.explanations["close"], found.explanations["far"]
+    shown = f"near misses bring close {-costs['close']:.3f}, and far {-costs['far']:.3f}"
+    assert _cost_more(worse, better, "near_miss") == shown
+    lost = dqeval.compare(Series("s", LABELS, {"wide": scores_with(a=(18, 25, 9), b=(51, 58, 9))}), near=12, repeats=2)
+    wide = lost.explanations["wide"]
+    shown = f"near misses cost wide {wide.costs['near_miss']:.3f}, and bring close {-costs['close']:.3f}"
+    assert _cost_more(wide, better, "near_miss") == shown
+
+
 def test_detectors_that_only_other_metrics_tell_apart():
     found = comparison(whole=scores_with(a=(20, 23, 9)), point=scores_with(a=(21, 22, 9)))
     assert found.panels["whole"]["point_f1"] > found.panels["point"]["point_f1"]
     assert found.disagreements == ()
-    assert "No metric puts two detectors in the other order than DQE." in str(found)
+    assert "No metric puts two detectors in the other order than DQE, by more than noise explains." in str(found)
 
 
 def test_a_metric_that_fails_says_why():
@@ -112,7 +174,7 @@ def test_page(demo):
     text = str(demo)
     assert text.startswith(f"demo: 6 events, near 24, half the given period. {demo.verdict}")
     assert demo.start_table().rows[1] == ("late", "0.49", "0.757", "1", "[214, 218), [1010, 1013)")
-    assert "- PA-F1 and AF prefer jumpy" in text
+    assert "- AUC-PR, TaF, Original-F, VUS-PR" in text
     assert "by chance: random scores, 10 repeats" in text
 
 

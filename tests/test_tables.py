@@ -55,7 +55,8 @@ def test_latex():
         "% 10 %",
     ]
     assert not Table(("a",), []).latex().endswith("%")
-    assert Table(("a",), [], note="one\ntwo").latex().endswith("\n% one\n% two")
+    assert Table(("a",), [], note="one", legend=["two"]).latex().endswith("\n% one\n% two")
+    assert Table(("a",), [], note="one", legend=["two"]).markdown().endswith("\n\none\ntwo")
     assert (
         in_latex("a\\b~c^d {e} −1 × 2")
         == r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d \{e\} $-$1 $\times$ 2"

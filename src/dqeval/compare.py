@@ -7,32 +7,40 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from dqeval import validate
 from dqeval.datasets.columns import Data, as_series
 from dqeval.evaluation import Chance, Evaluation
 from dqeval.explain import explain
-from dqeval.explanation import TROUBLE, Explanation
+from dqeval.explanation import TROUBLE, Explanation, lost
 from dqeval.scoring import Near, Progress, best_marked, dqe_of, near_of, part_label
 from dqeval.scoring import panels as panels_of
 from dqeval.tables import Page, Table, best_of, counted
 from dqeval.types import PARTS, EventScores
 
-SAME = 0.0005  # values that are closer print alike, and do not disagree
+SAME = 0.0005  # values that are closer print alike
 SHOWN_OTHERS = 3
+SHOWN_DISAGREEMENTS = 5
+# By less than this, or than two spreads of random scores on the same labels, a difference may be noise.
+LEAST_DIFFERENCE, SPREADS = 0.01, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two detectors that some metrics put in the other order than DQE does.
+    """Two detectors that some metrics put in the other order than DQE does, both by more than noise explains.
+
+    A difference counts if it is at least 0.01, and at least twice the spread of random scores on the same labels.
 
     Attributes
     ----------
     better, worse : str
         By DQE.
     metrics : tuple of str
-        Those that prefer ``worse``.
+        Those that prefer ``worse``, the clearest first.
     part : "capture", "near_miss", "false_alarm" or None
         The part of DQE that explains it: what it costs ``worse`` more than ``better``; None if there is none.
     sentence : str
+    size : float
+        By how much DQE prefers ``better``, or the clearest of the metrics ``worse``, whichever is less.
     """
 
     better: str
@@ -40,6 +48,7 @@ class Disagreement:
     metrics: tuple[str, ...]
     part: str | None
     sentence: str
+    size: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,7 @@ class Comparison:
     winners : tuple of tuple of str
         For each event, the detectors with the highest DQE there; none if all have 0.
     disagreements : tuple of Disagreement
+        The largest first.
     """
 
     name: str
@@ -144,10 +154,13 @@ class Comparison:
         return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
 
     def _agreement(self) -> Iterator[str]:
-        if self.disagreements:
-            yield "\n".join(["Where the metrics disagree:", "", *(f"- {d.sentence}" for d in self.disagreements)])
+        shown = [f"- {d.sentence}" for d in self.disagreements[:SHOWN_DISAGREEMENTS]]
+        if (more := len(self.disagreements) - len(shown)) > 0:
+            shown.append(f"- and {more:,} more, by less; as JSON, all are there")
+        if shown:
+            yield "\n".join(["Where the metrics disagree with DQE, by more than noise explains:", "", *shown])
         elif len(self.panels) > 1:
-            yield "No metric puts two detectors in the other order than DQE."
+            yield "No metric puts two detectors in the other order than DQE, by more than noise explains."
 
     def _notes(self) -> Iterator[str]:
         binary = [name for name, panel in self.panels.items() if panel.binary]
@@ -187,8 +200,10 @@ class Comparison:
     def cost_table(self) -> Table:
         """Return what each kind of trouble costs each detector."""
         costs = [found.costs for found in self.explanations.values()]
-        rows = [(words, *(f"{cost[part]:.3f}" for cost in costs)) for part, words in TROUBLE.items()]
-        return Table(("lost to", *self.panels), rows, note="with DQE, these add up to 1")
+        rows = [(words, *(lost(cost[part]) for cost in costs)) for part, words in TROUBLE.items()]
+        gained = any("gained" in cell for row in rows for cell in row)
+        why = "; near misses gain where they are all that an event has" if gained else ""
+        return Table(("lost to", *self.panels), rows, note=f"with DQE, these add up to 1{why}")
 
     def event_table(self) -> Table:
         """Return DQE of each event for each detector, and who is best there."""
@@ -291,8 +306,9 @@ def compare(
     """
     series = as_series(data)
     # The chance level takes as long as so many detectors more.
-    steps = len(series.scores) + repeats
-    tell = progress or (lambda done, total: None)
+    steps = len(series.scores) + validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    validate.seed(seed)
+    tell = validate.callback("progress", progress) or (lambda done, total: None)
     found = panels_of(series, near=near, period=period, progress=lambda done, _: tell(done, steps))
     found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
     explanations = {
@@ -300,7 +316,7 @@ def compare(
     }
     chance = _chances(found, repeats, seed, lambda done, _: tell(len(found) + done, steps))
     used = near_of(series, near=near, period=period)
-    disagreements = _disagreements(found, explanations)
+    disagreements = _disagreements(found, explanations, chance)
     return Comparison(series.name, found, chance, explanations, used, _winners(found), disagreements)
 
 
@@ -323,19 +339,29 @@ def _winners(panels: dict[str, Evaluation]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names[i] for i in best_of(row) if row[i] >= SAME) for row in rows)
 
 
-def _disagreements(panels: dict[str, Evaluation], explanations: dict[str, Explanation]) -> tuple[Disagreement, ...]:
+def _disagreements(
+    panels: dict[str, Evaluation], explanations: dict[str, Explanation], chance: dict[str, Chance]
+) -> tuple[Disagreement, ...]:
     found = []
     for better, worse in combinations(panels, 2):
         a, b = panels[better], panels[worse]
-        metrics = tuple(metric for metric in a if b[metric] - a[metric] >= SAME)
-        if metrics and a["dqe"] - b["dqe"] >= SAME:
+        noise = {metric: _noise(metric, chance[better], chance[worse]) for metric in a}
+        ahead = {metric: b[metric] - a[metric] for metric in a if b[metric] - a[metric] >= noise[metric]}
+        metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric]))
+        if metrics and (by := a["dqe"] - b["dqe"]) >= noise["dqe"]:
             part = _explaining(explanations[better], explanations[worse])
             names = _listed([a.labels[metric] for metric in metrics])
             prefer = f"{names} prefer{'s' if len(metrics) == 1 else ''} {worse} to {better}"
             dqe = f"DQE does not ({b['dqe']:.3f} against {a['dqe']:.3f})"
             why = _cost_more(explanations[worse], explanations[better], part) if part else "no single part explains it"
-            found.append(Disagreement(better, worse, metrics, part, f"{prefer}; {dqe}: {why}."))
-    return tuple(found)
+            size = min(by, ahead[metrics[0]])
+            found.append(Disagreement(better, worse, metrics, part, f"{prefer}; {dqe}: {why}.", size))
+    return tuple(sorted(found, key=lambda disagreement: -disagreement.size))
+
+
+def _noise(metric: str, *chances: Chance) -> float:
+    """Return the least difference of a metric that says anything."""
+    return max(LEAST_DIFFERENCE, *(SPREADS * chance.spread[metric] for chance in chances))
 
 
 def _explaining(better: Explanation, worse: Explanation) -> str | None:
@@ -346,7 +372,11 @@ def _explaining(better: Explanation, worse: Explanation) -> str | None:
 
 
 def _cost_more(worse: Explanation, better: Explanation, part: str) -> str:
-    return f"{TROUBLE[part]} cost {worse.name} {worse.costs[part]:.3f}, {better.name} {better.costs[part]:.3f}"
+    more, less = worse.costs[part], better.costs[part]
+    if more < 0:
+        return f"{TROUBLE[part]} bring {better.name} {-less:.3f}, and {worse.name} {-more:.3f}"
+    others = f"and bring {better.name} {-less:.3f}" if less < 0 else f"{better.name} {less:.3f}"
+    return f"{TROUBLE[part]} cost {worse.name} {more:.3f}, {others}"
 
 
 def _listed(names: list[str]) -> str:

@@ -116,6 +116,8 @@ class Table:
         The cells that stand out, such as the best of a row.
     text_columns : int
         How many columns are text, set to the left.
+    legend : sequence of str
+        What the numbers mean: lines below the note.
     """
 
     header: Sequence[str]
@@ -123,6 +125,7 @@ class Table:
     note: str = ""
     marked: Collection[tuple[int, int]] = frozenset()
     text_columns: int = 1
+    legend: Sequence[str] = ()
 
     def text(self, *, most_rows: int | None = MOST_ROWS, emphasis: Emphasis = str, width: int | None = None) -> str:
         """Return the table as aligned lines, cut after some rows; sentences in it no wider than some width."""
@@ -149,7 +152,7 @@ class Table:
         rows = [list(map(in_markdown, self.header)), self._aligned("---", "---:")]
         rows += self._emphasised(self.rows, in_markdown, lambda cell: f"**{cell}**")
         lines = [f"| {' | '.join(row)} |" for row in rows]
-        return "\n".join([*lines, *(["", in_markdown(self.note)] if self.note else [])])
+        return "\n".join([*lines, *(["", *map(in_markdown, self._notes())] if self.note else [])])
 
     def latex(self) -> str:
         """Return the table in LaTeX, for the package booktabs."""
@@ -158,14 +161,18 @@ class Table:
         lines += [" & ".join(map(_latex_cell, self.header)) + r" \\", "\\midrule"]
         lines += [" & ".join(row) + r" \\" for row in rows]
         lines += ["\\bottomrule", "\\end{tabular}"]
-        return "\n".join([*lines, *(f"% {line}" for line in printable(self.note).splitlines())])
+        return "\n".join([*lines, *(f"% {printable(note)}" for note in self._notes())])
 
     def _shown(self, most_rows: int | None) -> tuple[Sequence[Sequence[str]], list[str]]:
         """Return the rows that are shown, and the notes below them."""
-        notes = [self.note] if self.note else []
+        notes = self._notes()
         if most_rows is None or len(self.rows) <= most_rows:
             return self.rows, notes
         return self.rows[:most_rows], [f"... and {len(self.rows) - most_rows:,} more", *notes]
+
+    def _notes(self) -> list[str]:
+        """Return what stands below the table, line by line."""
+        return [*([self.note] if self.note else []), *self.legend]
 
     def _broken(self, row: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[Sequence[str]]:
         """Yield a row as one or several lines: in a table of text, the last column takes the width that is left."""

@@ -236,7 +236,7 @@ class DQEResult:
         rows = [(f"all {n:,}" if n != 1 else "all", *_numbers(self))]
         rows += [(f"[{event.start}, {event.stop})", *_numbers(event)) for event in self.per_event]
         swept = "all thresholds" if self.thresholds == "exact" else counted(self.thresholds, "threshold")
-        return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}\n{MEANING}")
+        return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}", legend=MEANING.splitlines())
 
     def __str__(self) -> str:
         return self._table().text()
