@@ -116,7 +116,7 @@ def test_score_with_exact_thresholds_and_some_metrics(call, file):
     assert row(done.out, "DQE") == pytest.approx(expected, abs=5e-4)
     assert "DQE is over all thresholds." in done.out
     assert "best threshold" not in done.out
-    assert len(done.out.splitlines()) == 2 + 2 + 5 + 2
+    assert len(done.out.splitlines()) == 2 + 2 + 5 + 4
 
 
 def test_metrics_that_do_not_exist(call, file):

@@ -218,6 +218,13 @@ def test_an_alarm_over_two_events_is_cut_between_them():
     assert "14.5 points late" in first.sentence
 
 
+def test_an_alarm_that_ends_within_a_point_of_the_next_region():
+    labels, scores = [1, 1, 0, 0, 0, 1], [0, 1, 1, 1, 0, 1]
+    found = dqeval.explain(labels, scores, near=0.125)
+    (step,) = (step for step in found.improvements if step.part == "near_miss")
+    assert step.sentence.startswith("End the alarm at [0, 2) 1.5 points earlier")
+
+
 def test_nothing_detected_explains_its_zeros():
     labels, scores = np.zeros(100, int), np.zeros(100)
     labels[[30, 60]] = 1
