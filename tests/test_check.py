@@ -218,6 +218,12 @@ def test_a_poor_detector_is_not_called_inverted(auc, events, seen):
     assert bool(misread(dqeval.Series("s", labels, {"mine": scores}))) is seen
 
 
+def test_few_points_tell_nothing_of_the_way_round():
+    for points, seen in ((20, False), (40, True)):
+        labels = np.arange(points) == 3
+        assert bool(misread(dqeval.Series("s", labels, {"mine": 1.0 - labels}))) is seen
+
+
 @pytest.mark.parametrize(
     ("name", "numbers"),
     [

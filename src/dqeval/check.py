@@ -27,6 +27,7 @@ SHORT_BESIDE_PERIOD = 50  # below a fiftieth of the period, the near range is mo
 # So low an AUC-ROC has a detector that is turned round, and hardly one that is only poor: on a single event, which is
 # one draw whatever its length, an AUC-ROC of 0.1 comes about by chance in a tenth of all cases.
 LOWEST_AUC, UNLIKELY = 0.25, 1.6  # at most; and so many deviations below 0.5, if each event is an independent draw
+FEWEST_NORMAL = 30  # points; below fewer of them an event lies often
 SHORTEST_BLOCK = 10  # points on average in a row with one number of a series
 # Whole numbers under such a name tell series apart.
 IDENTIFIER = re.compile(
@@ -168,7 +169,9 @@ def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
 
 
 def _inverted(name: str, labels: BoolArray | FloatArray, scores: FloatArray) -> Iterator[Finding]:
-    if not np.isin(labels, (0, 1)).all() or labels.min() == labels.max() or _why_no_detector(name, scores):
+    if not np.isin(labels, (0, 1)).all() or not labels.any() or np.count_nonzero(labels == 0) < FEWEST_NORMAL:
+        return
+    if _why_no_detector(name, scores):
         return
     auc = auc_roc(labels, scores)
     deviation = 1 / np.sqrt(12 * len(find_events(labels == 1)))  # of the mean of so many uniform ranks

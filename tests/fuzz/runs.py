@@ -119,7 +119,8 @@ def _wrong(code, said):
     """Return what is wrong with how an input ended; nothing if it is as it should be."""
     if code not in (0, 1, 2) or "this is a bug" in said or "Traceback" in said:
         return f"exit code {code}: {said[:500]}"
-    lines = [line for line in said.splitlines() if not line.startswith("dqeval: wrote out.")]
+    allowed = ("dqeval: wrote out.", "dqeval: warning: ")
+    lines = [line for line in said.splitlines() if not line.startswith(allowed)]
     if (code == 2) != bool(lines) or len(said) > LONGEST:
         return f"exit code {code}, and {len(said)} characters were said: {said[:500]}"
     return ""
