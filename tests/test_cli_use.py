@@ -221,6 +221,18 @@ def test_files_of_the_same_name_get_pages_of_their_own(call, tmp_path, monkeypat
     ]
 
 
+def test_files_whose_names_some_system_does_not_take(call, tmp_path):
+    (tmp_path / "odd").mkdir()
+    for name in ("CON.csv", "a:b.csv", "fine.csv"):
+        write_demo(tmp_path / "odd" / name, length=300)
+    done = call("plot", "odd", "-o", "out", "--format", "png", "--score", "late")
+    assert done.code == 0, done.err
+    device, colon, fine = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert device.startswith("CON~")
+    assert colon.startswith("a_b~")
+    assert fine == "fine.png"
+
+
 def test_a_check_says_nothing_of_detectors():
     checked = Checked("a", ())
     assert Several((("a", checked), ("b", checked))).means == {}

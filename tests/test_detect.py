@@ -253,9 +253,9 @@ def test_several_columns(call, tmp_path):
     values = np.column_stack([np.arange(40.0), np.ones(40)])
     np.savez(tmp_path / "a.npz", **{"x/../a/data": values, "x/../a/label": np.arange(40) == 30})
     done = call("detect", "a.npz", "--detector", "together", "-o", "scored")
-    assert (done.code, done.err) == (0, "dqeval: wrote scored/x_.._a.csv\n")
-    assert load(tmp_path / "scored" / "x_.._a.csv").values.tolist() == values.tolist()
-    done = call("score", "scored/x_.._a.csv", "--metrics", "dqe")
+    assert (done.code, done.err) == (0, "dqeval: wrote scored/x_a~c4bf0a8ebc45.csv\n")
+    assert load(tmp_path / "scored" / "x_a~c4bf0a8ebc45.csv").values.tolist() == values.tolist()
+    done = call("score", "scored/x_a~c4bf0a8ebc45.csv", "--metrics", "dqe")
     assert done.code == 0
     assert done.out.splitlines()[2].split() == ["metric", "together"]
     done = call("detect", "a.npz", "--detector", "distance", "-o", "scored")
@@ -345,6 +345,16 @@ def test_a_disk_that_is_full(call, tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.replace", full)
     done = call("detect", "a.csv", "--detector", "distance", "-o", "scored")
     assert (done.code, done.err) == (2, "dqeval: scored/a.csv: No space left on device\n")
+
+
+def test_scores_go_to_files_that_every_system_takes(call, tmp_path):
+    (tmp_path / "odd").mkdir()
+    for name in ("A.csv", "a.csv", "CON.csv", "my data (1).csv"):
+        write_series(tmp_path / "odd" / name)
+    done = call("detect", "odd", "--detector", "distance", "-o", "scored")
+    assert done.code == 0, done.err
+    upper, device, lower, fine = sorted(path.name for path in (tmp_path / "scored").iterdir())
+    assert (upper[:2], device[:4], lower[:2], fine) == ("A~", "CON~", "a~", "my data (1).csv")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ SOURCE = Path(dqeval.__file__).parent
 
 # From the bottom up: a module may import from its own layer and from those before it; "|" parts siblings that may not.
 LAYERS = [
-    {"extras", "tables", "drawing", "writing", "places"},
+    {"extras", "tables", "drawing", "writing", "places", "naming"},
     {"types", "registry"},
     {"evaluation"},
     {"kernels"},

@@ -15,7 +15,6 @@ from dqeval.bench.parameters import check_parameters
 from dqeval.bench.run import progress_of
 from dqeval.detectors import kmeans_ad, sub_lof
 from dqeval.registry import DETECTORS, Detector
-from dqeval.report.drilldown import file_names
 
 if TYPE_CHECKING:
     from nowhere import Odd
@@ -277,20 +276,3 @@ def test_more_time_is_given_in_the_kept_plan(tmp_path):
     (tmp_path / "plan.json").write_text(text.replace('"timeout": 5', '"timeout": 50'))
     assert bench.retry(tmp_path).earlier == 1
     assert json.loads((tmp_path / "plan.json").read_text())["plan"]["timeout"] == 50
-
-
-# Pages ----------------------------------------------------------------------------------------------------------------
-
-
-def test_pages_of_series_do_not_collide_on_any_disk():
-    series = ["A", "a", "b", "CON", "con", "nul.x", "Aux", "lpt1", "com10", "c:d", "c_d", ".hidden", "x.", "x" * 300]
-    series += ["x" * 301, "ä", "ö", "a/b", "a\\b", "", "b~", "B2", "\ud800"]
-    names = file_names(series)
-    assert len({name.lower() for name in names.values()}) == len(series)
-    assert (names["b"], names["B2"], names["com10"], names["c_d"]) == ("b.html", "B2.html", "com10.html", "c_d.html")
-    assert names["A"] != "A.html"
-    for name in names.values():
-        stem = name.partition(".")[0].lower()
-        assert stem not in {"con", "prn", "aux", "nul", "lpt1", ""}
-        assert len(name) < 120
-        assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-")

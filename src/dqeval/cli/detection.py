@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import typer
 from dqeval.cli import output
 from dqeval.cli.helping import App
 from dqeval.cli.options import Detectors, Format, Label, Output, PlainForm, Value
+from dqeval.naming import file_names
 from dqeval.writing import write_table
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from dqeval.registry import Detector
     from dqeval.tables import Page
     from dqeval.types import FloatArray, Series
-
-# Names of series in a pack may hold anything, also what would lead out of the folder.
-NOT_IN_FILE_NAMES = re.compile(r"[^\w.+ -]")
 
 MOST_LEFT_OUT = 4  # series and detectors that are named
 MODULES = {"deep": "torch"}  # what an extra of the installation is needed for
@@ -262,8 +259,9 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
     """Return the file to write for each series: none may be written twice, nor over what is read, but for a table."""
     inputs = {source.path.resolve(): source for source in found}
     targets: dict[Path, Source] = {}
-    for source in found:
-        target = folder / f"{NOT_IN_FILE_NAMES.sub('_', source.name)}.csv"
+    # Names of series in a pack may hold anything, also what would lead out of the folder.
+    names = file_names([source.name for source in found], "csv")
+    for source, target in zip(found, map(folder.joinpath, names), strict=True):
         if target in targets:
             raise ValueError(
                 f"{targets[target].path} and {source.path} would both be written to {target}: run them one by one, "

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dqeval.cli.options import Format, writable
 from dqeval.cli.output import Tell, emit, progress
 from dqeval.cli.output import tell as say_wrote
+from dqeval.naming import distinct, file_names, same_on_disk
 from dqeval.writing import whole
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def places_for(files: Sequence[Path], output: Path, kind: str, check: Callable[[
     """
     if output.is_dir() or not output.suffix:
         output.mkdir(parents=True, exist_ok=True)
-        places = [output / f"{name}.{kind}" for name in _file_names(files)]
+        places = [output / name for name in file_names(_stems(files), kind)]
     elif len(files) == 1:
         check(output)
         places = [output]
@@ -139,19 +139,12 @@ def places_for(files: Sequence[Path], output: Path, kind: str, check: Callable[[
     return places
 
 
-def _file_names(files: Sequence[Path]) -> list[str]:
-    """Return a name for what is written for each file: its own without the ending, with a number where that is taken.
-
-    Some file systems take names for the same that differ only in capitals.
-    """
+def _stems(files: Sequence[Path]) -> list[str]:
+    """Return the names of the files without their endings, with numbers where they are the same on some disk."""
     from dqeval.datasets.formats import stem
 
-    names: dict[str, str] = {}
-    for file in files:
-        own = "standard_input" if str(file) == "-" else stem(file)
-        name = next(name for i in count(1) if (name := own if i == 1 else f"{own}_{i}").lower() not in names)
-        names[name.lower()] = name
-    return list(names.values())
+    names = ["standard_input" if str(file) == "-" else stem(file) for file in files]
+    return distinct(names, "{}_{}", key=same_on_disk)
 
 
 def spare(files: Sequence[Path], output: Path | None) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,6 +15,7 @@ from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
 from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.rank import agreement_of, cube_of
 from dqeval.compare import compare
+from dqeval.naming import file_names
 from dqeval.places import without_folders
 from dqeval.report.page import missing_bokeh, page
 from dqeval.scoring import Progress
@@ -26,9 +24,6 @@ from dqeval.types import FloatArray, Series
 from dqeval.writing import write_text
 
 NONE = "–"  # where there is no value
-_MOST_LETTERS = 80
-_PLAIN = re.compile(rf"[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{_MOST_LETTERS - 1}}}")
-_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)  # no files, to Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +124,17 @@ def write_pages(
     beside = folder_of(path)
     beside.mkdir(exist_ok=True)
     planned = {each.source.name: each for each in plan.series}
-    names = file_names([case.name for case in cases])
+    names = file_names([case.name for case in cases], "html")
     pages = Pages({}, {})
-    for done, case in enumerate(cases):
+    for done, (case, name) in enumerate(zip(cases, names, strict=True)):
         tell(done, len(cases))
         try:
             content = _series_page(plan, planned, case.name, folder, back=quote(f"../{path.name}"))
         except (OSError, ValueError) as error:
             pages.reasons[case.name] = without_folders(str(error), _folder_of(planned.get(case.name)))
             continue
-        write_text(beside / names[case.name], content)
-        pages.links[case.name] = quote(f"{beside.name}/{names[case.name]}")
+        write_text(beside / name, content)
+        pages.links[case.name] = quote(f"{beside.name}/{name}")
     tell(len(cases), len(cases))
     return pages
 
@@ -180,17 +175,3 @@ def _drawn(series: Series, scores: Mapping[str, FloatArray]) -> Series:
 def _folder_of(series: PlannedSeries | None) -> list[str]:
     path = getattr(series.source, "path", None) if series else None
     return [] if path is None else [str(path.parent)]
-
-
-def file_names(series: Sequence[str]) -> dict[str, str]:
-    """Return file names that every system takes, by series; no two are the same where A and a are."""
-    counts = Counter(name.lower() for name in series)
-    return {name: _file_name(name, alone=counts[name.lower()] == 1) for name in series}
-
-
-def _file_name(series: str, *, alone: bool) -> str:
-    if alone and _PLAIN.fullmatch(series) and not _DEVICE.match(series):
-        return f"{series}.html"
-    # No plain name has a tilde.
-    readable = re.sub(r"[^A-Za-z0-9_-]+", "_", series)[:_MOST_LETTERS]
-    return f"{readable}~{hashlib.sha256(series.encode(errors='surrogatepass')).hexdigest()[:12]}.html"
