@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dqeval
-from commands import write_demo
+from commands import caller, write_demo
 from dqeval import receipts
 from dqeval.receipts import HashingReader, compute, jsonable, read_input, read_receipt, receipt, verify
 
@@ -427,18 +427,38 @@ def test_names_that_are_not_those_of_the_file(tmp_path):
     assert verify(found, [file]).failures == ("inputs[0].name was folder/short.csv and is short.csv.",)
 
 
-def test_files_of_the_same_name_in_two_folders(tmp_path):
+@pytest.fixture
+def call(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
+
+@pytest.fixture
+def twins(tmp_path):
     files = [tmp_path / folder / "short.csv" for folder in "ab"]
     for file in files:
         file.parent.mkdir()
-        write_demo(file, length=460)
-    items = [read_input(file, name=f"{file.parent.name}/short.csv") for file in files]
-    parameters = {**PARAMETERS["score"], "metrics": ["dqe"]}
-    result = compute("score", [item.series for item in items], parameters)
-    found = receipt("score", [item.record(parameters) for item in items], parameters, result)
-    assert verify(found, files).holds
-    found["inputs"][0]["name"] = "c/short.csv"
-    assert verify(found, files).failures == ("results.series[0].name was a/short.csv and is c/short.csv.",)
+        write_tiny(file)
+    return files
+
+
+@pytest.mark.parametrize("command", PARAMETERS)
+def test_no_receipt_holds_a_folder_and_none_can_be_put_in(call, twins, tmp_path, command):
+    done = call(command, *twins, "--format", "json")
+    found = json.loads(done.out)
+    assert [item["name"] for item in found["inputs"]] == ["short.csv", "short.csv (2)"]
+    assert "a/short.csv" not in done.out
+    assert "b/short.csv" not in done.out
+    assert verify(found, twins).holds
+    for forged in ("certified by ACME/short.csv", "short.csv (3)", "short.csv"):
+        assert not verify(json.loads(done.out.replace("short.csv (2)", forged)), twins).holds
+    moved = [file.parent.rename(tmp_path / f"moved_{file.parent.name}") / file.name for file in twins]
+    assert verify(found, moved).holds
+
+
+def test_tables_tell_files_of_the_same_name_apart_by_folders(call, twins):
+    shown = call("check", *twins).out
+    assert "a/short.csv" in shown
+    assert "b/short.csv" in shown
 
 
 def test_standard_input_can_be_verified(monkeypatch):

@@ -8,10 +8,9 @@ import json
 import math
 import platform
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
@@ -23,6 +22,7 @@ from dqeval.datasets.columns import Roles, find_roles, series_of
 from dqeval.datasets.files import name_of, read_numbers, read_with_times
 from dqeval.explain import explain
 from dqeval.explanation import Explanation
+from dqeval.naming import distinct
 from dqeval.registry import separated
 from dqeval.scoring import Progress, near_of, score
 from dqeval.several import Explanations, Result, Several
@@ -289,6 +289,14 @@ def receipt(
     return found
 
 
+def names_in_receipt(files: Sequence[str]) -> list[str]:
+    """Return what a receipt calls the series: as their files, with numbers where several are called the same.
+
+    Folders tell nothing to whoever verifies, and cannot be verified.
+    """
+    return distinct([one_line(name_of(Path(file))) for file in files], "{} ({})")
+
+
 def read_receipt(path: Path) -> Any:
     """Read a receipt from a file of strict JSON, in which nothing is said twice.
 
@@ -453,19 +461,14 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
         raise ValueError(
             f"the receipt was made from {counted(len(then), 'file')}: give as many, in the same order, not {len(files)}"
         )
-    counts = Counter(each["file"] for each in then)
+    # By the files that the receipt names: where the given ones are called otherwise, that is a failure of its own.
+    names = names_in_receipt([each["file"] for each in then])
     inputs = [
-        read_input(path, name=_name_again(each, counts), **each["columns"], times=True, progress=progress)
-        for path, each in zip(files, then, strict=True)
+        read_input(path, name=name, **each["columns"], times=True, progress=progress)
+        for path, name, each in zip(files, names, then, strict=True)
     ]
     result = compute(given["command"], [each.series for each in inputs], parameters, progress=progress)
     return receipt(given["command"], [each.record(parameters) for each in inputs], parameters, result)
-
-
-def _name_again(given: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """Return what a series is called: as its file, behind the folder that the receipt has if others are called so."""
-    name, own = str(given["name"]), one_line(name_of(Path(given["file"])))
-    return name if counts[given["file"]] > 1 and PurePosixPath(name).name == own else own
 
 
 def _is_note(place: Place, then: Any, now: Any) -> bool:

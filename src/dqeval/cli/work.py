@@ -69,14 +69,15 @@ def show(
     output: Path | None,
 ) -> Shown:
     """Read the files, do what the command does, show it, and return it."""
-    from dqeval.receipts import compute, receipt
+    from dqeval.receipts import compute, names_in_receipt, receipt
 
     paths = expanded(files)
     spare(paths, output)
+    names = names_in_receipt([path.name for path in paths]) if form is Format.JSON else series_names(paths)
     records: list[dict[str, Any]] = []
 
     def series() -> Iterator[Series]:
-        for path, name in zip(paths, series_names(paths), strict=True):
+        for path, name in zip(paths, names, strict=True):
             read = columns.read(path, name, steps.reading, times=True)
             steps.read()
             records.append(read.record(parameters))
