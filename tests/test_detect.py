@@ -347,6 +347,12 @@ def test_a_disk_that_is_full(call, tmp_path, monkeypatch):
     assert (done.code, done.err) == (2, "dqeval: scored/a.csv: No space left on device\n")
 
 
+def test_tables_to_be_read_again_keep_names_that_look_like_formulas(call, tmp_path):
+    (tmp_path / "a.csv").write_text("value,label,=HYPERLINK(1)\n1,0,0\n2,1,1\n3,0,0\n")
+    assert call("detect", "a.csv", "--detector", "distance", "-o", "scored").code == 0
+    assert list(load(tmp_path / "scored" / "a.csv").scores) == ["=HYPERLINK(1)", "distance"]
+
+
 def test_scores_go_to_files_that_every_system_takes(call, tmp_path):
     (tmp_path / "odd").mkdir()
     for name in ("A.csv", "a.csv", "CON.csv", "my data (1).csv"):

@@ -12,7 +12,9 @@ import pytest
 import typer
 
 import dqeval
-from dqeval.cli import app
+from dqeval.cli import INTERRUPTED, app
+from dqeval.cli.benching import UNFINISHED
+from dqeval.cli.output import READER_GONE
 from dqeval.experiments import Setting, reproduce
 
 ROOT = Path(__file__).parent.parent
@@ -94,6 +96,20 @@ def test_every_page_is_in_a_table_of_contents():
         for block in blocks(page, r"\{toctree\}"):
             listed |= {page.parent / f"{line}.md" for line in block.split("\n") if line and not line.startswith(":")}
     assert listed == set(PAGES)
+
+
+def test_every_exit_code_is_in_the_table():
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", text_of(DOCS / "commands.md"), flags=re.MULTILINE)
+    said = {int(code): what for code, what in rows}
+    assert list(said) == [0, 1, 2, UNFINISHED, INTERRUPTED, READER_GONE]
+    # What can go on after an error ends with the code of an error too: 1 is for verdicts.
+    assert all(f"`{command}`" in said[2] for command in ("detect", "datasets list"))
+    assert all(f"`{command}`" in said[1] for command in ("check", "verify", "--fail-under"))
+
+
+def test_the_page_of_commands_says_which_tables_keep_names():
+    _, _, said = text_of(DOCS / "commands.md").partition("## Names in the output")
+    assert all(f"`{command}`" in said for command in ("detect", "demo -o", "datasets generate"))
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
