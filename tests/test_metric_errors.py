@@ -10,6 +10,7 @@ import dqeval
 from commands import caller, write_demo
 from dqeval import bench
 from dqeval.bench.store import Store
+from dqeval.panel import panel_and_errors
 from dqeval.registry import METRICS
 from dqeval.validate import UndefinedError
 
@@ -57,8 +58,9 @@ def test_whatever_it_fails_with(error, monkeypatch):
 
 def test_short_memory_is_no_fault_of_the_metric(monkeypatch):
     broken(monkeypatch, MemoryError())
-    with pytest.raises(MemoryError):
-        dqeval.panel(SERIES.labels, SERIES.scores["late"], period=48, metrics=["auc_pr"])
+    for function in (dqeval.panel, panel_and_errors):
+        with pytest.raises(MemoryError):
+            function(SERIES.labels, SERIES.scores["late"], period=48, metrics=["auc_pr"])
 
 
 def test_what_a_metric_calls_undefined_is_not_a_number(monkeypatch):

@@ -93,6 +93,8 @@ def panel_and_errors(
     for metric in _chosen(metrics):
         try:
             run.add(metric)
+        except MemoryError:  # no fault of the metric: others would fail in the same way
+            raise
         except Exception as error:
             errors[metric.name] = error
     return run.evaluation(), errors
