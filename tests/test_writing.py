@@ -110,6 +110,13 @@ def test_other_errors_and_devices(tmp_path):
     assert not Path(os.devnull).is_file()
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="other systems have no such device")
+def test_standard_output_by_its_path_into_a_pipe():
+    command = [sys.executable, "-c", "from dqeval.writing import write_text; write_text('/dev/stdout', 'all of it')"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "all of it", "")
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

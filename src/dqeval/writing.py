@@ -19,7 +19,7 @@ def whole(path: str | PathLike[str], *, lasting: bool = True) -> Iterator[Path]:
     Parameters
     ----------
     path : path-like
-        A device, such as /dev/null, is written to as it is.
+        A device or a pipe, such as /dev/null or /dev/stdout, is written to as it is.
     lasting : bool, default True
         Whether to wait until the disk has it: otherwise the file may be empty after the machine itself has crashed.
 
@@ -28,10 +28,11 @@ def whole(path: str | PathLike[str], *, lasting: bool = True) -> Iterator[Path]:
     Path
         In the same folder, with the same ending.
     """
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        yield target
+    # Asked of the path as it was given: what /dev/stdout leads to may be a pipe, which has no path.
+    if Path(path).exists() and not Path(path).is_file():
+        yield Path(path)
         return
+    target = Path(path).resolve()
     # A name of its own: processes on several machines may write the same file at once.
     place = target.with_name(f".{uuid4().hex}{target.suffix}")
     try:

@@ -47,8 +47,6 @@ def say(text: str) -> None:
 
 def say_sentences(text: str) -> None:
     """Print sentences to standard output, no wider than a terminal."""
-    from dqeval.tables import wrapped
-
     say(wrapped(text, width_of(sys.stdout)))
 
 
