@@ -258,7 +258,13 @@ def test_detections_in_one_block_and_levels_that_return_are_scores():
 
 
 @pytest.mark.parametrize(
-    "name", ["cpu", "mem", "Mem_Used", "cpu0", "net.rx_bytes", "temperature", "sensor_12", "x_total_cpu"]
+    "name",
+    [
+        *("cpu", "mem", "Mem_Used", "cpu0", "net.rx_bytes", "temperature", "sensor_12", "CPULoad", "disk1_read %"),
+        *("total_mem", f"cpu{'1' * 50_000}", f"cpu{'_cpu' * 20_000}"),
+        *("x_total_cpu", f"x{'1' * 50_000}_cpu", f"x{'_cpu' * 20_000}", "x_cpuloads"),
+    ],
+    ids=lambda name: name[:12],
 )
 def test_measurements_are_no_detectors(name):
     found = said(value=None, **{name: 50 + DEMO.values})
@@ -267,10 +273,28 @@ def test_measurements_are_no_detectors(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["cpu_score", "late", "flow", "iforest", "if", "lof_20", "sr", "memae", "temporal_ae", "value_net"]
+    "name",
+    [
+        "cpu_score",
+        "late",
+        "flow",
+        "iforest",
+        "if",
+        "lof_20",
+        "sr",
+        "memae",
+        "temporal_ae",
+        "value_net",
+        "mean",
+        "cpu1x",
+    ],
 )
 def test_names_of_detectors(name):
     assert said(**{name: DEMO.scores["late"]}) == {}
+
+
+def test_a_long_name_takes_no_longer_than_it_is_long():
+    assert said(**{f"cpu{'1' * 50_000}x": DEMO.scores["late"]}) == {}
 
 
 def test_data_in_any_form(tmp_path):

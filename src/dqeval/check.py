@@ -36,16 +36,18 @@ IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 # What is measured, not scored, by its whole name, such as cpu, mem_used or net.rx_bytes: cpu_score is a score.
-QUANTITY = (
-    "cpu|gpu|mem|memory|ram|swap|disk|net|network|rx|tx|bytes|packets|latency|throughput|requests|rps|qps|temp|temperature|"
-    "humidity|pressure|voltage|current|power|rpm|torque|vibration|acceleration|velocity|ecg|eeg|bpm|price|sales"
-)
-QUALITY = (
-    "total|used|free|usage|util|utili[sz]ation|load|percent|pct|avg|mean|min|max|rate|count|in|out|io|read|write|idle"
-)
-MEASURED = re.compile(
-    rf"(({QUANTITY}|{QUALITY})[-_ .])*({QUANTITY})([-_ .]*({QUANTITY}|{QUALITY}|\d+|%))*", re.IGNORECASE
-)
+QUANTITIES = {
+    *("cpu", "gpu", "mem", "memory", "ram", "swap", "disk", "net", "network", "rx", "tx", "bytes", "packets"),
+    *("latency", "throughput", "requests", "rps", "qps", "temp", "temperature", "humidity", "pressure", "voltage"),
+    *("current", "power", "rpm", "torque", "vibration", "acceleration", "velocity", "ecg", "eeg", "bpm", "price"),
+    "sales",
+}
+QUALITIES = {
+    *("total", "used", "free", "usage", "util", "utilisation", "utilization", "load", "percent", "pct", "avg", "mean"),
+    *("min", "max", "rate", "count", "in", "out", "io", "read", "write", "idle"),
+}
+BETWEEN_WORDS = re.compile(r"[-_ .\d%]+")
+LONGEST_WORD = max(map(len, QUANTITIES | QUALITIES))
 NUMBERED = re.compile(r"(sensor|channel|feature|feat|dim|var|metric|signal|input|col|column)[-_ .]?\d+", re.IGNORECASE)
 
 
@@ -205,7 +207,17 @@ def _is_identifier(name: str, scores: FloatArray) -> bool:
 
 
 def _is_measured(name: str) -> bool:
-    return bool(MEASURED.fullmatch(name) or NUMBERED.fullmatch(name))
+    words = [word for written in BETWEEN_WORDS.split(name.lower()) for word in _apart(written)]
+    measured = not QUANTITIES.isdisjoint(words) and set(words) <= QUANTITIES | QUALITIES
+    return measured or bool(NUMBERED.fullmatch(name))
+
+
+def _apart(written: str) -> tuple[str, ...]:
+    """Return the two words of one such as cpuload; any other as it is, and none for none."""
+    for end in range(1, min(len(written), LONGEST_WORD)):
+        if written[:end] in QUANTITIES and written[end:] in QUANTITIES | QUALITIES:
+            return written[:end], written[end:]
+    return (written,) if written else ()
 
 
 def _labels(series: Series) -> Iterator[Finding]:

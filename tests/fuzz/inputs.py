@@ -18,6 +18,7 @@ NAMES = (
     *("label", "Label", "is_anomaly", "value", "Data", "value_0", "value_1", "timestamp", "time", "index", ""),
     *("mine", "a", "b", "a", " ", "$x_1$", "</script><script>", "=1+1", "a,b", 'a"b', "a\nb", "a|b", "%s{}"),
     *("\ufeff", "\x1b[2J", "ä", "日本", "🙂", "x" * 300, "label/data", "../up", "a.b", "CON", "__index_level_0__"),
+    *(f"cpu{'1' * 40}x", f"{'cpu_' * 40}x", f"id{'_1' * 40}x", f"value_{'1' * 40}x"),
 )
 CELLS = (
     *("", " ", "nan", "NaN", "inf", "-inf", "1e308", "-1e308", "1.7e308", "1e309", "5e-324", "1e-310", "-0.0", "0"),
