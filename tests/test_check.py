@@ -297,6 +297,23 @@ def test_a_long_name_takes_no_longer_than_it_is_long():
     assert said(**{f"cpu{'1' * 50_000}x": DEMO.scores["late"]}) == {}
 
 
+@pytest.mark.parametrize("huge", [1e308, 1.7e308])
+def test_numbers_that_lie_further_apart_than_a_float_can_tell(huge):
+    apart = np.where(np.arange(1600) % 7 == 0, -huge, huge)
+    assert "these are detections" in said(mine=apart)["mine"]
+    assert "period" not in said(value=apart)
+    cannot = "timestamps, such as '-1.7e+308', are not all numbers or dates"
+    assert cannot in said(timestamp=np.where(np.arange(1600) % 7 == 0, -1.7e308, 1.7e308))["timestamp"]
+
+
+def test_steps_of_any_size():
+    tiny = np.arange(1600) * 5e-324
+    tiny[-1] = 1e308
+    assert said(timestamp=tiny)["timestamp"].startswith("inf timestamps missing of a clock with steps of 4.94066e-324")
+    back = np.where(np.arange(1600) % 800 == 0, 0.0, 1.7e308)
+    assert "the time starts again once" in said(timestamp=back)["timestamp"]
+
+
 def test_data_in_any_form(tmp_path):
     frame = pd.DataFrame(DEMO_COLUMNS)
     path = tmp_path / "demo.csv"

@@ -2,12 +2,13 @@
 
 import inspect
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 import dqeval
-from dqeval import datasets, detectors, metrics, scoring
+from dqeval import datasets, detectors, experiments, metrics, scoring
 
 LABELS = [0, 0, 1, 1, 0, 0] * 20
 SCORES = np.linspace(0, 1, 120)
@@ -103,6 +104,25 @@ def test_the_cases_cover_every_function_that_takes_keywords():
     others = {"check", "combine", "report"}  # without a keyword, or below
     assert public - elsewhere - others <= set(FUNCTIONS)
     assert {name for name, _ in CASES} >= set(metrics.__all__)
+
+
+UNHASHABLE = ([], ["f1"], {}, np.array(1.0), np.zeros(0), np.array(["a"]), np.ma.masked, Decimal("sNaN"))
+
+
+@pytest.mark.parametrize("name", UNHASHABLE, ids=repr)
+def test_a_name_that_is_no_text(name, tmp_path):
+    with pytest.raises(ValueError, match=r"^metric must be a text: got "):
+        dqeval.best_threshold(name, LABELS, SCORES)
+    with pytest.raises(ValueError, match=r"^name must be a text: got "):
+        next(experiments.reproduce(name, experiments.Setting(tmp_path)))
+
+
+@pytest.mark.parametrize("names", [np.array(1.0), np.array("dqe"), np.ma.masked, Decimal("sNaN"), [np.zeros(2)], [{}]])
+def test_names_that_are_no_sequence(names):
+    with pytest.raises(ValueError, match=r"^metrics must be a sequence of names: got "):
+        dqeval.panel(LABELS, SCORES, metrics=names)
+    with pytest.raises(ValueError, match=r"^combine takes results of evaluate: item 0 is "):
+        dqeval.combine(names)
 
 
 def test_other_arguments():

@@ -52,6 +52,13 @@ def test_size_of_the_values_does_not_matter(scale):
     assert dqeval.find_period(scale * (np.arange(500) % 24)) == 24
 
 
+def test_gaps_between_values_of_any_size_are_filled():
+    most = np.finfo(float).max
+    filled = validate.values_with_gaps([-most, np.nan, most, np.nan, most, np.nan])
+    np.testing.assert_array_equal(filled, [-most, 0, most, most, most, most])
+    assert dqeval.find_period([1e308, np.nan, -1e308, 1e308] * 5) == 125
+
+
 def test_missing_values_are_filled():
     values = np.sin(2 * np.pi * np.arange(1000) / 48)
     holes = values.copy()

@@ -159,8 +159,8 @@ def _unreadable_times(series: Series) -> Iterator[Finding]:
 
 def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
     """Tell of a column that numbers the series in a table, or counts the points of each."""
-    starts = 1 + np.flatnonzero(np.diff(scores))
-    steps = np.diff(scores)
+    steps = clock.steps_of(scores)
+    starts = 1 + np.flatnonzero(steps)
     again = int(np.count_nonzero(steps < 0))
     if _is_identifier(name, scores) and 0 < len(starts) <= len(scores) / SHORTEST_BLOCK - 1:
         blocks = f"{len(starts) + 1:,} blocks of one number each, the second from point {starts[0]:,} on"
@@ -199,7 +199,7 @@ def _is_identifier(name: str, scores: FloatArray) -> bool:
     """Tell whether whole numbers tell series apart: by the column's name, or as each stands in one block."""
     if not np.isfinite(scores).all() or (scores != np.rint(scores)).any():
         return False
-    distinct, blocks = len(np.unique(scores)), 1 + int(np.count_nonzero(np.diff(scores)))
+    distinct, blocks = len(np.unique(scores)), 1 + int(np.count_nonzero(clock.steps_of(scores)))
     if IDENTIFIER.fullmatch(name):
         return True
     detections = bool(np.isin(scores, (0, 1)).all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,8 +42,19 @@ class Clock:
         return f"after point {step:,} ({self.shown[step]})"
 
 
-def trouble(timestamps: NDArray[Any]) -> Iterator[str]:
-    """Yield in sentences what is wrong with timestamps that can be read."""
+def steps_of(numbers: FloatArray) -> FloatArray:
+    """Return the step from each number to the next: infinite where no float can hold it."""
+    with np.errstate(over="ignore"):
+        return np.diff(numbers)
+
+
+def trouble(timestamps: NDArray[Any]) -> list[str]:
+    """Return in sentences what is wrong with timestamps that can be read."""
+    with np.errstate(over="ignore"):  # of huge steps, and of the points that are missing between tiny ones
+        return list(_trouble(timestamps))
+
+
+def _trouble(timestamps: NDArray[Any]) -> Iterator[str]:
     clock = clock_of(timestamps)
     if clock is None or len(clock.times) < 3:
         return
@@ -59,7 +71,7 @@ def trouble(timestamps: NDArray[Any]) -> Iterator[str]:
 
 
 def clock_of(timestamps: NDArray[Any]) -> Clock | None:
-    """Return timestamps as numbers; None where they are neither numbers nor dates in ISO form."""
+    """Return timestamps as numbers; None where they are neither numbers nor dates in ISO form, or too far apart."""
     kind = timestamps.dtype.kind
     if kind == "M":
         found, unit = (timestamps - timestamps[:1]) / np.timedelta64(1, "s"), " s"
@@ -67,7 +79,9 @@ def clock_of(timestamps: NDArray[Any]) -> Clock | None:
         found, unit = timestamps.astype(np.float64), ""
     else:
         found, unit = _from_text([str(time).strip() for time in timestamps])
-    return Clock(found, unit, timestamps) if np.isfinite(found).all() else None
+    # Not finite either if one of them is not.
+    finite = not len(found) or math.isfinite(float(found.max()) - float(found.min()))
+    return Clock(found, unit, timestamps) if finite else None
 
 
 def _from_text(cells: list[str]) -> tuple[FloatArray, str]:
@@ -118,10 +132,8 @@ def _uneven(clock: Clock, steps: FloatArray) -> Iterator[str]:
     gaps = np.flatnonzero(steps > GAP * step)
     if len(gaps):
         missing = np.rint(steps[gaps] / step) - 1
-        found = f"{int(missing.sum()):,} timestamps missing of a clock with steps of {step:g}{clock.unit}"
-        found += (
-            f", in {counted(len(gaps), 'gap')}, the longest of {int(missing.max()):,}, first {clock.place(gaps[0])}"
-        )
+        found = f"{missing.sum():,.0f} timestamps missing of a clock with steps of {step:g}{clock.unit}"
+        found += f", in {counted(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {clock.place(gaps[0])}"
         yield f"{found}: metrics take the points beside a gap for neighbours; fill the gaps, or split the series there"
 
 

@@ -163,7 +163,7 @@ def best_threshold(
     >>> best.value, best.threshold
     (1.0, 8.0)
     """
-    chosen = METRICS[metric]
+    chosen = METRICS[validate.text("metric", metric)]
     if chosen.takes != "detections":
         detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
         raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")

@@ -7,7 +7,7 @@ import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
@@ -101,8 +101,17 @@ def values_with_gaps(given: Numbers, *, name: str = "values") -> FloatArray:
     if missing.all():
         raise ValueError(f"{name} holds no number, only NaN: leave it out, or give near or period")
     _finite(name, np.where(missing, 0.0, found))
-    points = np.arange(len(found))
-    return np.interp(points, points[~missing], found[~missing])
+    return _filled(found, missing)
+
+
+def _filled(found: FloatArray, missing: BoolArray) -> FloatArray:
+    """Return values with straight lines where some are missing."""
+    points, known = np.arange(len(found)), found[~missing]
+    low, high = float(known.min()), float(known.max())
+    if not math.isinf(high - low):
+        return np.interp(points, points[~missing], known)
+    # Halves of finite numbers do not overflow; a line that is rounded must not go beyond its ends when it is doubled.
+    return 2 * np.clip(np.interp(points, points[~missing], known / 2), low / 2, high / 2)
 
 
 def values_beside(y_true: Numbers, labels: BoolArray, given: Numbers) -> FloatArray:
@@ -230,10 +239,18 @@ def metric_names(given: Any) -> list[str]:
 
 def names_in(name: str, given: Any) -> list[str]:
     """Return a sequence of names."""
-    names = list(given) if isinstance(given, Iterable) else [given]
+    names = _items(given)
     if isinstance(given, (str, Mapping)) or not all(isinstance(item, str) for item in names):
         raise ValueError(f"{name} must be a sequence of names: got {shown(given)}")
     return names
+
+
+def _items(given: Any) -> list[Any]:
+    """Return what can be gone through one by one; anything else as the only item."""
+    try:
+        return list(given)
+    except TypeError:
+        return [given]
 
 
 def sweep_thresholds(given: Any) -> int | Literal["all"]:
@@ -270,7 +287,7 @@ def countable(what: str, count: int, *, advice: str) -> None:
 
 def results(given: Any) -> list[DQEResult]:
     """Return the results to combine."""
-    every = list(given) if isinstance(given, Iterable) else [given]
+    every = _items(given)
     for index, item in enumerate(every):
         if not isinstance(item, DQEResult):
             raise ValueError(f"combine takes results of evaluate: item {index} is {shown(item)}")

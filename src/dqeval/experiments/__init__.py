@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from dqeval import validate
 from dqeval.experiments.outcome import Cell, Claim, Outcome
 from dqeval.experiments.setting import NoDataError, Setting
 from dqeval.registry import EXPERIMENTS
@@ -35,7 +36,7 @@ ALL = "all"
 
 def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     """Run an experiment of the paper, or all of them, and yield what they find, one after the other."""
-    for experiment in EXPERIMENTS if name == ALL else [EXPERIMENTS[name]]:
+    for experiment in EXPERIMENTS if validate.text("name", name) == ALL else [EXPERIMENTS[name]]:
         if setting.case is not None and setting.case not in experiment.cases:
             there = f"there are {', '.join(experiment.cases)}" if experiment.cases else "it has none"
             raise ValueError(f"{experiment.name} has no case called {setting.case!r}: {there}")
