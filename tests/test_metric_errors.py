@@ -90,6 +90,22 @@ def test_the_command_line_says_so_and_exits_with_2(command, call, tmp_path):
     assert not (tmp_path / "page.html").exists()
 
 
+def test_what_is_no_bug_in_dqeval(call, tmp_path, monkeypatch):
+    file = write_demo(tmp_path / "demo.csv")
+    broken(monkeypatch, ImportError("No module named 'x'"))
+    advice = "DQEVAL_DEBUG=1 shows the traceback"
+    done = call("score", file, "--period", "48")
+    assert (done.code, done.err) == (
+        2,
+        f"dqeval: the metric auc_pr failed: ImportError: No module named 'x'; {advice}\n",
+    )
+    broken(monkeypatch, KeyError("x"))
+    own = dataclasses.replace(METRICS["auc_pr"], function=lambda y_true, y_score: 0.0)
+    monkeypatch.setitem(METRICS._entries, "auc_pr", own)
+    done = call("score", file, "--period", "48")
+    assert (done.code, done.err) == (2, f"dqeval: the metric auc_pr failed: KeyError: 'x'; {advice}\n")
+
+
 @pytest.mark.usefixtures("_broken")
 def test_a_benchmark_run_keeps_the_other_metrics(tmp_path):
     data = [{"generator": "synthetic", "count": 1, "n": 600, "period": 24, "events": 3}]

@@ -49,15 +49,29 @@ def exit_code(work: Callable[[], int | None]) -> int:
     except MemoryError:
         return _failed("there is not enough memory for this: try with fewer detectors, or with fewer points")
     except Exception as error:
-        return _bug(error)
+        return _unforeseen(error)
 
 
-def _bug(error: Exception) -> int:
+def _unforeseen(error: Exception) -> int:
     """Say what to do about an error that nobody has thought of; not with the exit code of a verdict."""
     if os.environ.get("DQEVAL_DEBUG"):
         traceback.print_exception(error)
-    said = f"{type(error).__name__}: {str(error)[:_LONGEST]}"
-    return _failed(f"this is a bug in dqeval: {said}; please report it; DQEVAL_DEBUG=1 shows the traceback")
+    return _failed(f"{_whose_fault(error)}; DQEVAL_DEBUG=1 shows the traceback")
+
+
+def _whose_fault(error: Exception) -> str:
+    """Say what failed: only what is part of dqeval, and found all that it needs, is to be reported."""
+    from dqeval.evaluation import MetricError
+
+    if isinstance(error, MetricError) and not _is_our_own(*error.args):
+        return f"the metric {error.args[0]} failed: {error.reason[:_LONGEST]}"
+    return f"this is a bug in dqeval: {type(error).__name__}: {str(error)[:_LONGEST]}; please report it"
+
+
+def _is_our_own(metric: str, error: Exception) -> bool:
+    from dqeval.registry import METRICS
+
+    return METRICS[metric].function.__module__.startswith("dqeval.") and not isinstance(error, ImportError)
 
 
 def _failed(sentence: str) -> int:
