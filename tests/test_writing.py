@@ -149,10 +149,26 @@ def test_a_kill_while_the_plan_is_written_costs_nothing(tmp_path):
         ("/my data/x y/a.csv and (/tmp/b/c)", "a.csv and (c)"),
         ("1/2 and/or n/a, tcp://host:1/x", "1/2 and/or n/a, tcp://host:1/x"),
         ("", ""),
+        ("see file:///home/me/x.csv or file://host/home/x.csv", "see x.csv or x.csv"),
+        ("error:/home/me/x.csv, a,/home/me/x.csv; /home/me/y", "error:x.csv, a,x.csv; y"),
+        ("</home/me/x> `/home/me/x` `/home/my own/x` {/home/me/x}", "<x> `x` `x` {x}"),
+        (r"\\server\share\x.csv and error:D:\a\b.csv", "x.csv and error:b.csv"),
+        (r"'C:\\Users\\me\\a.csv' //server/share/b.csv /a//b/c", "'a.csv' b.csv c"),
+        ("./a/b/c ../a/b 2020/01/02 s3://b/c/d http://x.org/~me/a/b </b></i>",) * 2,
     ],
 )
 def test_no_folders_in_a_text(text, expected):
     assert without_folders(text, ["/my data/x y", ""]) == expected
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other folders")
+def test_folders_of_this_machine_may_have_spaces(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/my own")
+    monkeypatch.setattr(sys, "prefix", "/opt/b c/")
+    text = "no file /home/my own/data/a.pt, nor error:/opt/b c/lib/x.so"
+    assert without_folders(text) == "no file a.pt, nor error:x.so"
+    monkeypatch.setenv("HOME", "/")
+    assert without_folders("/home/me/a.pt 1/2") == "a.pt 1/2"
 
 
 def test_no_folders_in_a_traceback(monkeypatch):

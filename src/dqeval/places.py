@@ -7,9 +7,12 @@ import re
 import sys
 from collections.abc import Iterable
 
-# An absolute path in a text: it begins a word, and has a folder in it; an address such as tcp://host is none.
-_FOLDERS = re.compile(r"""(?<![^\s'"(=\[])(?:[A-Za-z]:)?[\\/](?:[^\s\\/:'"<>|]+[\\/])+""")
-_QUOTED = re.compile(r"""(['"])(?:[A-Za-z]:)?[\\/][^'"\n]*[\\/]""")  # where there may be spaces too
+# An absolute path in a text has a folder in it, and follows neither a word nor a dot: n/a/b, ./a/b and addresses such
+# as tcp://host/x are none, but file:///a/b is one, and so are C:\a\b and \\server\a\b.
+_BEFORE = r"(?:file://[^\s\\/]*(?=/)|(?<![\w.~\\/]))(?:[A-Za-z]:)?"
+_FOLDER = r"""[^\s\\/:'"`<>|]+[\\/]+"""
+_FOLDERS = re.compile(rf"{_BEFORE}(?:\\+|/|(?<!:)//)(?:{_FOLDER})+")
+_QUOTED = re.compile(r"""(['"`])(?:file://)?(?:[A-Za-z]:)?[\\/][^'"`\n]*[\\/]""")  # where there may be spaces too
 _FILE = re.compile(r'^(\s*File ")([^"]+)(", line )', re.MULTILINE)
 
 
@@ -30,7 +33,15 @@ def without_folders(text: str, known: Iterable[str] = ()) -> str:
     for folder in sorted({folder.rstrip("\\/") for folder in known} - {""}, key=len, reverse=True):
         for separator in {"/", os.sep}:
             text = text.replace(folder + separator, "")
+    for root in _roots():
+        text = re.sub(rf"{_BEFORE}{re.escape(root)}[\\/]+(?:{_FOLDER})*", "", text)
     return _FOLDERS.sub("", _QUOTED.sub(r"\1", text))
+
+
+def _roots() -> list[str]:
+    """Return folders that are often in texts, and may have spaces in their names; none is the root of a disk."""
+    found = (os.path.abspath(folder).rstrip("\\/") for folder in (os.path.expanduser("~"), sys.prefix))
+    return [folder for folder in found if os.path.basename(folder)]
 
 
 def short_traceback(text: str, known: Iterable[str] = ()) -> str:
