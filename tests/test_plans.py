@@ -230,18 +230,28 @@ def test_a_kept_plan_that_was_cut_short_is_written_again(tmp_path, text):
     assert progress_of(tmp_path).done == 1
 
 
-@pytest.mark.parametrize("first", ["", "# Kept by dqeval bench run, shard 1/2\n"])
-def test_a_plan_that_an_earlier_version_kept(tmp_path, first):
+def test_a_plan_that_an_earlier_version_kept(tmp_path):
+    first = "# Kept by dqeval bench run, shard 1/2\n"
     plan = f'{first}metrics = ["dqe"]\n[[data]]\ngenerator = "synthetic"\nn = 400\nperiod = 16\nevents = 3\n'
     (tmp_path / "mine.toml").write_text(f'{plan}count = 4\n[[detector]]\nname = "fft"\n')
     run = tmp_path / "run"
-    bench.run(tmp_path / "mine.toml", run, shard=(1, 2) if first else (1, 1))
-    total = 2 if first else 4
+    bench.run(tmp_path / "mine.toml", run, shard=(1, 2))
     (run / "plan.json").unlink()
     shutil.copy(tmp_path / "mine.toml", run / "plan.toml")
-    assert str(progress_of(run)) == f"{total} of {total} jobs done, 0 failed, 0 left"
-    assert bench.retry(run).earlier == total
-    assert json.loads((run / "plan.json").read_text())["shard"] == ([1, 2] if first else [1, 1])
+    assert str(progress_of(run)) == "2 of 2 jobs done, 0 failed, 0 left"
+    assert bench.retry(run).earlier == 2
+    assert json.loads((run / "plan.json").read_text())["shard"] == [1, 2]
+
+
+def test_somebodys_own_plan_beside_merged_results_is_not_the_runs(tmp_path):
+    bench.run(PLAN, tmp_path / "run")
+    bench.merge([tmp_path / "run"], tmp_path / "merged")
+    (tmp_path / "merged" / "plan.toml").write_text(
+        'metrics = ["dqe"]\n[[data]]\ngenerator = "synthetic"\ncount = 50\n[[detector]]\nname = "sr"\n'
+    )
+    for use in (progress_of, bench.retry):
+        with pytest.raises(ValueError, match="no plan is kept here"):
+            use(tmp_path / "merged")
 
 
 def test_an_empty_plan_of_an_earlier_version_stops_nothing(tmp_path):

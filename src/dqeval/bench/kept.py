@@ -46,7 +46,7 @@ def keep(plan: Given, folder: Path, shard: tuple[int, int]) -> None:
 
 def kept(folder: Path) -> Kept:
     """Return what a run was last started with."""
-    path = next((folder / name for name in (KEPT, _EARLIER) if (folder / name).exists()), None)
+    path = next((folder / name for name in (KEPT, _EARLIER) if _is_of_a_run(folder / name)), None)
     if path is None:
         raise ValueError(f"{folder}: no plan is kept here: merged runs, and those that start from a Plan, have none")
     plan = read_plan(whole_path(path))
@@ -56,6 +56,13 @@ def kept(folder: Path) -> Kept:
 def whole_path(path: str | Path) -> Path:
     """Return a path from the root on; what a link leads to is not looked for."""
     return Path(path).parent.resolve() / Path(path).name
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """Tell whether a run kept its plan here; a plan.toml may be somebody's own, which happens to lie in the folder."""
+    if path.name != _EARLIER or not path.exists():
+        return path.exists()
+    return path.read_text(encoding="utf-8", errors="replace").startswith(_MARK)
 
 
 def _with_whole_paths(plan: Mapping[str, Any] | str | Path) -> dict[str, Any]:
@@ -73,11 +80,8 @@ def _with_whole_paths(plan: Mapping[str, Any] | str | Path) -> dict[str, Any]:
 def _shard(path: Path) -> tuple[int, int]:
     """Return the shard that the file of a plan says, which is known to hold one."""
     text = path.read_text(encoding="utf-8")
-    first = text.partition("\n")[0]
-    if path.name == _EARLIER:
-        shard = first.removeprefix(_MARK).split("/") if first.startswith(_MARK) else (1, 1)
-    else:
-        shard = json.loads(text).get("shard")
+    marked = text.partition("\n")[0].removeprefix(_MARK)
+    shard = marked.split("/") if path.name == _EARLIER else json.loads(text).get("shard")
     try:
         part, parts = map(int, shard)
     except (ValueError, TypeError):
