@@ -373,6 +373,8 @@ def test_other_versions(tmp_path):
         done(Odd(answer), jobs(tmp_path, 1), versions())
     assert done(Odd(answer), jobs(tmp_path, 1), "") == answer
     assert done(Odd([failed(one_job(tmp_path, "quick"), "lost", "")]), jobs(tmp_path, 1), versions())
+    with pytest.raises(ValueError, match="works with other versions: dqeval None there"):
+        done(Odd([Outcome()]), jobs(tmp_path, 1), versions())
     assert difference(NOBODY, versions()).startswith(f"dqeval None there and {dqeval.__version__} here, code None")
 
 
