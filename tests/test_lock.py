@@ -87,7 +87,7 @@ def test_not_even_two_threads(tmp_path):
 
 def test_another_machine_must_be_asked(tmp_path):
     (tmp_path / NAME).write_text('{"process": 1, "host": "elsewhere", "since": "\\u001b[2J", "command": "x"}')
-    with pytest.raises(ValueError, match=r"since \?\[2J\).*if it is not there any more, delete .*run\.lock"):
+    with pytest.raises(ValueError, match=r"since \\x1b\[2J\).*if it is not there any more, delete .*run\.lock"):
         locked(tmp_path).__enter__()
     (tmp_path / NAME).unlink()
     with locked(tmp_path):

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from dqeval.tables import printable
+
 NAME = "run.lock"
 _OUT_OF_THE_WAY = 2**30  # Windows locks bytes, and nobody else could read who has them
 
@@ -128,8 +130,7 @@ def _who() -> dict[str, Any]:
 
 def _told(path: Path, other: dict[str, Any]) -> str:
     command, process, host, since = (
-        "".join(letter if letter.isprintable() else "?" for letter in str(other.get(key, "not known")))
-        for key in ("command", "process", "host", "since")
+        printable(str(other.get(key, "not known"))) for key in ("command", "process", "host", "since")
     )
     elsewhere = host not in (platform.node(), "not known")
     advice = f"if it is not there any more, delete {path}" if elsewhere else f"its lock is {path}"
