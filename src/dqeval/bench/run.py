@@ -126,7 +126,7 @@ def run(
                 state = replace(state, threads=crew.threads)
                 tell(state)
             for task, outcome in ended:
-                store.add(task.job, task.id, outcome, outcome.versions)
+                store.add(task.job, task.id, outcome)
                 state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
                 tell(state)
     return state

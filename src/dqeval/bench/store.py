@@ -180,7 +180,7 @@ class Store:
         found = self._database.execute(f"SELECT {column} FROM {table}").fetchall() if self._has(table) else []
         return [name for (name,) in found or self._database.execute(f"SELECT DISTINCT {column} FROM jobs")]
 
-    def add(self, job: Job, id: str, outcome: Outcome, versions: str) -> None:
+    def add(self, job: Job, id: str, outcome: Outcome) -> None:
         """Write down what came of a job, in place of what came of it before.
 
         Rows tell which detector of the plan they are of ("planned"; empty for a file of scores), so that what a file
@@ -190,7 +190,7 @@ class Store:
         rows = [
             (
                 *(row.series, row.dataset, row.detector, row.seed, row.metric, row.value, row.seconds, row.status),
-                *(row.reason, row.where, row.parameters, versions, label),
+                *(row.reason, row.where, row.parameters, outcome.versions, label),
             )
             for row in outcome.rows
         ]
