@@ -233,6 +233,17 @@ def test_what_fails_is_one_row_and_stops_nothing(tmp_path, name, reason):
     assert bench.run(plan, tmp_path, workers=1).done == 1
 
 
+def test_failures_are_kept_where_there_is_nobody_to_retry_them(tmp_path):
+    plan = {**SMALL, "detector": [{"name": "raises"}], "seeds": [0]}
+    failed = bench.run(plan, tmp_path).failed
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 0"):
+        bench.retry(tmp_path, workers=-1)
+    with Store(tmp_path) as store:
+        assert store.count().failed == failed > 0
+    assert bench.run(plan, tmp_path).done == 0
+    assert bench.run(plan, tmp_path, retry_failed=True).done == failed
+
+
 def test_what_is_undefined_is_no_zero(tmp_path):
     path = tmp_path / "data" / "none.csv"
     write_series(path, seed=0)

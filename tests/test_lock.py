@@ -169,6 +169,17 @@ def test_on_windows(tmp_path, monkeypatch, taken):
     assert seen == [(2**30, 2, 1)]
 
 
+def test_retrying_locks_once(tmp_path, monkeypatch):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    bench.run(tmp_path / "plan.toml", tmp_path / "run")
+    times = []
+    monkeypatch.setattr(
+        sys.modules["dqeval.bench.run"], "locked", lambda folder: times.append(folder) or locked(folder)
+    )
+    bench.retry(tmp_path / "run")
+    assert times == [tmp_path / "run"]
+
+
 def test_retrying_is_locked_too(tmp_path, holder):
     (tmp_path / "plan.toml").write_text(PLAN)
     bench.run(tmp_path / "plan.toml", tmp_path / "done")

@@ -73,6 +73,7 @@ def run(
     executor: Executor | None = None,
     shard: tuple[int, int] = (1, 1),
     any_version: bool = False,
+    retry_failed: bool = False,
     progress: Progress | None = None,
 ) -> State:
     """Run a benchmark: every detector on every series, evaluated with every metric.
@@ -96,6 +97,8 @@ def run(
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
         otherwise. Each row says what computed it.
+    retry_failed : bool, default False
+        Whether to do jobs again that failed before.
     progress : callable, optional
         Called with a `State` after each job, and when the number of a cluster's threads changes.
 
@@ -116,6 +119,8 @@ def run(
         Store(folder, create=True) as store,
     ):
         keep(plan, folder, shard)
+        if retry_failed:
+            store.forget_failures()
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
         state = _state(store, checked, folder, shard)
         store.plan(_labels(checked), (series.source.name for series in checked.series))
@@ -154,11 +159,9 @@ def retry(
     State
     """
     folder = Path(folder)
-    last = kept(folder)  # which says what is wrong with it by now, before failures are forgotten
-    with locked(folder), Store(folder, create=True) as store:
-        store.forget_failures()
-    again = partial(run, last.path, folder, shard=last.shard, any_version=any_version, progress=progress)
-    return again(workers=workers, scheduler=scheduler)
+    last = kept(folder)
+    again = partial(run, last.path, folder, shard=last.shard, retry_failed=True)
+    return again(workers=workers, scheduler=scheduler, any_version=any_version, progress=progress)
 
 
 def progress_of(folder: str | Path) -> State:

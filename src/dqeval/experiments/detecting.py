@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,11 +13,10 @@ import numpy as np
 
 from dqeval import extras
 from dqeval.bench.jobs import Job, scores_of
-from dqeval.bench.lock import locked
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
 from dqeval.bench.run import State, run
-from dqeval.bench.store import FILE, Store
+from dqeval.bench.store import Store
 from dqeval.datasets.formats import Source
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_series, sampled
@@ -133,14 +132,11 @@ def run_detectors(
     planned = {_label(detector, by): _planned(detector, by) for detector in chosen for by in (OURS, PUBLISHED)}
     plan = Plan(runs.metrics, (setting.seed,), None, None, Limits(), (), runs.series, tuple(planned.values()))
 
-    if (runs.folder / FILE).exists():
-        with locked(runs.folder), Store(runs.folder, create=True) as store:
-            store.forget_failures()  # what failed is tried again with every start
-
     def tell(state: State) -> None:
         setting.progress(f"detectors: {state.total - state.left:,} of {state.total:,} jobs, {state.failed:,} failed")
 
-    run(plan, runs.folder, workers=setting.workers, scheduler=setting.scheduler, progress=tell)
+    again = partial(run, plan, runs.folder, retry_failed=True, progress=tell)
+    again(workers=setting.workers, scheduler=setting.scheduler)
     return runs
 
 
