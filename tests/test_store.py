@@ -190,7 +190,7 @@ def test_a_file_that_somebody_else_locks_is_not_read_without_asking(folder, monk
     monkeypatch.setattr(sqlite3, "connect", lambda *given, timeout=0, **options: real(*given, timeout=0.1, **options))
     with closing(real(folder / FILE)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(sqlite3.OperationalError, match="database is locked"):
+        with pytest.raises(ValueError, match="its file of results cannot be used: database is locked"):
             Store(folder)
 
 
@@ -262,8 +262,40 @@ def test_a_damaged_page_is_not_all_done(folder, name, monkeypatch, capsys):
     for command in ("status", "rank", "failures"):
         found = call("bench", command, folder)
         assert (found.code, found.out, found.err.count("\n")) == (2, "", 1)
-    with pytest.raises((ValueError, sqlite3.DatabaseError)):
+    with pytest.raises(ValueError, match=r"cannot be used: |is damaged"):
         bench.run(PLAN, folder)
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_what_is_no_database_is_said_and_closed(tmp_path, monkeypatch, create):
+    (tmp_path / FILE).write_text("this is no database" * 100)
+    real, opened = sqlite3.connect, []
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **options: opened.append(real(*given, **options)) or opened[-1]
+    )
+    with pytest.raises(ValueError, match="its file of results cannot be used: file is not a database"):
+        Store(tmp_path, create=create)
+    (database,) = opened
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        database.execute("SELECT 1")
+
+
+def test_what_fails_while_a_run_is_read_is_said(folder):
+    change(folder, "DROP TABLE results")
+    with pytest.raises(ValueError, match="run: its file of results cannot be used: no such table: results"):
+        bench.rank(folder)
+
+
+def test_pages_are_checked_once_for_each_state_of_a_file(folder, tmp_path, monkeypatch, capsys):
+    checked = []
+    check = Store._check_pages
+    monkeypatch.setattr(Store, "_check_pages", lambda store: checked.append(store.path.parent) or check(store))
+    call = caller(monkeypatch, capsys)
+    assert call("bench", "merge", folder, "-o", tmp_path / "merged").code == 0
+    assert checked.count(folder) == 1
+    change(folder, "DELETE FROM plan")
+    assert call("bench", "status", folder).code == 0
+    assert checked.count(folder) == 2
 
 
 def test_what_the_check_says(folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,7 @@ _EVENTS = (
     "planned",
 )
 _JOBS = ("id", "status", "series", "detector", "seed", "data")
+_SOUND: dict[Path, tuple[int, int, int]] = {}  # files whose pages this process has checked, as they were then
 _TAKEN = {"results": "planned", "events": "planned", "jobs": "detector"}  # and the column of the plan's detector
 
 
@@ -91,14 +92,12 @@ class Store:
             raise ValueError(self._nothing_here())
         if create:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._database = _for_writing(self.path) if create else _for_reading(self.path)
-        try:
-            self._check()
-            if create:
-                self._bring_up_to_date()
-        except BaseException:
-            self._database.close()
-            raise
+        with _said(self.path):
+            self._database = _for_writing(self.path) if create else _for_reading(self.path)
+            with _closed_on_error(self._database):
+                self._check()
+                if create:
+                    self._bring_up_to_date()
 
     def _nothing_here(self) -> str:
         folder = self.path.parent
@@ -106,6 +105,14 @@ class Store:
 
     def _check(self) -> None:
         """Check that this version can read the file, and that no page of it is damaged."""
+        self._check_form()
+        stamp = _stamp(self.path)
+        # Reading every page of a large file takes long, and a command may open it several times.
+        if _SOUND.get(self.path) != stamp:
+            self._check_pages()
+            _SOUND[self.path] = stamp
+
+    def _check_form(self) -> None:
         form = self._one("PRAGMA user_version")
         if form > FORM:
             raise ValueError(
@@ -113,6 +120,8 @@ class Store:
             )
         if not self._writes and not self._has("jobs"):
             raise ValueError(self._nothing_here())
+
+    def _check_pages(self) -> None:
         found = self._one("PRAGMA quick_check(1)")
         if found != "ok":
             told = " ".join(str(found).split())
@@ -149,8 +158,11 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
         self.close()
+        with _said(self.path):
+            if isinstance(error, sqlite3.Error):
+                raise error
 
     def status(self, job: str) -> str | None:
         """Return "done" or "failed"; None if nothing came of the job yet."""
@@ -308,7 +320,7 @@ class Store:
     def take(self, folders: Iterable[str | Path]) -> None:
         """Add the results of other runs, such as shards of this one: of all, or if one does not fit, of none."""
         with ExitStack() as stack:
-            others = [stack.enter_context(Store(folder)) for folder in folders]  # which says if there is none
+            others = [stack.enter_context(closing(Store(folder))) for folder in folders]
             with self._database as write:
                 write.execute("BEGIN IMMEDIATE")
                 for other in others:
@@ -354,11 +366,36 @@ def _check_same_data(here: Mapping[str, set[str]], there: Mapping[str, set[str]]
             )
 
 
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Have errors of the database say in a sentence which run they are about."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ValueError(f"{path.parent}: its file of results cannot be used: {error}") from error
+
+
+@contextmanager
+def _closed_on_error(database: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        database.close()
+        raise
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """Return what tells a file from another one, or from itself before it was changed."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def _for_writing(path: Path) -> sqlite3.Connection:
     # Each outcome is a transaction of its own: whoever is killed loses what was not finished, nothing else.
     database = sqlite3.connect(path, timeout=60)
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = NORMAL")
+    with _closed_on_error(database):
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
     return database
 
 
@@ -368,9 +405,9 @@ def _for_reading(path: Path) -> sqlite3.Connection:
     uri = f"file://{'' if place.startswith('/') else '/'}{quote(place)}?mode=ro"
     database = sqlite3.connect(uri, timeout=60, uri=True)
     try:
-        database.execute("SELECT COUNT(*) FROM sqlite_master")
+        with _closed_on_error(database):
+            database.execute("SELECT COUNT(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
-        database.close()
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
         beside = path.with_name(f"{path.name}-wal")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -181,15 +180,14 @@ def status(folder: Folder) -> None:
     from dqeval.bench.run import progress_of
     from dqeval.tables import counted
 
-    with _results(folder):
-        with Store(folder) as store:
-            count = store.count(planned=True)
-        try:
-            told = str(progress_of(folder))
-        except (ValueError, OSError) as error:
-            # What is done is worth knowing where the data is not, such as in a copy of the folder.
-            done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
-            told = f"{done}, how many are left is not known ({error})"
+    with Store(folder) as store:
+        count = store.count(planned=True)
+    try:
+        told = str(progress_of(folder))
+    except (ValueError, OSError) as error:
+        # What is done is worth knowing where the data is not, such as in a copy of the folder.
+        done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
+        told = f"{done}, how many are left is not known ({error})"
     output.say_sentences(told)
 
 
@@ -198,7 +196,7 @@ def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> 
     """List what failed, and why; JSON and CSV have the tracebacks too."""
     from dqeval.bench import Store
 
-    with _results(folder), Store(folder) as store:
+    with Store(folder) as store:
         found = Failures(store.failures(planned=True))
     output.emit(found, form, path, found.numbers)
 
@@ -217,8 +215,7 @@ def rank(
     from dqeval.bench.rank import rank
     from dqeval.receipts import jsonable
 
-    with _results(folder):
-        found = rank(folder, by=by.value, dataset=dataset)
+    found = rank(folder, by=by.value, dataset=dataset)
     output.emit(found, form, path, lambda: jsonable(found.numbers()))
 
 
@@ -235,7 +232,7 @@ def export(
 
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
-    with _results(folder), output.written(path) as place:
+    with output.written(path) as place:
         export(folder, place)
 
 
@@ -244,16 +241,13 @@ def merge(
     folders: Annotated[list[Path], typer.Argument(help="The folders of runs.", metavar="DIR")], folder: Target
 ) -> None:
     """Put the results of several runs, such as the shards of one, into one folder."""
-    from dqeval.bench import Store, merge
+    from dqeval.bench import merge
     from dqeval.tables import counted
 
     for given in folders:
-        with _results(given):
-            Store(given).close()  # which says if there is none, before anything is written
         if given.resolve() == folder.resolve():
             raise ValueError(f"-o {folder} is one of the runs to merge; name another folder")
-    with _results(folder):
-        merge(folders, folder)
+    merge(folders, folder)
     output.tell(f"merged {counted(len(folders), 'run')} into {folder}")
 
 
@@ -267,7 +261,7 @@ def report(folder: Folder, path: Page) -> None:
     from dqeval.report.bench import bench_report
 
     # Not to a place beside it, as the pages of the series lie in a folder that is named after the file.
-    with _results(folder), output.sentences("ranking the detectors") as say:
+    with output.sentences("ranking the detectors") as say:
         pages = bench_report(
             folder, path, progress=lambda done, total: say(f"{done:,} of {total:,} pages of series drawn")
         )
@@ -298,18 +292,17 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
     from dqeval.tables import counted
 
     watch, count = Watch(), processes(workers, scheduler)
-    with _results(folder):
-        try:
-            with _shown(watch):
-                start(workers=count, scheduler=scheduler, progress=watch.tell)
-        except KeyboardInterrupt:
-            if watch.state is not None:
-                output.tell(f"stopped: {watch.count()}; the same command goes on from there")
-            raise
-        except CrewLostError as error:
-            output.tell(f"{error}: {watch.count()}")
-            raise typer.Exit(UNFINISHED) from None
-        output.tell(watch.count())
+    try:
+        with _shown(watch):
+            start(workers=count, scheduler=scheduler, progress=watch.tell)
+    except KeyboardInterrupt:
+        if watch.state is not None:
+            output.tell(f"stopped: {watch.count()}; the same command goes on from there")
+        raise
+    except CrewLostError as error:
+        output.tell(f"{error}: {watch.count()}")
+        raise typer.Exit(UNFINISHED) from None
+    output.tell(watch.count())
     failed, left = (0, 0) if watch.state is None else (watch.state.failed_in_all, watch.state.left)
     if failed:
         output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
@@ -340,12 +333,3 @@ def _shown(watch: Watch) -> Iterator[None]:
 
         with output.every(output.REFRESH, move):
             yield
-
-
-@contextmanager
-def _results(folder: Path) -> Iterator[None]:
-    """Have errors of the database say in a sentence which run they are about."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise ValueError(f"{folder}: its file of results cannot be used: {error}") from None
