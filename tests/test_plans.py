@@ -114,8 +114,8 @@ def test_names_of_series_that_cannot_be_written(tmp_path):
         (place / "a\udcff.csv").write_text("value,label\n1,0\n")
     except (OSError, UnicodeEncodeError):
         pytest.skip("no such file can be made here")
-    with pytest.raises(ValueError, match="the name of a series in data holds a character that cannot be written"):
-        bench.make_plan({**PLAN, "data": [{"path": "data"}]}, folder=tmp_path)
+    plan = bench.make_plan({**PLAN, "data": [{"path": "data"}]}, folder=tmp_path)
+    assert [series.source.name for series in plan.series] == ["a\\udcff"]
 
 
 # Parameters -----------------------------------------------------------------------------------------------------------

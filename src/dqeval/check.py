@@ -184,7 +184,9 @@ def _inverted(name: str, labels: BoolArray | FloatArray, scores: FloatArray) -> 
 
 def _no_detector(name: str, scores: FloatArray) -> Iterator[Finding]:
     if why := _why_no_detector(name, scores):
-        yield _warning(name, f"taken for a detector, but {why}: name the columns of scores with --score, or leave this column out")
+        yield _warning(
+            name, f"taken for a detector, but {why}: name the columns of scores with --score, or leave this column out"
+        )
 
 
 def _why_no_detector(name: str, scores: FloatArray) -> str:

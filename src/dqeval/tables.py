@@ -306,7 +306,7 @@ def in_csv(cells: Iterable[Any]) -> list[Any]:
 
 
 def _csv_text(text: str) -> str:
-    shown = printable(text)
+    shown = _by_line(printable, text)  # a cell with line breaks, such as a traceback, is quoted
     return f"'{shown}" if _FORMULA.match(shown) and not _is_number(shown) else shown
 
 

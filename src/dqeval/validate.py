@@ -18,7 +18,7 @@ import numpy as np
 from dqeval.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
-LARGEST_SEED = 2**64 - 1
+LARGEST_SEED = 2**128 - 1  # as much as the state of a random generator of NumPy holds
 _LONGEST_SHOWN = 80
 _SHORT = 10**30
 

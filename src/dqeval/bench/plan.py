@@ -22,7 +22,7 @@ from dqeval.bench.parameters import check_parameters
 from dqeval.bench.pool import Limits
 from dqeval.datasets import synthetic
 from dqeval.datasets.columns import find_roles
-from dqeval.datasets.files import column_names
+from dqeval.datasets.files import NPZ, column_names
 from dqeval.datasets.formats import Source, sources
 from dqeval.datasets.synthetic import MOST_SEED, check_synthetic
 from dqeval.registry import DETECTORS, METRICS
@@ -304,7 +304,6 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
         path, name = folder / entry["path"], _text(entry, "name", "", f"[[{kind}]]")
         for source in sources(path, _text(entry, "format", "auto", f"[[{kind}]]")):
-            _written(f"the name of a series in {entry['path']}", source.name)
             _check(source, need_scores=kind == "scores", need_values=not content.keys() & {"near", "period"})
             yield PlannedSeries(name or _dataset(source), source, scored=kind == "scores")
 
@@ -313,7 +312,8 @@ def _check(source: Source, *, need_scores: bool, need_values: bool) -> None:
     """Check what can be told of a file without reading all of it."""
     if not os.access(source.path, os.R_OK):
         raise ValueError(f"{source.path}: this file may not be read")
-    if source.format == "table" and (names := column_names(source.path)):
+    names = column_names(source.path) if source.format == "table" else []
+    if names or (source.format == "table" and source.path.suffix.lower() == NPZ):
         try:
             roles = find_roles(names, need_scores=need_scores)
             if need_scores and need_values and roles.value is None:

@@ -19,12 +19,13 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.datasets.arrays import npz_arrays
+from dqeval.datasets.arrays import npz_arrays, npz_names
 from dqeval.datasets.arrow import arrow_arrays
 from dqeval.datasets.guard import NO_MEMORY, allowed_bytes, shortened, too_much
 from dqeval.types import FloatArray
 
 STANDARD_INPUT = Path("-")
+NPZ = ".npz"
 SEPARATORS = ",;\t"
 TRUTH = {"true": 1.0, "false": 0.0}
 TIME_NAMES = ("timestamp", "time", "date", "datetime", "t", "ds", "ts", "epoch", "unix", "unix_ts")
@@ -67,9 +68,11 @@ def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tupl
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a text file; none where they are not in its first line, or cannot be read."""
+    """Return the names of the columns of a text file or an npz file; none where they cannot be read."""
     kind = _kind(path)
-    if kind in (".npz", *ARROW):
+    if kind == NPZ:
+        return npz_names(path)
+    if kind in ARROW:
         return []
     try:
         with _opened(path) as stream, _text_of(stream, path) as text:
@@ -103,7 +106,7 @@ def _kind(path: Path) -> str:
 
 def _columns_by_kind(path: Path, watch: Watch, times: list[Times] | None) -> Columns:
     kind = _kind(path)
-    if kind == ".npz":
+    if kind == NPZ:
         return _from_arrays(npz_arrays(path), times)
     if kind in ARROW:
         return _from_arrays(arrow_arrays(path, kind, ignored=IGNORED_NAMES, times=TIME_NAMES), times)
