@@ -240,7 +240,10 @@ def test_the_number_of_a_series_is_no_detector(name, numbers):
     blocks = 1 + np.count_nonzero(np.diff(numbers))
     assert message.startswith(f"{blocks} blocks of one number each, the second from point ")
     assert "are these several series in one table? Score each by itself" in message
-    assert "taken for a detector, but it looks like the number of a series or group, not a score: name the columns" in message
+    assert (
+        "taken for a detector, but it looks like the number of a series or group, not a score: name the columns"
+        in message
+    )
 
 
 def test_a_single_series_with_a_number_is_no_stack():

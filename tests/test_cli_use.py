@@ -233,6 +233,41 @@ def test_files_whose_names_some_system_does_not_take(call, tmp_path):
     assert fine == "fine.png"
 
 
+@pytest.fixture
+def with_a_quiet_one(folder):
+    """Return the folder with a series more, of which no label is 1."""
+    rows = (folder / "one.csv").read_text().splitlines()
+    at = rows[0].split(",").index("label")
+    cells = [row.split(",") for row in rows[1:]]
+    quiet = [",".join([*row[:at], "0", *row[at + 1 :]]) for row in cells]
+    (folder / "quiet.csv").write_text("\n".join([rows[0], *quiet]))
+    return folder
+
+
+QUIET = "Left out, because no label there is 1: quiet.csv."
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "explain"])
+def test_series_without_an_anomaly_are_left_out_and_named(call, with_a_quiet_one, command):
+    done = call(command, with_a_quiet_one, "--score", "late")
+    assert done.code == 0, done.err
+    assert QUIET in done.out
+    assert call(command, with_a_quiet_one, "--score", "late", "--format", "json", "-o", "receipt.json").code == 0
+    assert json.loads(Path("receipt.json").read_text())["results"]["left_out"] == ["quiet.csv"]
+    assert "The receipt holds" in call("verify", "receipt.json", with_a_quiet_one).out
+    alone = call(command, with_a_quiet_one / "quiet.csv", "--score", "late")
+    assert (alone.code, "quiet.csv: no label is 1" in alone.err) == (2, True)
+
+
+def test_pages_of_series_without_an_anomaly_are_left_out_and_named(call, with_a_quiet_one, tmp_path):
+    done = call("plot", with_a_quiet_one, "-o", "out", "--format", "png", "--score", "late")
+    assert done.code == 0
+    assert done.err == f"dqeval: wrote 2 files to out\ndqeval: {QUIET}\n"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["one.png", "two.png"]
+    alone = call("plot", with_a_quiet_one / "quiet.csv", "-o", "alone.png", "--score", "late")
+    assert (alone.code, "quiet.csv: no label is 1" in alone.err) == (2, True)
+
+
 def test_a_check_says_nothing_of_detectors():
     checked = Checked("a", ())
     assert Several((("a", checked), ("b", checked))).means == {}

@@ -28,6 +28,7 @@ from dqeval.scoring import Progress, near_of, score
 from dqeval.several import Explanations, Result, Several
 from dqeval.tables import Page, counted, listed, one_line, printable
 from dqeval.types import Series
+from dqeval.validate import UndefinedError
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
@@ -242,8 +243,16 @@ def compute(
     """
     if command == "score":
         return score(series, **parameters, progress=progress)
-    found = [(one.name, _computed(command, one, parameters, progress)) for one in series]
-    return found[0][1] if len(found) == 1 else Several(tuple(found))
+    found: list[tuple[str, Result]] = []
+    undefined: dict[str, UndefinedError] = {}
+    for one in series:
+        try:
+            found.append((one.name, _computed(command, one, parameters, progress)))
+        except UndefinedError as error:
+            undefined[one.name] = error
+    if not found:
+        raise next(iter(undefined.values()))
+    return found[0][1] if len(found) == 1 and not undefined else Several(tuple(found), tuple(undefined))
 
 
 def _computed(command: str, series: Series, parameters: Mapping[str, Any], progress: Progress | None) -> Result:

@@ -230,7 +230,7 @@ class Scoring:
             where = name if len(self.series) == 1 else f"{scores.name}, {name}"
             yield from (f"{where}, {metric}: {why}." for metric, why in found.failures.items())
         if self.left_out:
-            yield f"Left out, because no label there is 1: {', '.join(self.left_out)}."
+            yield left_out_sentence(self.left_out)
 
 
 def near_of(
@@ -365,6 +365,11 @@ def score(
     if not found:
         raise UndefinedError(f"{', '.join(left_out)}: {NO_EVENT}")
     return Scoring(tuple(found), tuple(left_out), per_event)
+
+
+def left_out_sentence(names: Sequence[str]) -> str:
+    """Say which series have no anomaly, and so no number."""
+    return f"Left out, because no label there is 1: {', '.join(names)}."
 
 
 def named_values(found: Evaluation) -> dict[str, float]:

@@ -11,7 +11,7 @@ from typing import Any
 from dqeval.check import Checked
 from dqeval.compare import Comparison
 from dqeval.explanation import Explanation
-from dqeval.scoring import best_marked, named_values
+from dqeval.scoring import best_marked, left_out_sentence, named_values
 from dqeval.tables import Page, Table
 from dqeval.types import PARTS
 
@@ -48,14 +48,17 @@ class Several:
     ----------
     found : tuple of (str, Comparison), (str, Explanations) or (str, Checked)
         The name of each series, and what was found in it: the same kind of thing in all.
+    left_out : tuple of str
+        The series without an anomaly, on which nothing is defined.
     """
 
     found: tuple[tuple[str, Result], ...]
+    left_out: tuple[str, ...] = ()
 
     def page(self) -> Page:
         """Return what was found in each series, one after the other, and a summary."""
         parts = [part for name, result in self.found for part in _titled(name, result)]
-        return Page([*parts, *self._summary()])
+        return Page([*parts, *self._summary(), *([left_out_sentence(self.left_out)] if self.left_out else [])])
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows of each series, with its name."""
@@ -63,7 +66,8 @@ class Several:
 
     def numbers(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {"series": [{"name": name, "results": result.numbers()} for name, result in self.found]}
+        found = [{"name": name, "results": result.numbers()} for name, result in self.found]
+        return {"series": found, "left_out": list(self.left_out)}
 
     @property
     def failed(self) -> bool:

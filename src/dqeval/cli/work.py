@@ -98,17 +98,27 @@ def each_written(
     write: Callable[[Series, Path, Tell], Result],
 ) -> list[tuple[str, Result]]:
     """Write a file for each of the files: return what was found in them, by the names of the series."""
+    from dqeval.scoring import left_out_sentence
+    from dqeval.validate import UndefinedError
+
     names = series_names(files)
-    found = []
+    found, left_out = [], []
     with progress(command) as tell:
         steps = Steps(tell, len(files))
         for file, name, place in zip(files, names, places, strict=True):
             series = columns.read(file, name, steps.reading, times=True).series
             steps.read()
-            with about(name), whole(place) as beside:
-                found.append((name, write(series, beside, steps.working)))
-    told = str(places[0]) if len(places) == 1 else f"{len(places):,} files to {places[0].parent}"
+            try:
+                with about(name), whole(place) as beside:
+                    found.append((name, write(series, beside, steps.working)))
+            except UndefinedError:
+                left_out.append(name)
+                if len(left_out) == len(files):
+                    raise
+    told = str(places[0]) if len(places) == 1 else f"{len(found):,} files to {places[0].parent}"
     say_wrote(f"wrote {told}")
+    if left_out:
+        say_wrote(left_out_sentence(left_out))
     return found
 
 
@@ -161,7 +171,7 @@ def about(name: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
 
 
 def series_names(files: Sequence[Path]) -> list[str]:
