@@ -23,6 +23,7 @@ from dqeval.cli import app, exit_code
 from . import arguments, inputs
 
 PATIENCE = 20  # seconds of work, not of waiting for others: far more than any of these small inputs should take
+SILENCE = 120  # seconds by the clock without a new input: it waits for something that never comes
 LONGEST = 4000  # characters of what is said about an input
 
 COMMANDS = {
@@ -211,12 +212,38 @@ def _in_a_process(seed, first, count, kinds):
         progress, found = Path(place, "progress"), Path(place, "found.json")
         words = ["--worker", seed, first, count, progress, found, ",".join(kinds)]
         command = [sys.executable, "-m", __package__, *map(str, words)]
-        done = subprocess.run(command, cwd=_start(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE * count + 100)
-        how = f"died with {done.returncode}: {done.stderr[-500:]}" if done.returncode else ""
+        how = _watched(command, progress)
         tally = _loaded(found.read_text()) if found.exists() else None
         if not progress.exists():
             raise RuntimeError(f"the process {how}")
         return tally, int(progress.read_text()), how
+
+
+def _watched(command, progress, silence=SILENCE):
+    """Run a process as long as it makes progress, which is what it writes to a file; return how it died, if it did."""
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, cwd=_start(), stdin=subprocess.DEVNULL, stderr=said)
+        try:
+            waited = _waited(process, progress, silence)
+        finally:
+            process.kill()
+            process.wait()
+        said.seek(0)
+        if waited:
+            return f"waited for {silence} s, and was killed: {said.read()[-500:]}"
+        return f"died with {process.returncode}: {said.read()[-500:]}" if process.returncode else ""
+
+
+def _waited(process, progress, silence):
+    """Wait for the end of a process; return whether it made no progress for so long instead."""
+    last, since = None, time.monotonic()
+    while time.monotonic() - since < silence:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=min(1, silence))
+            return False
+        if (now := progress.read_bytes() if progress.exists() else None) != last:
+            last, since = now, time.monotonic()
+    return True
 
 
 def _start():
