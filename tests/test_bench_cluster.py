@@ -22,7 +22,7 @@ from dqeval.bench.jobs import Outcome, failed
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
-from dqeval.bench.versions import NOBODY, code, difference, versions
+from dqeval.versions import NOBODY, code, difference, versions
 from test_bench import SMALL, one_job, table
 
 TESTS = Path(__file__).parent
@@ -375,12 +375,20 @@ def test_other_versions(tmp_path):
     assert done(Odd([failed(one_job(tmp_path, "quick"), "lost", "")]), jobs(tmp_path, 1), versions())
     with pytest.raises(ValueError, match="works with other versions: dqeval None there"):
         done(Odd([Outcome()]), jobs(tmp_path, 1), versions())
-    assert difference(NOBODY, versions()).startswith(f"dqeval None there and {dqeval.__version__} here, code None")
+    assert difference(NOBODY, versions()).startswith(f"dqeval None there and {dqeval.__version__} here, kernels None")
 
 
 def test_nothing_is_computed_with_other_versions(tmp_path):
     outcome = tasks_module.do(Task(one_job(tmp_path, "raises"), "", "{}"))
     assert (outcome.rows, outcome.versions) == ([], versions())
+
+
+def test_the_form_of_the_kernels_is_part_of_the_version(monkeypatch):
+    here = versions()
+    other = "interpreted" if dqeval.kernels.compiled else "compiled"
+    monkeypatch.setattr(dqeval.kernels, "compiled", not dqeval.kernels.compiled)
+    there = versions.__wrapped__()
+    assert difference(there, here) == f"kernels {other} there and {json.loads(here)['kernels']} here"
 
 
 def test_the_code_is_part_of_the_version(tmp_path):

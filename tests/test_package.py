@@ -17,7 +17,7 @@ LAYERS = [
     {"types", "registry"},
     {"evaluation"},
     {"kernels"},
-    {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation"},
+    {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation", "versions"},
     {"metrics", "|", "datasets", "detectors"},
     {"clock", "evaluate", "panel", "check", "scoring"},
     {"explain", "compare", "bench"},

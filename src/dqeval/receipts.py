@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import math
-import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +14,6 @@ from typing import Any, BinaryIO, Protocol, cast
 
 import numpy as np
 
-from dqeval import kernels
 from dqeval.check import Checked, check
 from dqeval.compare import compare
 from dqeval.datasets.columns import Roles, find_roles, series_of
@@ -29,6 +27,7 @@ from dqeval.several import Explanations, Result, Several
 from dqeval.tables import Page, counted, listed, one_line, printable
 from dqeval.types import Series
 from dqeval.validate import UndefinedError
+from dqeval.versions import made_with
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
@@ -538,10 +537,9 @@ def _same(then: Any, now: Any) -> bool:
 
 
 def _versions() -> dict[str, Any]:
-    from dqeval import __version__
-
+    found = made_with()
     return {
-        "dqeval": __version__,
-        "versions": {"python": platform.python_version(), "numpy": np.__version__},
-        "kernels": "compiled" if kernels.compiled else "interpreted",
+        "dqeval": found["dqeval"],
+        "versions": {name: found[name] for name in ("python", "numpy")},
+        "kernels": found["kernels"],
     }

@@ -18,13 +18,13 @@ import numpy as np
 
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
 from dqeval.bench.pool import WorkFailedError, printed
-from dqeval.bench.versions import NOBODY
 from dqeval.evaluation import Evaluation, MetricError
 from dqeval.panel import panel_and_errors
 from dqeval.places import short_traceback, without_folders
 from dqeval.registry import DETECTORS
 from dqeval.types import EventScores, FloatArray, Series
 from dqeval.validate import UndefinedWarning
+from dqeval.versions import NOBODY
 from dqeval.writing import whole
 
 # What rows that are of no single metric have in its place: the detector's own work, and scores that have no value.

@@ -18,7 +18,7 @@ from dqeval.bench.kept import check_place, keep, kept, whole_path
 from dqeval.bench.lock import locked
 from dqeval.bench.plan import Plan, make_plan, read_plan
 from dqeval.bench.store import Store, check_same_data
-from dqeval.bench.versions import versions
+from dqeval.versions import versions
 
 Progress = Callable[["State"], None]
 

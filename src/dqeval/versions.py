@@ -11,14 +11,25 @@ from pathlib import Path
 
 import numpy as np
 
+from dqeval import kernels
+
 NOBODY = "{}"  # of a job that nobody came to do: its worker was lost
+
+
+def made_with() -> dict[str, str]:
+    """Return what numbers follow from besides their input: versions, and the form of the kernels."""
+    return {
+        "dqeval": version("dqeval"),
+        "kernels": "compiled" if kernels.compiled else "interpreted",
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
 
 
 @cache
 def versions() -> str:
-    """Return what this process works with, as JSON."""
-    told = {"dqeval": version("dqeval"), "code": code(Path(__file__).parent.parent)}
-    return json.dumps({**told, "numpy": np.__version__, "python": platform.python_version()})
+    """Return what this process works with, with a digest of its code, as JSON."""
+    return json.dumps({**made_with(), "code": code(Path(__file__).parent)})
 
 
 def code(package: Path) -> str:
