@@ -287,15 +287,17 @@ def test_what_fails_while_a_run_is_read_is_said(folder):
 
 
 def test_pages_are_checked_once_for_each_state_of_a_file(folder, tmp_path, monkeypatch, capsys):
-    checked = []
-    check = Store._check_pages
-    monkeypatch.setattr(Store, "_check_pages", lambda store: checked.append(store.path.parent) or check(store))
+    asked, ask = [], Store._one
+    monkeypatch.setattr(
+        Store, "_one", lambda store, query: asked.append((store.path.parent, query)) or ask(store, query)
+    )
+    check = (folder, "PRAGMA quick_check(1)")
     call = caller(monkeypatch, capsys)
     assert call("bench", "merge", folder, "-o", tmp_path / "merged").code == 0
-    assert checked.count(folder) == 1
+    assert asked.count(check) == 1
     change(folder, "DELETE FROM plan")
     assert call("bench", "status", folder).code == 0
-    assert checked.count(folder) == 2
+    assert asked.count(check) == 2
 
 
 def test_what_the_check_says(folder):
