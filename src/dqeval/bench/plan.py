@@ -21,6 +21,7 @@ from dqeval import validate
 from dqeval.bench.parameters import check_parameters
 from dqeval.bench.pool import Limits
 from dqeval.datasets import synthetic
+from dqeval.datasets.arrays import npz_names
 from dqeval.datasets.columns import find_roles
 from dqeval.datasets.files import NPZ, column_names
 from dqeval.datasets.formats import Source, sources
@@ -312,8 +313,9 @@ def _check(source: Source, *, need_scores: bool, need_values: bool) -> None:
     """Check what can be told of a file without reading all of it."""
     if not os.access(source.path, os.R_OK):
         raise ValueError(f"{source.path}: this file may not be read")
-    names = column_names(source.path) if source.format == "table" else []
-    if names or (source.format == "table" and source.path.suffix.lower() == NPZ):
+    if source.path.suffix.lower() == NPZ and not npz_names(source.path):
+        raise ValueError(f"{source.path}: no array can be read here: is this an npz file, as numpy.savez writes?")
+    if source.format == "table" and (names := column_names(source.path)):
         try:
             roles = find_roles(names, need_scores=need_scores)
             if need_scores and need_values and roles.value is None:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.datasets.arrays import npz_arrays, npz_names
+from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
 from dqeval.datasets.guard import NO_MEMORY, allowed_bytes, shortened, too_much
 from dqeval.types import FloatArray
@@ -68,11 +68,9 @@ def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tupl
 
 
 def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a text file or an npz file; none where they cannot be read."""
+    """Return the names of the columns of a text file; none where they are not in its first line, or cannot be read."""
     kind = _kind(path)
-    if kind == NPZ:
-        return npz_names(path)
-    if kind in ARROW:
+    if kind in (NPZ, *ARROW):
         return []
     try:
         with _opened(path) as stream, _text_of(stream, path) as text:
