@@ -194,6 +194,7 @@ def test_formulas_in_csv():
     written = ["'=1+1", "'+x", "'-x", "'@x", "'\uff1dx", "''=x", "'''@"]
     assert in_csv(given) == [*written, *given[len(written) :]]
     assert in_csv(["\t=1", "\r=1", "a\x1b"]) == ["\\t=1", "\\r=1", "a\\x1b"]
+    assert in_csv(["\n=1", "first\nsecond"]) == ["'\n=1", "first\nsecond"]
 
 
 def test_columns_line_up_whatever_the_characters():

@@ -307,7 +307,7 @@ def in_csv(cells: Iterable[Any]) -> list[Any]:
 
 def _csv_text(text: str) -> str:
     shown = _by_line(printable, text)  # a cell with line breaks, such as a traceback, is quoted
-    return f"'{shown}" if _FORMULA.match(shown) and not _is_number(shown) else shown
+    return f"'{shown}" if _FORMULA.match(shown.lstrip("\n")) and not _is_number(shown) else shown
 
 
 def _is_number(text: str) -> bool:
