@@ -12,6 +12,7 @@ import pytest
 import typer
 
 import dqeval
+from commands import caller
 from dqeval.cli import INTERRUPTED, app
 from dqeval.cli.benching import UNFINISHED
 from dqeval.cli.output import READER_GONE
@@ -139,44 +140,40 @@ def lines_to_type(page):
 
 
 @pytest.fixture
-def in_a_shell(tmp_path):
-    """Return a function that runs lines of a page one after the other, as if they were typed."""
-    (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "dqeval"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dqeval "$@"\n')
-    command.chmod(0o755)
-    place = tmp_path / "typed"
-    place.mkdir()
-    environment = {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
-    options = {"cwd": place, "env": environment, "capture_output": True, "text": True, "encoding": "utf-8"}
+def typed(monkeypatch, capsys, tmp_path):
+    """Return a function that runs lines of a page one after the other, as if they were typed in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    call = caller(monkeypatch, capsys)
 
-    def typed(line):
-        done = subprocess.run(["bash", "-c", line], check=False, **options)
-        assert done.returncode == 0, f"{line}: {done.stderr}"
-        assert done.stdout or done.stderr, f"{line} said nothing"
+    def run(line):
+        command, *arguments = shlex.split(line, comments=True)
+        assert command == "dqeval", line
+        done = call(*arguments)
+        assert done.code == 0, f"{line}: {done.err}"
+        assert done.out or done.err, f"{line} said nothing"
 
-    return typed
+    return run
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
-def test_every_command_block_of_the_readme_runs(in_a_shell):
+def test_every_command_block_of_the_readme_runs(typed):
     lines = lines_to_type(ROOT / "README.md")
     left_out = [line for line in lines if line.startswith((*SCRIPTS, NEEDS_AN_ARCHIVE))]
     assert len(left_out) == 3
     assert len(lines) > 20
     for line in lines:
         if line not in left_out:
-            in_a_shell(line)
+            typed(line)
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
-def test_every_command_block_of_the_quickstart_runs(in_a_shell):
+def test_every_command_block_of_the_quickstart_runs(typed):
     lines = lines_to_type(DOCS / "quickstart.md")
     assert lines[0] == INSTALLS
     assert len(lines) > 20
     for line in lines[1:]:
         # All detectors but for the neural networks, which take minutes here.
-        in_a_shell(line.replace("--detector all", "--detector kmeans_ad,sub_lof,fft,sr"))
+        typed(line.replace("--detector all", "--detector kmeans_ad,sub_lof,fft,sr"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it is a script for a shell")

@@ -163,8 +163,7 @@ def test_the_picture_is_not_blank(tmp_path):
     assert (pixels.max(axis=-1) < 0.2).mean() > 0.01
 
 
-@pytest.mark.parametrize("ending", ["svg", "pdf"])
-@pytest.mark.parametrize(("n", "n_events"), [(10_000, 300), (5000, 10)])
+@pytest.mark.parametrize(("ending", "n", "n_events"), [("svg", 10_000, 300), ("pdf", 5000, 10)])
 def test_files_stay_small(tmp_path, ending, n, n_events):
     path = tmp_path / f"figure.{ending}"
     draw(made(n, n_events, NAMES), path, near=10)

@@ -52,16 +52,27 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def tab(chromium):
+    """Keep one tab for all tests that need no other: what its browser has compiled serves the next report, too."""
+    return chromium.new_page()
+
+
 @pytest.fixture
-def opened(chromium):
+def opened(chromium, tab):
     """Open a report, and check at the end that nothing went wrong and nothing was asked of the network."""
     pages, trouble, requests = [], [], []
+    listeners = {
+        "console": lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None,
+        "pageerror": lambda error: trouble.append(str(error)),
+        "request": lambda request: requests.append(request.url),
+    }
 
     def open_report(path, **options):
-        page = chromium.new_page(viewport={"width": 1200, "height": 900}, **options)
-        page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
+        page = chromium.new_page(**options) if pages or options else tab
+        page.set_viewport_size({"width": 1200, "height": 900})
+        for event, listener in listeners.items():
+            page.on(event, listener)
         page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready]")
         settle(page)
@@ -70,7 +81,10 @@ def opened(chromium):
 
     yield open_report
     for page in pages:
-        page.close()
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        if page is not tab:
+            page.close()
     assert trouble == []
     assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
     assert sum(url.startswith("file:") for url in requests) == len(pages)
