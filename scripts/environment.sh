@@ -29,14 +29,15 @@ make_environment() { # make_environment EXTRA: install the package, editable, wi
 version_of() { "$1" -c 'import sys; print(sys.version_info[:2])'; }
 
 pip_install() { # pip, quiet but for a sign of life; its output is shown only if it fails
-    local log="$venv/pip.log" status=0
-    : >"$log"
+    local log status=0
+    log=$(mktemp "$venv/pip.XXXXXX") # of its own: several may run at once
     show_progress "$log" &
     local watcher=$!
     "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@" >"$log" 2>&1 || status=$?
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [ "$status" != 0 ]; then cat "$log" >&2; fi
+    rm -f "$log"
     return "$status"
 }
 

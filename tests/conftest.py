@@ -11,18 +11,51 @@ from hypothesis import settings
 
 from dqeval.registry import DETECTORS
 
-# By default every run has the same examples, so that none fails by chance; the others draw new ones. No profile keeps
-# what failed for the next run: the blob that is printed, or the seed, brings it back.
+# By default every run has the same examples, so that none fails by chance and more of them would find nothing new; the
+# others draw new ones. No profile keeps what failed for the next run: the blob that is printed, or the seed, brings it
+# back.
 settings.register_profile("default", deadline=None, max_examples=50, derandomize=True, database=None)
-settings.register_profile("random", deadline=None, max_examples=200, database=None, print_blob=True)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
+settings.register_profile("random", deadline=None, max_examples=50, database=None, print_blob=True)
+settings.register_profile("quick-random", settings.get_profile("random"), max_examples=10)
 settings.register_profile("thorough", settings.get_profile("random"), max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # Looked through for examples, it would be imported, and its detectors registered, before any test runs.
 collect_ignore = ["odd_detectors.py"]
 
+# Files whose tests start processes, draw, train or follow whole experiments: `./scripts/test fast` leaves them out.
+SLOW_FILES = {
+    "test_bench",
+    "test_bench_changes",
+    "test_bench_cli",
+    "test_bench_cluster",
+    "test_bench_modules",
+    "test_bench_report",
+    "test_build",
+    "test_deep",
+    "test_experiments_cases",
+    "test_experiments_published",
+    "test_experiments_rankings",
+    "test_experiments_runs",
+    "test_experiments_synthetic",
+    "test_figure",
+    "test_fuzz",
+    "test_hostile_files",
+    "test_lock",
+    "test_page",
+    "test_reproduce",
+    "test_store",
+}
+
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("DQEVAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.stem in SLOW_FILES:
+            item.add_marker("slow")
 
 
 @pytest.fixture

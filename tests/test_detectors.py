@@ -21,7 +21,10 @@ from dqeval.kernels import neighbours as kernel
 DOCS = Path(__file__).parent.parent / "docs" / "detectors"
 TRAIN_STOP = 400
 
-every_detector = pytest.mark.parametrize("detector", list(DETECTORS), ids=lambda detector: detector.name)
+networks = {detector.name: [pytest.mark.torch, pytest.mark.slow] for detector in DETECTORS if detector.extra == "deep"}
+every_detector = pytest.mark.parametrize(
+    "detector", [pytest.param(each, id=each.name, marks=networks.get(each.name, [])) for each in DETECTORS]
+)
 both_variants = pytest.mark.parametrize("variant", ["corrected", "published"])
 
 

@@ -155,6 +155,7 @@ def typed(monkeypatch, capsys, tmp_path):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
 def test_every_command_block_of_the_readme_runs(typed):
     lines = lines_to_type(ROOT / "README.md")
@@ -166,6 +167,7 @@ def test_every_command_block_of_the_readme_runs(typed):
             typed(line)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
 def test_every_command_block_of_the_quickstart_runs(typed):
     lines = lines_to_type(DOCS / "quickstart.md")
@@ -229,6 +231,7 @@ def test_the_example_of_a_new_metric(monkeypatch):
     assert dqeval.METRICS["event_f1"].summary.endswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="the sweeps are slow with interpreted kernels")
 @pytest.mark.parametrize("name", ["cases", "scenarios", "sweeps"])
 def test_tables_that_need_no_data_are_what_the_experiments_give(name, tmp_path):

@@ -156,6 +156,7 @@ def test_prints_with_the_papers_labels(evaluation):
     assert evaluation._repr_html_().count("<tr>") == 15
 
 
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="many panels, which is slow with interpreted kernels")
 def test_chance():
     """Uniform noise: half for AUC-ROC, and far above 0 for the metrics that are kind to it."""
     found = dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["auc_roc", "point_adjusted_f1", "affiliation_f1", "dqe"])
@@ -181,6 +182,7 @@ def test_chance_of_detections_detects_as_many_points():
     assert chance.mean["auc_roc"] == pytest.approx(0.5, abs=0.03)
 
 
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="many panels, which is slow with interpreted kernels")
 def test_evaluations_travel_between_processes(evaluation):
     copy = pickle.loads(pickle.dumps(evaluation))
     assert copy == evaluation
