@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dqeval import bench
-from dqeval.registry import DETECTORS, METRICS, detector, metric
+from dqeval.core.registry import DETECTORS, METRICS, detector, metric
 
 JOBS, MANY = 2_000, 100_000
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import typer
 
-from dqeval.cli import app, helping
+from dqeval.cli import help as helping
+from dqeval.cli.app import app
 
 
 def write(path: Path) -> None:

@@ -8,8 +8,8 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 import dqeval
-from dqeval import drawing
-from dqeval.report import figure as paper_figure
+from dqeval.render import drawing
+from dqeval.render import figure as paper_figure
 
 NEAR = 10
 # One event, [45, 55) of 100 points, and what is detected in each row of the figure of examples.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import dqeval
-from dqeval.cli import main
+from dqeval.cli.entry import main
 
 
 @dataclass(frozen=True)

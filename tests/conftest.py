@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from dqeval.registry import DETECTORS
+from dqeval.core.registry import DETECTORS
 
 # By default every run has the same examples, so that none fails by chance and more of them would find nothing new; the
 # others draw new ones. No profile keeps what failed for the next run: the blob that is printed, or the seed, brings it

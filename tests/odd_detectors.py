@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dqeval.registry import detector
+from dqeval.core.registry import detector
 
 
 @detector(label="Quick", citation="none")

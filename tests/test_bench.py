@@ -26,7 +26,7 @@ from dqeval.bench.jobs import Job, work
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
 from dqeval.bench.store import Store
-from dqeval.registry import DETECTORS
+from dqeval.core.registry import DETECTORS
 
 TESTS = Path(__file__).parent
 SMALL = {

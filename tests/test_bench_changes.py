@@ -10,9 +10,9 @@ import pytest
 from commands import caller
 from dqeval import bench
 from dqeval.bench.jobs import kept_scores, scores_of
-from dqeval.bench.run import State, _jobs
+from dqeval.bench.runner import State, _jobs
 from dqeval.datasets import synthetic
-from dqeval.report.bench import bench_report
+from dqeval.render.bench_page import bench_report
 from test_bench import one_job
 
 SLOW, QUICK, RAISES = {"name": "slow", "seconds": 0.2}, {"name": "quick"}, {"name": "raises"}

@@ -21,7 +21,9 @@ from commands import caller, run
 from dqeval.bench import State, Store, make_plan
 from dqeval.bench import run as start
 from dqeval.bench.crew import CrewLostError
-from dqeval.cli import app, benching, output
+from dqeval.cli import bench as benching
+from dqeval.cli import output
+from dqeval.cli.app import app
 from dqeval.datasets import synthetic
 
 TESTS = Path(__file__).parent
@@ -232,7 +234,7 @@ def test_export(done, tmp_path):
 
 def test_report(done, monkeypatch):
     told = []
-    module = importlib.import_module("dqeval.report.bench")
+    module = importlib.import_module("dqeval.render.bench_page")
     monkeypatch.setattr(module, "bench_report", lambda *given, progress: told.extend(given))  # no page of a series
     assert done("bench", "report", "run", "-o", "bench.html").err == "dqeval: wrote bench.html\n"
     assert told == [Path("run"), Path("bench.html")]
@@ -242,7 +244,7 @@ def test_how_far_the_report_is(done, monkeypatch):
     told = []
     monkeypatch.setattr(output, "INTERVAL", 0.01)
     monkeypatch.setattr(output, "tell", told.append)
-    module = importlib.import_module("dqeval.report.bench")
+    module = importlib.import_module("dqeval.render.bench_page")
 
     def slow(folder, path, *, progress):
         time.sleep(0.1)

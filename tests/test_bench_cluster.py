@@ -22,7 +22,7 @@ from dqeval.bench.jobs import Outcome, failed
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
-from dqeval.versions import NOBODY, code, difference, versions
+from dqeval.support.versions import NOBODY, code, difference, versions
 from test_bench import SMALL, one_job, table
 
 TESTS = Path(__file__).parent

@@ -11,14 +11,14 @@ import pytest
 from commands import run
 from dqeval import bench
 from dqeval.bench.jobs import work
-from dqeval.registry import DETECTORS
+from dqeval.core.registry import DETECTORS
 from test_bench import one_job
 
 DOCS = Path(__file__).parent.parent / "docs" / "bench.md"
 DATA = '[[data]]\ngenerator = "synthetic"\nn = 500\nperiod = 16\nevents = 3\n'
 MINE = """
 import numpy as np
-from dqeval.registry import detector
+from dqeval.core.registry import detector
 
 
 @detector(label="Mine", citation="none")

@@ -10,11 +10,11 @@ import pytest
 
 import dqeval
 from dqeval.bench import run
-from dqeval.bench.rank import rank
-from dqeval.report import bench as bench_module
-from dqeval.report.bench import bench_report
-from dqeval.report.drilldown import _drawn, cases_of
-from dqeval.tables import listed
+from dqeval.bench.ranking import rank
+from dqeval.render import bench_page as bench_module
+from dqeval.render.bench_page import bench_report
+from dqeval.render.drilldown import _drawn, cases_of
+from dqeval.render.tables import listed
 from test_page import BROWSER_OPTIONS, BROWSERS
 
 DATA = """

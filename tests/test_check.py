@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import dqeval
-from dqeval import clock
-from dqeval.check import Checked, misread
+from dqeval.analysis import clock
+from dqeval.analysis.check import Checked, misread
 
 T = np.arange(1000)
 VALUES = np.sin(2 * np.pi * T / 50)

@@ -17,9 +17,8 @@ import typer
 
 import dqeval
 from commands import caller, run, write_demo
-from dqeval import cli
-from dqeval.cli import output
-from dqeval.types import MEANING
+from dqeval.cli import entry, output
+from dqeval.core.types import MEANING
 
 SCORES = """time,value,label,noisy,good
 2026-01-01,1.0,0,0.9,0.1
@@ -482,7 +481,7 @@ def test_interrupted(call, file, monkeypatch, interruption):
     def interrupt(*_, **__):
         raise interruption
 
-    monkeypatch.setattr("dqeval.receipts.compute", interrupt)
+    monkeypatch.setattr("dqeval.analysis.receipts.compute", interrupt)
     done = call("score", file)
     assert (done.code, done.out, done.err) == (130, "", "dqeval: interrupted\n")
 
@@ -531,7 +530,7 @@ def test_a_progress_bar_once_work_takes_a_while(monkeypatch):
 def test_heavy_packages_are_not_imported_to_score_a_file(file):
     program = f"""
 import sys
-from dqeval.cli import main
+from dqeval.cli.entry import main
 sys.argv = ["dqeval", "score", {str(file)!r}]
 try:
     main()
@@ -579,7 +578,7 @@ def test_a_real_series(real_scores, tmp_path):
 
 def test_help_whose_reader_has_gone(monkeypatch, capsys):
     gone = []
-    monkeypatch.setattr(cli, "app", lambda **_: (_ for _ in ()).throw(BrokenPipeError))
+    monkeypatch.setattr(entry, "app", lambda **_: (_ for _ in ()).throw(BrokenPipeError))
     monkeypatch.setattr(output, "reader_gone", lambda: gone.append(True) or 141)
     assert caller(monkeypatch, capsys)("--help").code == 141
     assert gone == [True]

@@ -18,13 +18,16 @@ import typer
 
 import dqeval
 from commands import caller, run, write_demo
+from dqeval.analysis.check import Checked
+from dqeval.analysis.several import Several
 from dqeval.bench.plan import read_plan
-from dqeval.check import Checked
-from dqeval.cli import app, detection, helping, options, output
+from dqeval.cli import detect as detection
+from dqeval.cli import help as helping
+from dqeval.cli import options, output
+from dqeval.cli.app import app
 from dqeval.cli.examples import EXAMPLES
 from dqeval.datasets import load
 from dqeval.detectors import DETECTORS
-from dqeval.several import Several
 
 ROOT = typer.main.get_command(app)
 
@@ -390,7 +393,7 @@ def test_examples_can_be_parsed(path, call, tmp_path):
 def completed(line, **more):
     environment = {**os.environ, "_DQEVAL_COMPLETE": "complete_bash", "COMP_WORDS": line, **more}
     environment["COMP_CWORD"] = str(len(line.split(" ")) - 1)
-    program = "import sys; sys.argv = ['dqeval']; from dqeval.cli import main; main()"
+    program = "import sys; sys.argv = ['dqeval']; from dqeval.cli.entry import main; main()"
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.stdout.split()
@@ -422,7 +425,7 @@ def test_names_are_completed_after_commas():
 
 
 def test_the_script_for_completion():
-    program = "import sys; sys.argv = ['dqeval']; from dqeval.cli import main; main()"
+    program = "import sys; sys.argv = ['dqeval']; from dqeval.cli.entry import main; main()"
     environment = {**os.environ, "_DQEVAL_COMPLETE": "source_bash"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0

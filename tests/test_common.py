@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 import strategies as own
-from dqeval.registry import Registry
+from dqeval.core.registry import Registry
 
 NEAR = 3
 NAMES = dqeval.METRICS.names

@@ -5,7 +5,7 @@ import pytest
 
 import dqeval
 from dqeval import Series
-from dqeval.compare import _cost_more
+from dqeval.analysis.compare import _cost_more
 
 LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
 

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import dqeval
-from dqeval.detectors import cnn, deep, timesnet
+from dqeval.detectors import cnn, convolution, deep, times_net, timesnet
 
 torch = pytest.importorskip("torch")
 # After the skip, since they import it.
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-cnn_module, timesnet_module = (sys.modules[f"dqeval.detectors.{name}"] for name in ("cnn", "timesnet"))
 both = pytest.mark.parametrize("function", [cnn, timesnet])
 CPU = torch.device("cpu")
 
@@ -205,10 +204,10 @@ class TestInception:
             functional.conv2d(maps, kernel, bias, padding=kernel.shape[-1] // 2)
             for kernel, bias in zip(layer[:6], layer[6:], strict=True)
         ]
-        kernel, bias = timesnet_module._fused(layer)
+        kernel, bias = times_net._fused(layer)
         expected = torch.stack(convs).mean(0)
         torch.testing.assert_close(functional.conv2d(maps, kernel, bias, padding=5), expected, rtol=0, atol=1e-12)
-        cropped = timesnet_module._convolved(maps, kernel, bias)
+        cropped = times_net._convolved(maps, kernel, bias)
         torch.testing.assert_close(cropped, expected, rtol=0, atol=1e-12)
 
     def test_batches_choose_their_own_periods(self):
@@ -216,11 +215,11 @@ class TestInception:
         t = np.arange(2_000)
         values = np.where(t < 1_000, np.sin(2 * np.pi * t / 8), np.sin(2 * np.pi * t / 3)) + np.sin(t / 300)
         spans = deep._spans(values, 32, CPU)
-        parameters = timesnet_module._parameters(deep.Draws(1))
-        together = timesnet_module._errors(parameters, spans, None)
-        alone = torch.cat([timesnet_module._errors(parameters, batch, None) for batch in spans.split(128)])
+        parameters = times_net._parameters(deep.Draws(1))
+        together = times_net._errors(parameters, spans, None)
+        alone = torch.cat([times_net._errors(parameters, batch, None) for batch in spans.split(128)])
         torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
-        other = torch.cat([timesnet_module._errors(parameters, batch, None) for batch in spans.split(100)])
+        other = torch.cat([times_net._errors(parameters, batch, None) for batch in spans.split(100)])
         assert not torch.allclose(together, other, rtol=1e-4, atol=1e-5)
 
 
@@ -282,7 +281,7 @@ class TestTraining:
 
 @pytest.mark.parametrize(
     ("module", "function", "lead", "shift"),
-    [(cnn_module, cnn, 50, 0), (timesnet_module, timesnet, 31, -15)],
+    [(convolution, cnn, 50, 0), (times_net, timesnet, 31, -15)],
 )
 @pytest.mark.parametrize("variant", ["corrected", "published"])
 @pytest.mark.usefixtures("few_epochs")

@@ -14,9 +14,9 @@ import pytest
 import dqeval
 from commands import caller, run
 from dqeval.cli import output
+from dqeval.core.registry import Detector
 from dqeval.datasets import load, synthetic
 from dqeval.detectors import DETECTORS
-from dqeval.registry import Detector
 
 PERIOD = 10
 

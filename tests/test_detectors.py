@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import dqeval
 import naive_detectors as naive
 from dqeval import detectors
-from dqeval.detectors import DETECTORS, neighbours, windows
-from dqeval.detectors.kmeans_ad import _distances_to_centres
+from dqeval.detectors import DETECTORS, k_means, neighbours, windows
+from dqeval.detectors.k_means import _distances_to_centres
 from dqeval.kernels import neighbours as kernel
 
 DOCS = Path(__file__).parent.parent / "docs" / "detectors"
@@ -289,7 +289,7 @@ class TestKMeansAD:
         np.testing.assert_array_equal(detectors.kmeans_ad(values), expected)
 
     def test_it_ends_after_so_many_steps(self, monkeypatch):
-        monkeypatch.setitem(detectors.kmeans_ad.__globals__, "_MOST_STEPS", 1)
+        monkeypatch.setattr(k_means, "_MOST_STEPS", 1)
         assert np.isfinite(detectors.kmeans_ad(planted("burst")[0])).all()
 
     def test_the_seed_matters_and_alone(self):

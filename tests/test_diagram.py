@@ -8,8 +8,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy import stats
 
-from dqeval.bench.rank import Ranking, Significance, Standing, _ranks, groups, rank_rows
-from dqeval.report.diagram import critical_difference, size_of
+from dqeval.bench.ranking import Ranking, Significance, Standing, _ranks, groups, rank_rows
+from dqeval.render.diagram import critical_difference, size_of
 
 # Demšar (2006), JMLR 7, Table 6: AUC of C4.5 and of three variants of it on 14 data sets.
 VARIANTS = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")

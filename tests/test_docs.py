@@ -13,8 +13,9 @@ import typer
 
 import dqeval
 from commands import caller
-from dqeval.cli import INTERRUPTED, app
-from dqeval.cli.benching import UNFINISHED
+from dqeval.cli.app import app
+from dqeval.cli.bench import UNFINISHED
+from dqeval.cli.entry import INTERRUPTED
 from dqeval.cli.output import READER_GONE
 from dqeval.experiments import Setting, reproduce
 

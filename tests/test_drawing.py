@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import dqeval
 import strategies
-from dqeval import drawing
+from dqeval.render import drawing
 
 SERIES = dqeval.datasets.demo()
 Y_TRUE, Y_SCORE = SERIES.labels, SERIES.scores["jumpy"]
@@ -209,5 +209,5 @@ def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
 
 
 def test_matplotlib_is_imported_for_plots_only():
-    program = "import sys, dqeval.report.figure; sys.exit('matplotlib' in sys.modules)"
+    program = "import sys, dqeval.render.figure; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

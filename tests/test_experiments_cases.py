@@ -9,9 +9,18 @@ import pytest
 
 import dqeval
 from conftest import DATA
+from dqeval.core.types import PARTS, Scores, Series
 from dqeval.experiments import case_study as studying
-from dqeval.experiments import near_sweep
-from dqeval.experiments.case_claims import (
+from dqeval.experiments.case_study import (
+    best_shift,
+    case_study,
+    chance_sentence,
+    difference_sentence,
+    ends_off_the_mean,
+    findings,
+    near_sweep,
+)
+from dqeval.experiments.case_study.claims import (
     OTHERS,
     STATEMENTS,
     UCR_SHOWN,
@@ -20,20 +29,11 @@ from dqeval.experiments.case_claims import (
     WSD_STATEMENTS,
     decided,
 )
-from dqeval.experiments.case_numbers import Form, Study, event_row, false_alarms
-from dqeval.experiments.case_study import (
-    best_shift,
-    case_study,
-    chance_sentence,
-    difference_sentence,
-    ends_off_the_mean,
-    findings,
-)
+from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected
 from dqeval.experiments.setting import Setting
-from dqeval.experiments.thresholds import LOWEST, OUTSIDE, answer, claims, thresholds
+from dqeval.experiments.threshold_span import LOWEST, OUTSIDE, answer, claims, thresholds
 from dqeval.experiments.verdicts import order_of
-from dqeval.types import PARTS, Scores, Series
 
 BOTH = (PUBLISHED, OURS)
 

@@ -11,16 +11,23 @@ import pytest
 from matplotlib import style
 
 import dqeval
-from dqeval.bench.rank import rank_rows
+from dqeval.bench.ranking import rank_rows
+from dqeval.core.registry import DETECTORS
 from dqeval.datasets.formats import Source
-from dqeval.experiments import detecting, rankings, robustness
-from dqeval.experiments.detecting import NAMES, Runs, generated_series, real_series, run_detectors, series_by_dataset
+from dqeval.experiments import detector_runs, rankings, robustness
+from dqeval.experiments.detector_runs import (
+    NAMES,
+    Runs,
+    generated_series,
+    real_series,
+    run_detectors,
+    series_by_dataset,
+)
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.rankings import Ranked, outcome, published_of
 from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Task, claims, lags, moved, spreads_of, windows
 from dqeval.experiments.setting import ARCHIVE, Setting
-from dqeval.registry import DETECTORS
 
 QUICK = ("KMeansAD", "FFT")
 SMALL = partial(generated_series, n=600, period=24, events=3)
@@ -318,8 +325,8 @@ def quick(tmp_path_factory):
     folder = tmp_path_factory.mktemp("quick")
     found, told = [], [[], []]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(detecting, "usable", lambda: QUICK)
-        patch.setattr(detecting, "generated_series", SMALL)
+        patch.setattr(detector_runs, "usable", lambda: QUICK)
+        patch.setattr(detector_runs, "generated_series", SMALL)
         for lines in told:
             setting = Setting(folder, quick=True, progress=lines.append)
             found.append({each.__name__: next(each(setting)) for each in (rankings.rankings, robustness.robustness)})
@@ -379,21 +386,21 @@ class TestRankings:
         assert [each.numbers() for each in again.values()] == [each.numbers() for each in first.values()]
 
     def test_one_series_is_enough(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
-        monkeypatch.setattr(detecting, "generated_series", SMALL)
+        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "generated_series", SMALL)
         (found,) = rankings.rankings(Setting(tmp_path, subset=1))
         assert "1 series, 3 events; " in found.tables["DQE on synthetic, by series and by event"].note
         found.write(tmp_path)
 
     def test_without_torch(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detecting, "find_spec", lambda name: None)
-        monkeypatch.setattr(detecting, "generated_series", SMALL)
+        monkeypatch.setattr(detector_runs, "find_spec", lambda name: None)
+        monkeypatch.setattr(detector_runs, "generated_series", SMALL)
         (found,) = rankings.rankings(Setting(tmp_path, subset=1))
         assert {cell.row for cell in found.cells} == {"KMeansAD", "Sub-LOF", "FFT"}
         assert found.notes[1].startswith("TimesNet and CNN need PyTorch, which is not installed")
 
     def test_a_series_that_detectors_fail_on(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
         write_pack(tmp_path / "data" / "wsd.npz", WSD, broken=WSD[1:2])
         write_pack(tmp_path / "data" / "ucr.npz", UCR)
         setting = Setting(tmp_path / "out", data=tmp_path / "data")
@@ -406,8 +413,8 @@ class TestRankings:
         assert list(perturbed.tables) == ["Robustness, WSD", "Robustness, UCR", "Robustness, all"]
 
     def test_what_failed_is_tried_again(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
-        monkeypatch.setattr(detecting, "generated_series", SMALL)
+        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "generated_series", SMALL)
         setting = Setting(tmp_path, subset=2)
         with monkeypatch.context() as patch:
             broken = replace(DETECTORS["fft"], function=fails_on_the_first)
@@ -421,7 +428,7 @@ class TestRankings:
         assert again.tables[level].note.startswith("2 series, 6 events; ")
 
     def test_where_nothing_can_be_compared_the_reason_is_told(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detecting, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
         write_pack(tmp_path / "wsd.npz", WSD[:1], broken=WSD[:1])
         with pytest.raises(
             ValueError, match=r"there is nothing to compare; 3 detector runs failed, such as FFT on 001_"
@@ -430,9 +437,9 @@ class TestRankings:
 
     def test_one_failure_in_words(self, tmp_path):
         runs = run_detectors([], Setting(tmp_path), detectors=QUICK)
-        assert detecting.failures_sentence(runs) == ""
+        assert detector_runs.failures_sentence(runs) == ""
         runs.__dict__["failures"] = ["FFT on x: it broke."]
-        assert detecting.failures_sentence(runs) == "1 detector run failed, such as FFT on x: it broke."
+        assert detector_runs.failures_sentence(runs) == "1 detector run failed, such as FFT on x: it broke."
 
 
 # Robustness

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from matplotlib import style
 
-from dqeval.events import find_events
+from dqeval.core.events import find_events
+from dqeval.core.registry import EXPERIMENTS
+from dqeval.core.types import EventScores
 from dqeval.experiments.cases import _rises_and_falls, paper_cases
 from dqeval.experiments.cases import figure as draw_cases
 from dqeval.experiments.outcome import (
@@ -41,9 +43,7 @@ from dqeval.experiments.sweeps import (
     placed,
 )
 from dqeval.experiments.verdicts import Decision, of_both_forms
-from dqeval.registry import EXPERIMENTS
-from dqeval.tables import Table
-from dqeval.types import EventScores
+from dqeval.render.tables import Table
 
 
 @pytest.fixture(scope="module")

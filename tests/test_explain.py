@@ -10,8 +10,8 @@ from hypothesis import given, settings
 import dqeval
 import naive
 import strategies
-from dqeval.explain import NEAR_THE_BEST, THRESHOLDS
-from dqeval.types import PARTS
+from dqeval.analysis.explain import NEAR_THE_BEST, THRESHOLDS
+from dqeval.core.types import PARTS
 
 PIECES_OF = {"near_miss": ("near_early", "near_late"), "false_alarm": ("alarm_early", "alarm_late")}
 

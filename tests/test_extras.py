@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dqeval
-from dqeval import extras
-from dqeval.registry import DETECTORS
+from dqeval.core.registry import DETECTORS
+from dqeval.support import extras
 
 SOURCE = Path(dqeval.__file__).parent
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"

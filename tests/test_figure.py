@@ -9,8 +9,8 @@ from matplotlib import image, pyplot
 
 import dqeval
 from dqeval import Series
-from dqeval.report import figure
-from dqeval.report.figure import draw
+from dqeval.render import figure
+from dqeval.render.figure import draw
 
 SERIES = dqeval.datasets.demo()
 MAGIC = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}

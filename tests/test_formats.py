@@ -434,7 +434,7 @@ def test_a_real_pack(real_series, tmp_path):
     name = "094_WSD_id_66_WebService_tr_3309_1st_3914"
     series = load(DATA / "wsd.npz", name=name)
     assert (series.name, series.train_stop, len(series.values)) == (name, 3309, 13237)
-    assert len(dqeval.events.find_events(series.labels)) == 3
+    assert len(dqeval.core.events.find_events(series.labels)) == 3
     with real_series("wsd") as arrays:
         assert (series.values == arrays[f"{name}/data"]).all()
         assert (series.labels == arrays[f"{name}/label"]).all()

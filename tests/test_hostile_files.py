@@ -14,7 +14,7 @@ from pyarrow import feather, parquet
 
 import dqeval
 from commands import caller, write_demo
-from dqeval import cli
+from dqeval.cli import entry
 from dqeval.datasets import arrow, guard
 from dqeval.datasets.files import column_names
 from dqeval.datasets.formats import sources
@@ -383,7 +383,7 @@ def test_one_bad_file_does_not_end_the_work_on_others(tmp_path, call):
 
 def test_what_nobody_thought_of_does_not_end_the_work_on_others(tmp_path, call, monkeypatch):
     write_demo(tmp_path / "a.csv")
-    monkeypatch.setattr("dqeval.cli.detection._row", lambda title, source: {}["x"])
+    monkeypatch.setattr("dqeval.cli.detect._row", lambda title, source: {}["x"])
     done = call("datasets", "list", "a.csv")
     assert (done.code, done.err) == (2, "dqeval: KeyError: 'x'\n")
 
@@ -393,7 +393,7 @@ def test_a_bug_is_one_sentence_and_no_verdict(call, monkeypatch, error):
     def broken(**_):
         raise error
 
-    monkeypatch.setattr(cli, "app", broken)
+    monkeypatch.setattr(entry, "app", broken)
     done = call("demo")
     said = " ".join(str(error)[:300].split())
     wanted = (
@@ -412,7 +412,7 @@ def test_too_little_memory_is_one_sentence(call, monkeypatch):
     def greedy(**_):
         raise MemoryError
 
-    monkeypatch.setattr(cli, "app", greedy)
+    monkeypatch.setattr(entry, "app", greedy)
     assert call("demo").err == (
         "dqeval: there is not enough memory for this: try with fewer detectors, or with fewer points\n"
     )

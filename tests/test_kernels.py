@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
+from dqeval.core.thresholds import grid
 from dqeval.kernels import _plain
 from dqeval.kernels import levels as kernel
-from dqeval.thresholds import grid
 
 
 @given(st.integers(1, 300), st.lists(st.floats(0, 1), min_size=1, max_size=50), st.data())

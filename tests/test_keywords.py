@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import dqeval
-from dqeval import datasets, detectors, experiments, metrics, scoring
+from dqeval import datasets, detectors, experiments, metrics
+from dqeval.analysis import score as scoring
 
 LABELS = [0, 0, 1, 1, 0, 0] * 20
 SCORES = np.linspace(0, 1, 120)

@@ -173,9 +173,7 @@ def test_retrying_locks_once(tmp_path, monkeypatch):
     (tmp_path / "plan.toml").write_text(PLAN)
     bench.run(tmp_path / "plan.toml", tmp_path / "run")
     times = []
-    monkeypatch.setattr(
-        sys.modules["dqeval.bench.run"], "locked", lambda folder: times.append(folder) or locked(folder)
-    )
+    monkeypatch.setattr("dqeval.bench.runner.locked", lambda folder: times.append(folder) or locked(folder))
     bench.retry(tmp_path / "run")
     assert times == [tmp_path / "run"]
 

@@ -9,10 +9,10 @@ import pytest
 import dqeval
 from commands import caller, write_demo
 from dqeval import bench
+from dqeval.analysis.panel import panel_and_errors
 from dqeval.bench.store import Store
-from dqeval.panel import panel_and_errors
-from dqeval.registry import METRICS
-from dqeval.validate import UndefinedError
+from dqeval.core.registry import METRICS
+from dqeval.core.validate import UndefinedError
 
 SERIES = dqeval.datasets.demo()
 SENTENCE = "the metric auc_pr failed, which is no fault of the input: AttributeError: no attribute 'double'"

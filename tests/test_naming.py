@@ -2,7 +2,7 @@
 
 import pytest
 
-from dqeval.naming import distinct, file_names, same_on_disk
+from dqeval.support.naming import distinct, file_names, same_on_disk
 
 FORBIDDEN = set('<>:"/\\|?*') | {chr(code) for code in range(32)}
 DEVICES = {"con", "prn", "aux", "nul", "lpt1", "com¹", "conin$"}

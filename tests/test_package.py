@@ -12,24 +12,42 @@ import dqeval
 SOURCE = Path(dqeval.__file__).parent
 
 # From the bottom up: a module may import from its own layer and from those before it; "|" parts siblings that may not.
+# A package stands for all of its modules that are not named apart.
 LAYERS = [
-    {"extras", "tables", "drawing", "writing", "places", "naming"},
-    {"types", "registry"},
-    {"evaluation"},
+    {"support.extras", "support.naming", "support.places", "support.writing", "render.tables", "render.drawing"},
+    {"core.types", "core.registry"},
+    {"analysis.panel_result"},
     {"kernels"},
-    {"validate", "events", "partition", "thresholds", "period", "scored", "parts", "explanation", "versions"},
+    {
+        *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
+        *("core.prepared", "analysis.explain_result", "support.versions"),
+    },
     {"metrics", "|", "datasets", "detectors"},
-    {"clock", "evaluate", "panel", "check", "scoring"},
-    {"explain", "compare", "bench"},
-    {"report", "several", "receipts"},
+    {"analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.check", "analysis.score"},
+    {"analysis.explain", "analysis.compare", "bench"},
+    {"render", "analysis.several", "analysis.receipts"},
     {"experiments"},
     {"cli"},
 ]
-OUTSIDE = {"__init__", "__main__"}
+NAMED = set().union(*LAYERS) - {"|"}
+ROOMS = {"core", "analysis", "render", "support", "cli"}  # what is public in them is at the top of dqeval
+OUTSIDE = {"", "__main__", "core", "analysis", "support"}  # they import nothing, or anything
 
 
-def layer(name):
-    return next(i for i, names in enumerate(LAYERS) if name in names)
+def name_of(path):
+    """Return the dotted name of a module within dqeval; that of dqeval itself is empty."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of(name):
+    """Return what a module, or a name in one, counts as in LAYERS."""
+    parts = name.split(".")
+    return next(part for stop in range(len(parts), 0, -1) if (part := ".".join(parts[:stop])) in NAMED)
+
+
+def layer(part):
+    return next(i for i, names in enumerate(LAYERS) if part in names)
 
 
 def imported(path):
@@ -38,30 +56,40 @@ def imported(path):
         names = []
         if isinstance(node, ast.ImportFrom) and node.level:
             raise AssertionError(f"{path}: relative imports hide who imports whom")
-        if isinstance(node, ast.ImportFrom) and node.module == "dqeval":
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dqeval."):
-            names = [node.module.split(".")[1]]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "dqeval":
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             # The package as a whole stands above all its parts but the command line.
-            names = [(*alias.name.split("."), "cli")[1] for alias in node.names if alias.name.split(".")[0] == "dqeval"]
-        yield from (name for name in names if name != "__version__")
+            names = [
+                f"{alias.name}{'.cli' if alias.name == 'dqeval' else ''}"
+                for alias in node.names
+                if alias.name.split(".")[0] == "dqeval"
+            ]
+        yield from (part_of(name.removeprefix("dqeval.")) for name in names if name != "dqeval.__version__")
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_who_imports_whom(path):
-    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    if own in OUTSIDE:
+    if name_of(path) in OUTSIDE:
         return
+    own = part_of(name_of(path))
     for other in imported(path):
         assert layer(other) <= layer(own), f"{own} imports {other}, which is above it"
         siblings = "|" in LAYERS[layer(own)] and layer(other) == layer(own)
         assert other == own or not siblings, f"{own} imports its sibling {other}"
 
 
-def test_every_module_has_a_layer():
-    tops = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in SOURCE.rglob("*.py")}
-    assert tops - OUTSIDE == set().union(*LAYERS) - {"|"}
+def test_every_layer_has_a_module():
+    names = {name_of(path) for path in SOURCE.rglob("*.py")}
+    assert {part_of(name) for name in names - OUTSIDE} == NAMED
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_a_room_has_one_door(room):
+    """What is public in it has its name at the top of dqeval, and only there."""
+    content = ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8")).body
+    assert len(content) == 1
+    assert ast.get_docstring(ast.Module(content, [])) is not None
 
 
 def test_import_needs_numpy_alone():

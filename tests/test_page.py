@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 import dqeval
-from dqeval.drawing import COLOURS
-from dqeval.events import find_events
-from dqeval.parts import PIECES, parts_in
-from dqeval.report.page import page as html_of
-from dqeval.validate import scaled
+from dqeval.core.events import find_events
+from dqeval.core.pieces import PIECES, parts_in
+from dqeval.core.validate import scaled
+from dqeval.render.drawing import COLOURS
+from dqeval.render.series_page import page as html_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER_OPTIONS = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
-from dqeval.thresholds import shortest_threshold
+from dqeval.core.thresholds import shortest_threshold
 
 SERIES = dqeval.datasets.demo()
 Y_TRUE, Y_SCORE = SERIES.labels, SERIES.scores["jumpy"]

@@ -9,8 +9,8 @@ from hypothesis import given
 import dqeval
 import naive
 import strategies as own
-from dqeval.events import find_events
-from dqeval.types import MEANING
+from dqeval.core.events import find_events
+from dqeval.core.types import MEANING
 
 
 @given(own.labels())

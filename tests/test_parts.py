@@ -7,9 +7,9 @@ from hypothesis import given
 
 import naive
 import strategies
-from dqeval.events import find_events
-from dqeval.partition import cut
-from dqeval.parts import PIECES, parts_in
+from dqeval.core.events import find_events
+from dqeval.core.partition import cut
+from dqeval.core.pieces import PIECES, parts_in
 
 NAMES = ("alarm_early", "near_early", "capture", "near_late", "alarm_late")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
-from dqeval import validate
+from dqeval.core import validate
 
 
 @given(st.integers(2, 120), st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 3.0]))

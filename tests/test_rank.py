@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dqeval import bench
-from dqeval.bench.rank import groups, holm, rank_rows
+from dqeval.bench.ranking import groups, holm, rank_rows
 
 
 def rows(cube, metrics=("dqe", "auc_roc")):

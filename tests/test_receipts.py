@@ -13,8 +13,8 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
-from dqeval import receipts
-from dqeval.receipts import HashingReader, compute, jsonable, read_input, read_receipt, receipt, verify
+from dqeval.analysis import receipts
+from dqeval.analysis.receipts import HashingReader, compute, jsonable, read_input, read_receipt, receipt, verify
 
 PARAMETERS = {
     "score": {"metrics": ["dqe", "vus_pr"], "near": None, "period": 48, "thresholds": "exact", "per_event": True},

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from dqeval.registry import DETECTORS, METRICS, Registry, detector, metric
+from dqeval.core.registry import DETECTORS, METRICS, Registry, detector, metric
 
 MINE = """
-from dqeval.registry import detector
+from dqeval.core.registry import detector
 
 
 @detector(label="Mine", citation="none")

@@ -3,8 +3,8 @@
 import pytest
 
 import dqeval
-from dqeval.report.outcomes import OUTCOMES, outcome_shares
-from dqeval.tables import Table
+from dqeval.render.event_outcomes import OUTCOMES, outcome_shares
+from dqeval.render.tables import Table
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 
 from commands import caller, run
 from dqeval.cli import output
-from dqeval.experiments import EXPERIMENTS, Setting, case_study, cases, detecting, reproduce
+from dqeval.core.registry import Experiment
+from dqeval.experiments import EXPERIMENTS, Setting, case_study, cases, detector_runs, reproduce
 from dqeval.experiments.outcome import Outcome
 from dqeval.experiments.setting import ARCHIVE
-from dqeval.registry import Experiment
-from dqeval.tables import Table
+from dqeval.render.tables import Table
 
 QUICK = ("KMeansAD", "FFT")
 
@@ -31,10 +31,10 @@ def call(monkeypatch, capsys, tmp_path):
 @pytest.fixture
 def quick(monkeypatch):
     """Have experiments work on short series with two detectors that are fast."""
-    monkeypatch.setattr(detecting, "usable", lambda: QUICK)
+    monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
     monkeypatch.setattr(case_study, "usable", lambda: QUICK)
-    short = partial(detecting.generated_series, n=600, period=24, events=3)
-    monkeypatch.setattr(detecting, "generated_series", short)
+    short = partial(detector_runs.generated_series, n=600, period=24, events=3)
+    monkeypatch.setattr(detector_runs, "generated_series", short)
 
 
 @pytest.fixture

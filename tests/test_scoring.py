@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dqeval
-from dqeval.receipts import jsonable
-from dqeval.scoring import best_marked, named_values, near_of, panels, score
-from dqeval.types import MEANING
+from dqeval.analysis.receipts import jsonable
+from dqeval.analysis.score import best_marked, named_values, near_of, panels, score
+from dqeval.core.types import MEANING
 
 DEMO = dqeval.datasets.demo()
 HALF = dqeval.Series(

@@ -17,8 +17,8 @@ import pytest
 import dqeval
 from commands import caller, write_demo
 from dqeval.cli import output
-from dqeval.cli.work import series_names
-from dqeval.tables import ACTING
+from dqeval.cli.results import series_names
+from dqeval.render.tables import ACTING
 
 CLEARS = "\x1b[2J\x1b[HThe receipt holds"
 NAMES = [CLEARS, "two\nlines", "\u202eesrever", "=HYPERLINK(1)", "<img src=x onerror=alert(1)>", "[x](javascript:y)"]

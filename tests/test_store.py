@@ -17,9 +17,9 @@ from commands import caller
 from dqeval import bench
 from dqeval.bench import store as store_module
 from dqeval.bench.jobs import MADE_AGAIN, kept_scores
-from dqeval.bench.run import _jobs, progress_of
+from dqeval.bench.runner import _jobs, progress_of
 from dqeval.bench.store import FILE, Store, check_same_data
-from dqeval.report.bench import bench_report
+from dqeval.render.bench_page import bench_report
 from test_bench import table, write_series
 
 PLAN = {

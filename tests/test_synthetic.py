@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dqeval
+from dqeval.core.events import find_events
 from dqeval.datasets import synthetic
-from dqeval.events import find_events
 
 CASES = [{}, {"n": 1000, "period": 20, "events": 3}, {"n": 300, "period": 8, "events": 14}, {"n": 3000, "seed": 5}]
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from dqeval.tables import ACTING, Page, Table, in_csv, in_html, in_latex, in_markdown, one_line, printable
+from dqeval.render.tables import ACTING, Page, Table, in_csv, in_html, in_latex, in_markdown, one_line, printable
 
 TABLE = Table(("metric", "a_1", "b"), [("DQE", "0.5", "0.25"), ("  part", "1", "2")], note="10 %", marked={(0, 1)})
 

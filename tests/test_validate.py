@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dqeval
-from dqeval import validate
+from dqeval.core import validate
 
 LABELS = [0, 0, 1, 1, 0, 0]
 SCORES = [0.1, 0.2, 0.9, 0.4, 0.3, 0.0]

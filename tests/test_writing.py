@@ -12,18 +12,18 @@ import pytest
 
 import dqeval
 from dqeval import bench
-from dqeval.places import short_traceback, without_folders
-from dqeval.writing import whole, write_table, write_text
+from dqeval.support.places import short_traceback, without_folders
+from dqeval.support.writing import whole, write_table, write_text
 
 SOURCE = Path(dqeval.__file__).parent
 WRITES = {"write_text", "write_bytes", "savefig", "save", "savez", "savetxt", "to_csv", "to_parquet", "write_table"}
 GUARDS = {"whole", "written"}
 # What is not a file that people get: the log that goes on where it stopped, the lock, and what is only in memory.
 ALLOWED = {
-    ("writing.py", "open"),
-    ("writing.py", "write_text"),
-    ("experiments/work.py", "open"),
-    ("report/bench.py", "savefig"),
+    ("support/writing.py", "open"),
+    ("support/writing.py", "write_text"),
+    ("experiments/kept_lines.py", "open"),
+    ("render/bench_page.py", "savefig"),
     ("bench/jobs.py", "save"),
 }
 
@@ -58,7 +58,7 @@ def test_every_file_is_written_beside_and_renamed():
         for path in SOURCE.rglob("*.py")
         for name, line in writes(ast.parse(path.read_text(encoding="utf-8")))
     }
-    assert found.keys() - ALLOWED == set(), "write it with dqeval.writing"
+    assert found.keys() - ALLOWED == set(), "write it with dqeval.support.writing"
     assert set(writes(ast.parse("open('a', 'w')\np.open('rb+')\nx.write_bytes(b'')"))) == {
         ("open", 1),
         ("open", 2),
@@ -112,7 +112,11 @@ def test_other_errors_and_devices(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="other systems have no such device")
 def test_standard_output_by_its_path_into_a_pipe():
-    command = [sys.executable, "-c", "from dqeval.writing import write_text; write_text('/dev/stdout', 'all of it')"]
+    command = [
+        sys.executable,
+        "-c",
+        "from dqeval.support.writing import write_text; write_text('/dev/stdout', 'all of it')",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "all of it", "")
 

@@ -3,20 +3,30 @@
 from typing import TYPE_CHECKING
 
 from dqeval import datasets, detectors, kernels, metrics
-from dqeval.check import Finding, check
-from dqeval.compare import Comparison, compare
-from dqeval.evaluate import combine, evaluate, evaluate_detections
-from dqeval.evaluation import BestThreshold, Chance, Evaluation, MetricError
-from dqeval.explain import explain
-from dqeval.explanation import Explanation
+from dqeval.analysis.check import Finding, check
+from dqeval.analysis.compare import Comparison, compare
+from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
+from dqeval.analysis.explain import explain
+from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.panel import best_threshold, panel
+from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.core.near import find_period
+from dqeval.core.partition import partition
+from dqeval.core.registry import METRICS
+from dqeval.core.types import (
+    Combined,
+    Curve,
+    DQEResult,
+    EventScores,
+    Partition,
+    PrecisionRecall,
+    Region,
+    Scores,
+    Series,
+)
+from dqeval.core.validate import UndefinedError, UndefinedWarning
 from dqeval.metrics import dqe_score, sdqe_score
-from dqeval.panel import best_threshold, panel
-from dqeval.partition import partition
-from dqeval.period import find_period
-from dqeval.registry import METRICS
-from dqeval.report import report
-from dqeval.types import Combined, Curve, DQEResult, EventScores, Partition, PrecisionRecall, Region, Scores, Series
-from dqeval.validate import UndefinedError, UndefinedWarning
+from dqeval.render.series_page import report
 
 __all__ = [
     "METRICS",

@@ -1,5 +1,5 @@
 """``python -m dqeval``."""
 
-from dqeval.cli import main
+from dqeval.cli.entry import main
 
 main()

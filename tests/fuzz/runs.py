@@ -18,7 +18,8 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from dqeval.cli import app, exit_code
+from dqeval.cli.app import app
+from dqeval.cli.entry import exit_code
 
 from . import arguments, inputs
 

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from dqeval import extras, validate
 from dqeval.bench.jobs import Outcome
 from dqeval.bench.pool import InProcess, Limits, LocalPool
 from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
-from dqeval.versions import versions
+from dqeval.core import validate
+from dqeval.support import extras
+from dqeval.support.versions import versions
 
 AHEAD = 4  # pieces of work handed over for each worker, so that none waits for the driver
 OTHERS = 100  # the same for an executor whose workers are not known, in all

@@ -11,7 +11,7 @@ from dqeval.bench.crew import Crew, worked_off
 from dqeval.bench.jobs import Job, Outcome, failed
 from dqeval.bench.pool import WorkFailedError
 from dqeval.bench.tasks import SLICE, Task, failed_here
-from dqeval.versions import NOBODY, difference
+from dqeval.support.versions import NOBODY, difference
 
 
 def outcomes(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list[tuple[Task, Outcome]]]:

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from dqeval.analysis.panel import panel_and_errors
+from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
 from dqeval.bench.pool import WorkFailedError, printed
-from dqeval.evaluation import Evaluation, MetricError
-from dqeval.panel import panel_and_errors
-from dqeval.places import short_traceback, without_folders
-from dqeval.registry import DETECTORS
-from dqeval.types import EventScores, FloatArray, Series
-from dqeval.validate import UndefinedWarning
-from dqeval.versions import NOBODY
-from dqeval.writing import whole
+from dqeval.core.registry import DETECTORS
+from dqeval.core.types import EventScores, FloatArray, Series
+from dqeval.core.validate import UndefinedWarning
+from dqeval.support.places import short_traceback, without_folders
+from dqeval.support.versions import NOBODY
+from dqeval.support.writing import whole
 
 # What rows that are of no single metric have in its place: the detector's own work, and scores that have no value.
 DETECT, EVALUATE = "detect", "evaluate"

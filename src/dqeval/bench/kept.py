@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.bench.plan import KEPT_AS, Plan, plain, read_content, read_plan
-from dqeval.writing import write_text
+from dqeval.support.writing import write_text
 
 KEPT = "plan.json"
 _BY = "dqeval bench run"

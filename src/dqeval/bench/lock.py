@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dqeval.tables import printable
+from dqeval.render.tables import printable
 
 NAME = "run.lock"
 _OUT_OF_THE_WAY = 2**30  # Windows locks bytes, and nobody else could read who has them

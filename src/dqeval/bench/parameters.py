@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal
 
-from dqeval import validate
-from dqeval.registry import Detector
+from dqeval.core import validate
+from dqeval.core.registry import Detector
 
 _KINDS: dict[Any, tuple[Any, str]] = {
     bool: (bool, "true or false"),

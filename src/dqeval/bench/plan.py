@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from dqeval import validate
 from dqeval.bench.parameters import check_parameters
 from dqeval.bench.pool import Limits
+from dqeval.core import validate
+from dqeval.core.registry import DETECTORS, METRICS
+from dqeval.core.types import Series
 from dqeval.datasets import synthetic
 from dqeval.datasets.arrays import npz_names
 from dqeval.datasets.columns import find_roles
 from dqeval.datasets.files import NPZ, column_names
 from dqeval.datasets.formats import Source, sources
-from dqeval.datasets.synthetic import MOST_SEED, check_synthetic
-from dqeval.registry import DETECTORS, METRICS
-from dqeval.types import Series
+from dqeval.datasets.generator import MOST_SEED, check_synthetic
 
 KEYS = (
     "metrics",

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dqeval import extras
 from dqeval.bench.jobs import DETECT, Job, Outcome, is_other_data
-from dqeval.tables import in_csv
-from dqeval.writing import whole, write_table
+from dqeval.render.tables import in_csv
+from dqeval.support import extras
+from dqeval.support.writing import whole, write_table
 
 FILE = "results.sqlite"
 FORM = 1  # of the tables, which the file says as its user_version; before there were forms it says 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dqeval.bench.jobs import Job, Outcome, failed, work
 from dqeval.bench.pool import Limits, Worker, WorkFailedError, answer
-from dqeval.versions import versions
+from dqeval.support.versions import versions
 
 SLICE = 0.5  # seconds of work that are handed over at once
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import typer
 
-from dqeval.cli.detection import series_columns
+from dqeval.analysis.score import Scoring, score
+from dqeval.cli.detect import series_columns
 from dqeval.cli.output import bold
+from dqeval.core.types import FloatArray, Series
 from dqeval.datasets import demo
-from dqeval.report.outcomes import OUTCOMES, outcome_shares
-from dqeval.scoring import Scoring, score
-from dqeval.tables import Page, Table
-from dqeval.types import FloatArray, Series
+from dqeval.render.event_outcomes import OUTCOMES, outcome_shares
+from dqeval.render.tables import Page, Table
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 COLOURS = {"values": "bright_black", "labels": "blue"}

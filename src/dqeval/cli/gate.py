@@ -11,14 +11,14 @@ import typer
 from dqeval.cli import output
 
 if TYPE_CHECKING:
-    from dqeval.receipts import Shown
+    from dqeval.analysis.receipts import Shown
 
 Values = Mapping[str, Mapping[str, float]]  # by detector, then by name of a metric or of a part of DQE
 
 
 def names_with(metrics: Iterable[str]) -> list[str]:
     """Return the names that a gate may have for these metrics: with DQE also its parts."""
-    from dqeval.types import PARTS
+    from dqeval.core.types import PARTS
 
     return [name for metric in metrics for name in (metric, *(PARTS if metric == "dqe" else ()))]
 
@@ -42,8 +42,8 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
 
 def values_of(result: Shown) -> Values:
     """Return what a result says of every detector; for several series the means."""
-    from dqeval import several
-    from dqeval.scoring import Scoring
+    from dqeval.analysis import several
+    from dqeval.analysis.score import Scoring
 
     if isinstance(result, (Scoring, several.Several)):
         return result.means

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqeval.registry import METRICS, Metric
-from dqeval.tables import Page
+from dqeval.core.registry import METRICS, Metric
+from dqeval.render.tables import Page
 
 
 class Metrics:

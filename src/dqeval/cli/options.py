@@ -70,13 +70,13 @@ def completed(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 
 
 def _metric_names() -> list[str]:
-    from dqeval.registry import ALL, METRICS
+    from dqeval.core.registry import ALL, METRICS
 
     return [*METRICS.names, ALL]
 
 
 def _detector_names() -> list[str]:
-    from dqeval.registry import ALL, DETECTORS
+    from dqeval.core.registry import ALL, DETECTORS
 
     return [*DETECTORS.names, ALL]
 

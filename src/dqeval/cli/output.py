@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqeval.cli.options import Format
-from dqeval.tables import ACTING, in_csv, printable, wrapped
-from dqeval.writing import whole
+from dqeval.render.tables import ACTING, in_csv, printable, wrapped
+from dqeval.support.writing import whole
 
 if TYPE_CHECKING:
-    from dqeval.receipts import Shown
+    from dqeval.analysis.receipts import Shown
 
 READER_GONE = 141  # as shells have it for a broken pipe
 PATIENCE = 0.5  # seconds of work before a progress bar appears

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core.types import BoolArray, FloatArray, Series
 from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
 from dqeval.datasets.columns import NUMBERED_VALUE, find_roles, with_roles
 from dqeval.datasets.files import Columns, column_names, read_with_times
 from dqeval.datasets.formats import series_format, stem
 from dqeval.datasets.guard import shortened
-from dqeval.types import BoolArray, FloatArray, Series
 
 CSV = (".csv", ".csv.gz")
 TABLES = (*CSV, ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".npz", ".parquet", ".feather")

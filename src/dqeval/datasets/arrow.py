@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval import extras
 from dqeval.datasets.guard import RefusedError, check_size, damage, size_of
+from dqeval.support import extras
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from dqeval import validate
+from dqeval.core import validate
+from dqeval.core.types import Series
 from dqeval.datasets.files import (
     TIME_NAMES,
     VALUE_NAMES,
@@ -22,8 +23,7 @@ from dqeval.datasets.files import (
     read_with_times,
     time_columns,
 )
-from dqeval.tables import one_line
-from dqeval.types import Series
+from dqeval.render.tables import one_line
 
 LABEL_NAMES = ("label", "is_anomaly")
 NUMBERED_VALUE = re.compile(r"value[-_]?\d+", re.IGNORECASE)  # one of several columns of values

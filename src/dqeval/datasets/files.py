@@ -19,10 +19,10 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core.types import FloatArray
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
 from dqeval.datasets.guard import NO_MEMORY, allowed_bytes, shortened, too_much
-from dqeval.types import FloatArray
 
 STANDARD_INPUT = Path("-")
 NPZ = ".npz"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from dqeval.core.near import find_period
+from dqeval.core.registry import Registry
+from dqeval.core.types import BoolArray, FloatArray, Series
 from dqeval.datasets.files import UNREADABLE, listed
 from dqeval.datasets.guard import NO_MEMORY
-from dqeval.period import find_period
-from dqeval.registry import Registry
-from dqeval.tables import one_line
-from dqeval.types import BoolArray, FloatArray, Series
+from dqeval.render.tables import one_line
 
 _MOST = 3  # names in an error
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from dqeval.tables import counted
+from dqeval.render.tables import counted
 
 VARIABLE = "DQEVAL_MAX_BYTES"
 DEFAULT = 2 * 2**30

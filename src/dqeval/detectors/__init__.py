@@ -2,14 +2,14 @@
 
 # The order of these imports is the order of the detectors in tables.
 # isort: off
-from dqeval.detectors.kmeans_ad import kmeans_ad
-from dqeval.detectors.sub_lof import sub_lof
-from dqeval.detectors.fft import fft
+from dqeval.detectors.k_means import kmeans_ad
+from dqeval.detectors.local_outliers import sub_lof
+from dqeval.detectors.fourier import fft
 from dqeval.detectors.spectral_residual import sr
-from dqeval.detectors.cnn import cnn
-from dqeval.detectors.timesnet import timesnet
+from dqeval.detectors.convolution import cnn
+from dqeval.detectors.times_net import timesnet
 
 # isort: on
-from dqeval.registry import DETECTORS
+from dqeval.core.registry import DETECTORS
 
 __all__ = ["DETECTORS", "cnn", "fft", "kmeans_ad", "sr", "sub_lof", "timesnet"]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dqeval import extras, validate
+from dqeval.core import validate
+from dqeval.core.types import FloatArray
 from dqeval.detectors import windows
-from dqeval.types import FloatArray
+from dqeval.support import extras
 
 if TYPE_CHECKING:
     import torch

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval import validate
+from dqeval.core import validate
+from dqeval.core.types import FloatArray, IntArray
 from dqeval.detectors import windows
 from dqeval.kernels import neighbours as kernel
-from dqeval.types import FloatArray, IntArray
 
 _LAGS = 32  # gone through together, so that the compiler can use vector instructions
 _GROUP = 16  # of columns that are searched by their minimum first

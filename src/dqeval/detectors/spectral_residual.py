@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from dqeval import validate
-from dqeval.registry import detector
-from dqeval.types import FloatArray, Numbers
+from dqeval.core import validate
+from dqeval.core.registry import detector
+from dqeval.core.types import FloatArray, Numbers
 
 _BOX = 100
 # Of the amplitudes of a series that goes from 0 to 1: the logarithm of a frequency that is not there stays finite.

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dqeval import validate
-from dqeval.period import find_period
-from dqeval.types import FloatArray
+from dqeval.core import validate
+from dqeval.core.near import find_period
+from dqeval.core.types import FloatArray
 
 # Windows are kept as a matrix only where 64-bit floats would need no more bytes than this.
 MOST_BYTES = 500_000_000

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dqeval.bench.rank import label_of
+from dqeval.analysis.panel import panel
+from dqeval.bench.ranking import label_of
+from dqeval.core.registry import experiment
+from dqeval.core.types import BoolArray
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import (
     PAPER_METRICS,
@@ -24,10 +27,7 @@ from dqeval.experiments.outcome import (
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.strips import ROW_HEIGHT, add_legend, draw_strips
 from dqeval.experiments.verdicts import listed, most
-from dqeval.panel import panel
-from dqeval.registry import experiment
-from dqeval.tables import Table, best_of, counted
-from dqeval.types import BoolArray
+from dqeval.render.tables import Table, best_of, counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

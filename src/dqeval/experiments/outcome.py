@@ -11,10 +11,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dqeval.bench.rank import label_of
-from dqeval.report.figure import save
-from dqeval.tables import Page, Table, counted, in_csv
-from dqeval.writing import write_table, write_text
+from dqeval.bench.ranking import label_of
+from dqeval.render.figure import save
+from dqeval.render.tables import Page, Table, counted, in_csv
+from dqeval.support.writing import write_table, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +37,7 @@ By = Literal["as published", "dqeval"]
 PUBLISHED: By = "as published"
 OURS: By = "dqeval"
 FORMS: tuple[By, By] = (PUBLISHED, OURS)
+HALFWAY = 0.5  # the threshold at which false alarms are counted, of scores that are scaled to [0, 1]
 Key = tuple[str, str, str]
 
 VERDICTS = {True: "holds", False: "does not hold here", None: "cannot be told here"}

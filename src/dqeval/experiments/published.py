@@ -15,9 +15,9 @@ from math import ceil, floor, log2, sqrt
 
 import numpy as np
 
-from dqeval import validate
-from dqeval.events import find_events
-from dqeval.types import BoolArray, EventScores, FloatArray, Numbers, Scores
+from dqeval.core import validate
+from dqeval.core.events import find_events
+from dqeval.core.types import BoolArray, EventScores, FloatArray, Numbers, Scores
 
 THRESHOLDS = 100
 Part = tuple[float, float]

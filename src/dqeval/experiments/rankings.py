@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from dqeval.bench.jobs import Job
 from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.rank import Ranking, label_of, rank_rows, scipy_stats
-from dqeval.experiments.detecting import (
+from dqeval.bench.ranking import Ranking, label_of, rank_rows, scipy_stats
+from dqeval.core.registry import experiment
+from dqeval.experiments.detector_runs import (
     NAMES,
     Runs,
     failures_sentence,
@@ -21,6 +22,7 @@ from dqeval.experiments.detecting import (
     scored_series,
     series_by_dataset,
 )
+from dqeval.experiments.kept_lines import computed
 from dqeval.experiments.outcome import (
     FORMS,
     OURS,
@@ -37,10 +39,8 @@ from dqeval.experiments.outcome import (
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.verdicts import Decision, of_both_forms, order_of
-from dqeval.experiments.work import computed
-from dqeval.registry import experiment
-from dqeval.report.diagram import critical_difference, size_of
-from dqeval.tables import Table, best_of, counted
+from dqeval.render.diagram import critical_difference, size_of
+from dqeval.render.tables import Table, best_of, counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dqeval import validate
+from dqeval.analysis.panel import panel
 from dqeval.bench.jobs import Job
-from dqeval.bench.rank import label_of
-from dqeval.drawing import COLOURS, INK
-from dqeval.experiments.detecting import (
+from dqeval.bench.ranking import label_of
+from dqeval.core import validate
+from dqeval.core.partition import partition
+from dqeval.core.registry import experiment
+from dqeval.core.types import BoolArray, FloatArray
+from dqeval.experiments.detector_runs import (
     failures_sentence,
     folder_name,
     missing_sentence,
@@ -21,14 +24,11 @@ from dqeval.experiments.detecting import (
     scored_series,
     series_by_dataset,
 )
+from dqeval.experiments.kept_lines import computed
 from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.setting import Setting
-from dqeval.experiments.work import computed
-from dqeval.panel import panel
-from dqeval.partition import partition
-from dqeval.registry import experiment
-from dqeval.tables import Table, best_of
-from dqeval.types import BoolArray, FloatArray
+from dqeval.render.drawing import COLOURS, INK
+from dqeval.render.tables import Table, best_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from dqeval.evaluate import evaluate_detections
+from dqeval.analysis.evaluate import evaluate_detections
+from dqeval.core.partition import partition
+from dqeval.core.registry import experiment
+from dqeval.core.types import BoolArray, EventScores
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import Cell, Claim, Outcome
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.strips import ROW_HEIGHT, add_legend, draw_strips
-from dqeval.partition import partition
-from dqeval.registry import experiment
-from dqeval.tables import Table
-from dqeval.types import BoolArray, EventScores
+from dqeval.render.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

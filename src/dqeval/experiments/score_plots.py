@@ -1,6 +1,6 @@
 """What the experiments' figures share: axes, colours, tinted events, scores over time, the legend below.
 
-The style is that of `dqeval.report.figure.save`, which makes and writes every figure.
+The style is that of `dqeval.render.figure.save`, which makes and writes every figure.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dqeval import drawing
-from dqeval.partition import partition
-from dqeval.types import BoolArray, FloatArray
+from dqeval.core.partition import partition
+from dqeval.core.types import BoolArray, FloatArray
+from dqeval.render import drawing
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dqeval.drawing import COLOURS, INK, region_handles
-from dqeval.events import find_events
+from dqeval.core.events import find_events
+from dqeval.core.types import BoolArray
 from dqeval.experiments import score_plots
-from dqeval.types import BoolArray
+from dqeval.render.drawing import COLOURS, INK, region_handles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

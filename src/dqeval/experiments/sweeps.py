@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dqeval import metrics
-from dqeval.bench.rank import label_of
-from dqeval.events import find_events
+from dqeval.analysis.panel import panel
+from dqeval.bench.ranking import label_of
+from dqeval.core.events import find_events
+from dqeval.core.registry import experiment
+from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import PAPER_METRICS, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.verdicts import listed, most
-from dqeval.panel import panel
-from dqeval.registry import experiment
-from dqeval.tables import Table
-from dqeval.types import BoolArray, FloatArray, IntArray
+from dqeval.render.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@
 from dqeval.metrics.dqe import dqe_score, sdqe_score
 from dqeval.metrics.auc import auc_pr, auc_roc
 from dqeval.metrics.vus import vus_pr, vus_roc
-from dqeval.metrics.pate import pate, pate_f1, pate_parts
+from dqeval.metrics.proximity import pate, pate_f1, pate_parts
 from dqeval.metrics.point import (
     point_adjusted_f1,
     point_adjusted_k_f1,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dqeval.core.partition import cut
+from dqeval.core.prepared import Match, harmonic, parts_of
+from dqeval.core.registry import metric
+from dqeval.core.types import Numbers, PrecisionRecall
+from dqeval.core.validate import Undefined
 from dqeval.kernels import ranges
-from dqeval.partition import cut
-from dqeval.registry import metric
-from dqeval.scored import Match, harmonic, parts_of
-from dqeval.types import Numbers, PrecisionRecall
-from dqeval.validate import Undefined
 
 
 def _affiliation(match: Match) -> PrecisionRecall:

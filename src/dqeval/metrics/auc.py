@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.registry import metric
-from dqeval.scored import Scored, score_of
-from dqeval.types import Numbers
-from dqeval.validate import Undefined
+from dqeval.core.prepared import Scored, score_of
+from dqeval.core.registry import metric
+from dqeval.core.types import Numbers
+from dqeval.core.validate import Undefined
 
 
 def _auc_roc(scored: Scored) -> float:

@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from dqeval import thresholds as levelling
-from dqeval import validate
-from dqeval.events import find_events
+from dqeval.core import thresholds as levelling
+from dqeval.core import validate
+from dqeval.core.events import find_events
+from dqeval.core.near import near_range
+from dqeval.core.partition import cut
+from dqeval.core.prepared import Scored
+from dqeval.core.registry import FromNear, metric
+from dqeval.core.thresholds import Levels
+from dqeval.core.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores
+from dqeval.core.validate import Undefined
 from dqeval.kernels import dqe as kernel
-from dqeval.partition import cut
-from dqeval.period import near_range
-from dqeval.registry import FromNear, metric
-from dqeval.scored import Scored
-from dqeval.thresholds import Levels
-from dqeval.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores
-from dqeval.validate import Undefined
 
 
 def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:

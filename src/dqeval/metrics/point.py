@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval import validate
-from dqeval.registry import metric
-from dqeval.scored import Match, Scored, harmonic, parts_of, reaches
-from dqeval.types import BoolArray, FloatArray, Numbers, PrecisionRecall
-from dqeval.validate import Undefined
+from dqeval.core import validate
+from dqeval.core.prepared import Match, Scored, harmonic, parts_of, reaches
+from dqeval.core.registry import metric
+from dqeval.core.types import BoolArray, FloatArray, Numbers, PrecisionRecall
+from dqeval.core.validate import Undefined
 
 
 def _point(match: Match) -> PrecisionRecall:

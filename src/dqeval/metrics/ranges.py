@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval import validate
-from dqeval.registry import metric
-from dqeval.scored import Match, harmonic, parts_of
-from dqeval.types import FloatArray, IntArray, Numbers, PrecisionRecall
-from dqeval.validate import Undefined
+from dqeval.core import validate
+from dqeval.core.prepared import Match, harmonic, parts_of
+from dqeval.core.registry import metric
+from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.validate import Undefined
 
 
 def _range(match: Match, alpha: float) -> PrecisionRecall:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dqeval import validate
-from dqeval.registry import metric
-from dqeval.scored import Match, harmonic, parts_of, reaches
-from dqeval.types import FloatArray, IntArray, Numbers, PrecisionRecall
-from dqeval.validate import Undefined
+from dqeval.core import validate
+from dqeval.core.prepared import Match, harmonic, parts_of, reaches
+from dqeval.core.registry import metric
+from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.validate import Undefined
 
 
 def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:

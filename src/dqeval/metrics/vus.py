@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dqeval import validate
+from dqeval.core import validate
+from dqeval.core.prepared import Scored, highest_in_events, score_of
+from dqeval.core.registry import FromNear, metric
+from dqeval.core.types import FloatArray, IntArray, Numbers
+from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
-from dqeval.registry import FromNear, metric
-from dqeval.scored import Scored, highest_in_events, score_of
-from dqeval.types import FloatArray, IntArray, Numbers
-from dqeval.validate import Undefined
 
 _WINDOWS_AT_ONCE = 64
 _WINDOW = FromNear(

@@ -1,0 +1,1 @@
+"""From labels and scores to results: evaluate, panel, score, compare, check, explain, verify."""

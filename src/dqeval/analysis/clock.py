@@ -1,0 +1,142 @@
+"""What timestamps tell of a series: several of them in one table, missing points, a clock that runs unevenly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core.types import BoolArray, FloatArray
+from dqeval.render.tables import counted
+
+SAME_STEP = 0.1  # months differ by less, and are steps of one clock
+GAP = 1.5  # in steps of the clock
+FEWEST_EVEN = 0.8  # of the steps; with fewer there is no clock to miss a point of
+SHORTEST_STRETCH = 10  # points on average between two jumps back; with fewer the rows are not in order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clock:
+    """Timestamps as numbers: as they are, or in seconds for dates.
+
+    Attributes
+    ----------
+    times : array of float, shape (n,)
+    unit : str
+        " s" for dates, otherwise nothing.
+    shown : array, shape (n,)
+        The timestamps as they were given.
+    """
+
+    times: FloatArray
+    unit: str
+    shown: NDArray[Any]
+
+    def place(self, step: int) -> str:
+        """Say where a step is."""
+        return f"after point {step:,} ({self.shown[step]})"
+
+
+def steps_of(numbers: FloatArray) -> FloatArray:
+    """Return the step from each number to the next: infinite where no float can hold it."""
+    with np.errstate(over="ignore"):
+        return np.diff(numbers)
+
+
+def trouble(timestamps: NDArray[Any]) -> list[str]:
+    """Return in sentences what is wrong with timestamps that can be read."""
+    with np.errstate(over="ignore"):  # of huge steps, and of the points that are missing between tiny ones
+        return list(_trouble(timestamps))
+
+
+def _trouble(timestamps: NDArray[Any]) -> Iterator[str]:
+    clock = clock_of(timestamps)
+    if clock is None or len(clock.times) < 3:
+        return
+    steps = np.diff(clock.times)
+    if (steps < 0).any():
+        yield _jumps(clock, steps)
+    if (steps == 0).any():
+        first = int(np.argmax(steps == 0))
+        again = counted(int(np.count_nonzero(steps == 0)), "timestamp")
+        yield f"{again} the same as the one before, first {clock.place(first)}: keep one row for each"
+    # Rows in no order have no steps to speak of.
+    if (steps > 0).any() and len(clock.times) >= SHORTEST_STRETCH * np.count_nonzero(steps < 0):
+        yield from _uneven(clock, steps)
+
+
+def clock_of(timestamps: NDArray[Any]) -> Clock | None:
+    """Return timestamps as numbers; None where they are neither numbers nor dates in ISO form, or too far apart."""
+    kind = timestamps.dtype.kind
+    if kind == "M":
+        found, unit = (timestamps - timestamps[:1]) / np.timedelta64(1, "s"), " s"
+    elif kind in "biuf":
+        found, unit = timestamps.astype(np.float64), ""
+    else:
+        found, unit = _from_text([str(time).strip() for time in timestamps])
+    # Not finite either if one of them is not.
+    finite = not len(found) or math.isfinite(float(found.max()) - float(found.min()))
+    return Clock(found, unit, timestamps) if finite else None
+
+
+def _from_text(cells: list[str]) -> tuple[FloatArray, str]:
+    """Return numbers, or dates as seconds, and the unit; NaN if they are neither."""
+    try:
+        return np.array([float(cell) for cell in cells]), ""
+    except ValueError:
+        pass
+    try:
+        dates = [datetime.fromisoformat(cell) for cell in cells]
+        # Without a time zone, as a plain calendar: what the machine's own zone does with its clock is no gap.
+        start = datetime(1970, 1, 1, tzinfo=UTC if dates[0].tzinfo else None)
+        return np.array([(date - start).total_seconds() for date in dates]), " s"
+    except (ValueError, TypeError):  # of dates with and without a time zone there is no difference
+        return np.array([np.nan]), ""
+
+
+def _jumps(clock: Clock, steps: FloatArray) -> str:
+    """Say what it means that the time goes back."""
+    back = np.flatnonzero(steps < 0)
+    if len(back) == len(steps):
+        return "the time runs backwards from row to row: put the rows in the order of time"
+    often, where = times_in_words(len(back)), f"first {clock.place(int(back[0]))}"
+    if len(clock.times) < SHORTEST_STRETCH * (len(back) + 1):
+        return (
+            f"the rows are not in the order of time: {len(back):,} of {len(steps):,} steps go back, {where}: sort them"
+        )
+    if _starts_again(clock.times, back).mean() >= 0.5:
+        found = f"the time starts again {often}, {where}: are these {len(back) + 1:,} series in one table?"
+        return f"{found} Metrics take them for one: score each by itself"
+    return f"the time goes back {often}, {where}: was the clock put back, or are rows out of order?"
+
+
+def _starts_again(times: FloatArray, back: NDArray[np.intp]) -> BoolArray:
+    """Tell for each jump whether it goes back at least half of the stretch before it."""
+    begins = np.concatenate([[0], back[:-1] + 1])
+    return np.asarray(times[back] - times[back + 1] >= (times[back] - times[begins]) / 2)
+
+
+def _uneven(clock: Clock, steps: FloatArray) -> Iterator[str]:
+    forward = steps[steps > 0]
+    step = float(np.median(forward))
+    even = float(np.mean(np.abs(forward - step) <= SAME_STEP * step))
+    if even < FEWEST_EVEN:
+        spread = f"steps go from {forward.min():g} to {forward.max():g}{clock.unit}, and {even:.0%} are about {step:g}"
+        yield f"the clock is uneven: {spread}; metrics count points, not time: resample if that matters"
+        return
+    gaps = np.flatnonzero(steps > GAP * step)
+    if len(gaps):
+        missing = np.rint(steps[gaps] / step) - 1
+        found = f"{missing.sum():,.0f} timestamps missing of a clock with steps of {step:g}{clock.unit}"
+        found += f", in {counted(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {clock.place(gaps[0])}"
+        yield f"{found}: metrics take the points beside a gap for neighbours; fill the gaps, or split the series there"
+
+
+def times_in_words(count: int) -> str:
+    """Return how often something happens."""
+    return "once" if count == 1 else f"{count:,} times"

@@ -1,0 +1,145 @@
+"""From labels and scores, or detections, to a result that says how good the detector is and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+
+from dqeval.core import validate
+from dqeval.core.types import Combined, DQEResult, EventScores, Numbers, Scores
+from dqeval.core.validate import Undefined
+from dqeval.metrics import dqe
+
+
+def evaluate(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    scale: bool = True,
+    undefined: Undefined = "raise",
+) -> DQEResult:
+    """Evaluate the scores of an anomaly detector over all thresholds, event by event.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_score : array-like of numbers, shape (n,)
+        The detector's scores: the larger, the more anomalous.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    thresholds : int or "exact", default 100
+        The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
+    scale : bool, default True
+        Whether to scale the scores to [0, 1] by their minimum and maximum. If not, they must lie there already.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
+
+    Returns
+    -------
+    DQEResult
+
+    Notes
+    -----
+    Section 3 of the paper. A point is detected at a threshold if its score is at or above it. Constant scores separate
+    no point from another, so nothing is detected and every score is 0.
+
+    Examples
+    --------
+    Two events, the first captured, the second answered two points late:
+
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0]
+    >>> y_score = [0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]
+    >>> print(dqeval.evaluate(y_true, y_score, near=4))
+    event       DQE  capture  near miss  false alarm
+    ------------------------------------------------
+    all 2     0.615    0.500      0.566        0.900
+    [3, 5)    1.000    1.000      1.000        1.000
+    [10, 12)  0.229    0.000      0.131        0.800
+    near 4, 100 thresholds
+    1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
+    False alarm: 1 where there is none; 0 also where nothing at all is detected.
+    """
+    levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)
+    return dqe.result_of(levels, validate.thresholds(thresholds))
+
+
+def evaluate_detections(
+    y_true: Numbers,
+    y_pred: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    undefined: Undefined = "raise",
+) -> DQEResult:
+    """Evaluate plain detections, that is a detector at a single threshold, event by event.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    near, period, values, undefined
+        See `evaluate`.
+
+    Returns
+    -------
+    DQEResult
+
+    Examples
+    --------
+    >>> dqeval.evaluate_detections([0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 0, 0], near=2).dqe
+    1.0
+    """
+    return dqe.result_of(dqe.levels_of_detections(y_true, y_pred, near, period, values, undefined), 1)
+
+
+def combine(results: Iterable[DQEResult]) -> Combined:
+    """Combine the results of several series into means over the series and over their events.
+
+    Parameters
+    ----------
+    results : iterable of DQEResult
+        Series without an anomaly (NaN) are counted, and left out of the means.
+
+    Returns
+    -------
+    Combined
+
+    Examples
+    --------
+    >>> one = dqeval.evaluate([0, 1, 0, 0, 0, 1], [0, 9, 0, 0, 0, 9], near=1)
+    >>> two = dqeval.evaluate([0, 0, 0, 1, 0, 0], [0, 9, 0, 0, 0, 0], near=1)
+    >>> both = dqeval.combine([one, two])
+    >>> both.by_series.dqe, round(both.by_event.dqe, 3)
+    (0.5, 0.667)
+    """
+    every = validate.results(results)
+    defined = [result for result in every if result.per_event]
+    if not defined:
+        raise validate.UndefinedError(f"none of the {len(every)} results to combine has an event: there is no mean")
+    events = [event for result in defined for event in result.per_event]
+    return Combined(
+        by_series=_mean(defined),
+        by_event=_mean(events),
+        n_series=len(defined),
+        n_events=len(events),
+        n_undefined=len(every) - len(defined),
+    )
+
+
+def _mean(scored: list[DQEResult] | list[EventScores]) -> Scores:
+    return dqe.mean_scores(np.array([(s.dqe, s.capture, s.near_miss, s.false_alarm) for s in scored]))

@@ -1,0 +1,317 @@
+"""Why a detector gets the number it gets: event by event, what costs most, and what would mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Explanation, Improvement, in_points
+from dqeval.core import thresholds as levelling
+from dqeval.core import validate
+from dqeval.core.events import find_events
+from dqeval.core.near import near_range
+from dqeval.core.partition import cut
+from dqeval.core.pieces import belonging_to_captures, parts_in
+from dqeval.core.prepared import Scored, scored_as_given
+from dqeval.core.types import PARTS, BoolArray, Curve, EventScores, FloatArray, IntArray, Numbers, Partition
+from dqeval.metrics import dqe
+from dqeval.render.tables import listed
+
+THRESHOLDS = 100
+MOST_IMPROVEMENTS = 3
+NEAR_THE_BEST = 0.05
+_FEWEST_DIGITS = 4
+
+
+def explain(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    name: str = "",
+) -> Explanation:
+    r"""Say in plain words what a detector does at each event, what costs most, and what would mend it.
+
+    Parameters
+    ----------
+    y_true, y_score, near, period, values
+        See `panel`.
+    name : str, optional
+        What to call the detector.
+
+    Returns
+    -------
+    Explanation
+
+    Notes
+    -----
+    What a kind of trouble costs is found by evaluating changed scores: the highest score in every event raised to the
+    maximum; the scores in the near-miss pieces, or in the false-alarm pieces, lowered to the minimum. With all three
+    changes DQE is 1. The parts of DQE depend on each other, so each change is tried alone and with any of the others,
+    and its cost is the mean of what it brings, over the orders in which the three can be made (Shapley's value).
+
+    Examples
+    --------
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0]
+    >>> y_score = [0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]
+    >>> found = dqeval.explain(y_true, y_score, near=4)
+    >>> found.threshold
+    2.0
+    >>> print(*found.events[1].sentence.split(". "), sep=".\n")
+    Never captured; one near miss, 2 points late; no false alarm.
+    Missing it costs most (0.79 of DQE).
+    """
+    validate.text("name", name)
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    scored = scored_as_given(labels, raw)
+    validate.defined(scored.events, "raise")
+    regions = cut(scored.events, near_range(y_true, labels, near=near, period=period, values=values))
+    return _Explaining(scored, regions).explanation(name)
+
+
+class _Explaining:
+    """What several steps of an explanation share."""
+
+    def __init__(self, scored: Scored, regions: Partition) -> None:
+        self.scored, self.regions = scored, regions
+        self.levels = levelling.sampled(scored.scores, regions, THRESHOLDS)
+        self.result = dqe.result_of(self.levels, THRESHOLDS)
+        # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
+        self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact(scored.scores, regions)))
+        self.detections: BoolArray = scored.scores >= self.start
+        parts = parts_in(find_events(self.detections), regions)
+        owned = belonging_to_captures(parts)
+        # What is detected apart from the alarms that capture events, and what these have beyond the events.
+        self.parts, self.overhang = parts.without(owned), parts.without(~owned)
+        self.threshold = self.raw_threshold()
+        events = regions.events
+        # Where scores are changed to do away with each kind of trouble.
+        self.places: dict[str, Any] = {
+            "capture": _highest_points(scored.scores, regions),
+            "near_miss": _touched(regions, ((regions.near_start, events.starts), (events.stops, regions.near_stop))),
+            "false_alarm": _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right))),
+        }
+
+    def explanation(self, name: str) -> Explanation:
+        return Explanation(
+            name=name,
+            result=self.result,
+            threshold=self.threshold,
+            step=max(round(THRESHOLDS * min(self.start, 1.0)), 1),
+            sdqe=self.sdqe,
+            events=tuple(self.events()),
+            improvements=tuple(self.improvements()),
+        )
+
+    def raw_threshold(self) -> float:
+        """Return the threshold to start from in the units of the scores, with few digits."""
+        raw = self.scored.raw
+        detected = raw[self.detections]
+        if not len(detected):
+            return np.inf
+        low, high = float(raw.min()), float(raw.max())
+        middle = 2 * (low / 2 + (high / 2 - low / 2) * self.start)  # halves of finite numbers do not overflow
+        return levelling.shortest_threshold(raw, float(detected.min()), around=middle)
+
+    def events(self) -> Iterator[EventExplanation]:
+        costs = self.costs()
+        digits = _Digits(self.scored.raw)
+        for i, scores in enumerate(self.result.per_event):
+            yield EventExplanation(
+                scores=scores,
+                captured=bool(self.detections[self.places["capture"][i]]),
+                captured_to=digits.shown(self.highest_in_event(i)),
+                near_misses=tuple(self.parts.of(i, "near miss")),
+                false_alarms=tuple(self.parts.of(i, "false alarm")),
+                **self.width(i),
+                first_near_miss=digits.shown(self.highest(i, "near_miss")),
+                first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
+                costs={part: float(costs[part][i]) for part in PARTS},
+            )
+
+    def width(self, i: int) -> dict[str, float]:
+        """Return how much of alarms that capture an event lies before it, behind it, and beyond the near range."""
+        beyond = self.overhang.of(i, "false alarm")
+        outside = [*self.overhang.of(i, "near miss"), *beyond]
+        event = self.result.per_event[i]
+        return {
+            "early": _duration(part for part in outside if part[0] < event.start),
+            "late": _duration(part for part in outside if part[0] >= event.stop),
+            "beyond": _duration(beyond),
+        }
+
+    def highest_in_event(self, i: int) -> float | None:
+        """Return the highest score in an event, if it is ever detected."""
+        point = self.places["capture"][i]
+        return float(self.scored.raw[point]) if self.scored.scores[point] > 0 else None
+
+    def highest(self, i: int, part: str) -> float | None:
+        """Return the highest score in some pieces of a region, if it is ever detected."""
+        region = slice(int(np.floor(self.regions.left[i])), int(np.ceil(self.regions.right[i])))
+        there = self.places[part][region] & (self.scored.scores[region] > 0)
+        return float(self.scored.raw[region][there].max()) if there.any() else None
+
+    def costs(self) -> dict[str, FloatArray]:
+        """Return what each kind of trouble costs at each event, so that together they are what is lost.
+
+        Regions do not overlap, so one evaluation with every event changed tells it for each of them.
+        """
+        value = {kept: self.mended(kept) for n in range(4) for kept in combinations(PARTS, n)}
+        found = {part: np.zeros(len(self.result.per_event)) for part in PARTS}
+        for mended, dqe_then in value.items():
+            for part in set(PARTS) - set(mended):
+                with_it = tuple(p for p in PARTS if p in mended or p == part)
+                orders = factorial(len(mended)) * factorial(len(PARTS) - len(mended) - 1)
+                found[part] += orders / factorial(len(PARTS)) * (value[with_it] - dqe_then)
+        return found
+
+    def mended(self, parts: Iterable[str]) -> FloatArray:
+        """Return DQE of each event without some kinds of trouble."""
+        scores = self.scored.scores.copy()
+        for part in parts:
+            scores[self.places[part]] = 1.0 if part == "capture" else 0.0
+        return dqe.local_scores(levelling.sampled(scores, self.regions, THRESHOLDS))[:, 0]
+
+    def improvements(self) -> list[Improvement]:
+        """Return the cheapest changes at the threshold to start from."""
+        if np.isinf(self.threshold):
+            return []
+        found = [step for part in PARTS for step in self.steps(part)]
+        most = max((step.after - step.before for step in found), default=0.0)
+        found = [step for step in found if step.after - step.before >= max(most / 10, WORTH_SAYING)]
+        found.sort(key=lambda step: -(step.after - step.before) / step.moved)
+        return found[:MOST_IMPROVEMENTS]
+
+    def steps(self, part: str) -> Iterator[Improvement]:
+        """Yield the change of one kind at each event where it brings anything."""
+        before, after = self.sdqe_of(self.detections), self.sdqe_of(self.changed(part))
+        for i in np.flatnonzero(after > before).tolist():
+            silenced = [] if part == "capture" else self.parts.of(i, part.replace("_", " "))
+            cut_off = self.cut_off(i, part)
+            if part != "capture" and not silenced and not cut_off:
+                continue  # half a point of a neighbour's alarm reaches over the border between their regions
+            peaks = [self.peak_of(found) for found in silenced]
+            gain = f"there DQE goes from {before[i]:.2f} to {after[i]:.2f}"
+            yield Improvement(
+                event=i,
+                part=part,
+                before=float(before[i]),
+                after=float(after[i]),
+                moved=self.moved(i, [*peaks, *map(self.peak_of, cut_off)]),
+                sentence=f"{self.change(i, part, peaks, cut_off)}: {gain}.",
+            )
+
+    def changed(self, part: str) -> BoolArray:
+        """Return the detections with one kind of trouble mended everywhere.
+
+        An alarm that ends with its event ends there: without its near misses, it has no false alarm beyond them.
+        """
+        changed = self.detections.copy()
+        changed[self.places[part]] = part == "capture"
+        if part == "near_miss" and self.regions.near > 0:
+            for start, stop in zip(self.overhang.starts, self.overhang.stops, strict=True):
+                changed[int(np.floor(start)) : int(np.ceil(stop))] = False
+        return changed
+
+    def cut_off(self, i: int, part: str) -> list[tuple[float, float]]:
+        """Return what is taken off the alarms that capture an event, to mend one kind of trouble."""
+        kinds = {"capture": (), "near_miss": ("near miss", "false alarm"), "false_alarm": ("false alarm",)}[part]
+        return [found for kind in kinds for found in self.overhang.of(i, kind)]
+
+    def sdqe_of(self, detections: BoolArray) -> FloatArray:
+        return dqe.local_scores(levelling.detected(detections, self.regions))[:, 0]
+
+    def peak_of(self, part: tuple[float, float]) -> int:
+        """Return the point of the highest score in a part."""
+        first, stop = int(np.floor(part[0])), int(np.ceil(part[1]))
+        return first + int(np.argmax(self.scored.scores[first:stop]))
+
+    def moved(self, i: int, silenced: list[int]) -> float:
+        scores, step = self.scored.scores, 1 / THRESHOLDS
+        if not silenced:
+            return max(self.start - float(scores[self.places["capture"][i]]), step)
+        return float(np.sum(scores[silenced] - self.start + step))
+
+    def change(self, i: int, part: str, peaks: list[int], cut_off: list[tuple[float, float]]) -> str:
+        """Say what to change."""
+        event, raw, digits = self.result.per_event[i], self.scored.raw, _Digits(self.scored.raw)
+        place = f"[{event.start}, {event.stop})"
+        if part == "capture":
+            now = digits.shown(raw[self.places["capture"][i]])
+            return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
+        steps = list(_trims(event, cut_off))
+        if peaks:
+            noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
+            which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
+            verb = "scores" if len(peaks) == 1 else "score"
+            steps.append(f"silence {which} around {place}, which {verb} up to {digits.shown(raw[peaks].max())}")
+        words = listed(steps)
+        return words[0].upper() + words[1:]
+
+
+def _trims(event: EventScores, cut_off: list[tuple[float, float]]) -> Iterator[str]:
+    """Say how much later an alarm should begin, and how much earlier it should end."""
+    early = _duration(part for part in cut_off if part[0] < event.start)
+    late = _duration(part for part in cut_off if part[0] >= event.stop)
+    alarm = f"the alarm at [{event.start}, {event.stop})"
+    if early:
+        yield f"begin {alarm} {in_points(early)} later"
+    if late:
+        yield f"end {'it' if early else alarm} {in_points(late)} earlier"
+
+
+def _duration(parts: Iterable[tuple[float, float]]) -> float:
+    return sum(stop - start for start, stop in parts)
+
+
+class _Digits:
+    """Scores as text, with as many digits as tell them from each other, and four at least."""
+
+    def __init__(self, raw: FloatArray) -> None:
+        self._distinct = np.unique(raw)
+
+    def shown(self, score: float | None) -> str:
+        if score is None:
+            return ""
+        at = int(np.searchsorted(self._distinct, score))
+        below = self._distinct[at - 1] if at > 0 else -np.inf
+        above = self._distinct[at + 1] if at + 1 < len(self._distinct) else np.inf
+        shorter = (f"{score:.{digits}g}" for digits in range(_FEWEST_DIGITS, 17))
+        return next((text for text in shorter if below < float(text) < above), repr(float(score)))
+
+
+def _best_threshold(curve: Curve) -> tuple[float, float]:
+    """Return the middle of the longest range of thresholds whose DQE is near the best, and DQE there.
+
+    A threshold in the middle bears being a little wrong; the very best may be a narrow peak. Where nothing is ever
+    detected, it lies above all scores.
+    """
+    if not len(curve.thresholds):
+        return np.inf, 0.0
+    runs = find_events(curve.dqe >= curve.dqe.max() - NEAR_THE_BEST)
+    lower = np.append(curve.thresholds[1:], 0.0)  # each value holds from the next lower threshold on
+    tops, bottoms = curve.thresholds[runs.starts], lower[runs.stops - 1]
+    longest = int(np.argmax(tops - bottoms))
+    middle = float(bottoms[longest] + tops[longest]) / 2
+    return middle, float(curve.dqe[np.count_nonzero(curve.thresholds >= middle) - 1])
+
+
+def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:
+    """Return the first point of the highest score in each event."""
+    return np.array([start + int(np.argmax(scores[start:stop])) for start, stop in regions.events], dtype=np.intp)
+
+
+def _touched(regions: Partition, pieces: Iterable[tuple[Any, Any]]) -> BoolArray:
+    """Return the points that lie in some pieces at least in part."""
+    edges = np.zeros(regions.events.length + 1, dtype=np.intp)
+    for lows, highs in pieces:
+        there = lows < highs
+        np.add.at(edges, np.floor(lows[there]).astype(np.intp), 1)
+        np.add.at(edges, np.ceil(highs[there]).astype(np.intp), -1)
+    return np.asarray(np.cumsum(edges[:-1]) > 0)

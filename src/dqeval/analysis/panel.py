@@ -1,0 +1,302 @@
+"""Every metric on the same validated input, and the best threshold for one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.core import thresholds as sweeping
+from dqeval.core import validate
+from dqeval.core.near import near_range
+from dqeval.core.prepared import Match, Scored, scored_as_given
+from dqeval.core.registry import METRICS, Metric
+from dqeval.core.types import BoolArray, DQEResult, Numbers
+from dqeval.core.validate import Undefined, UndefinedError
+
+
+def panel(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    metrics: Sequence[str] | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    undefined: Undefined = "raise",
+) -> Evaluation:
+    """Evaluate scores, or detections, with every metric.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_score : array-like of numbers, shape (n,)
+        The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
+        for detections.
+    near, period, values
+        The near range, or what it follows from: see `evaluate`. The windows and buffers of the other metrics follow
+        from it as in the paper. For scores: VUS window the period, PATE buffers half of it. For detections: all of them
+        the near range.
+    metrics : sequence of str, optional
+        Which metrics; all if not given. ``dqeval metrics`` lists them.
+    thresholds : int or "exact", default 100
+        The thresholds of DQE alone: see `evaluate`.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
+
+    Returns
+    -------
+    Evaluation
+        A metric of detections has, for scores, its best value over thresholds. A metric that is undefined where others
+        are not is NaN, with the reason in ``failures``.
+
+    Raises
+    ------
+    MetricError
+        If a metric fails in any other way.
+
+    Examples
+    --------
+    >>> series = dqeval.datasets.demo()
+    >>> print(dqeval.panel(series.labels, series.scores["late"], period=48, metrics=["dqe", "auc_roc", "range_f1"]))
+    metric   value  at threshold
+    ----------------------------
+    DQE      0.577
+    AUC-ROC  0.660
+    RF       0.438          0.22
+    near 24
+    """
+    run = _started(y_true, y_score, near, period, values, thresholds, undefined)
+    for metric in _chosen(metrics):
+        run.add(metric)
+    return run.evaluation()
+
+
+def panel_and_errors(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    metrics: Sequence[str] | None = None,
+    undefined: Undefined = "raise",
+) -> tuple[Evaluation, dict[str, Exception]]:
+    """Return what `panel` does, and what went wrong, by metric, where the values of the others are still wanted."""
+    run = _started(y_true, y_score, near, period, None, 100, undefined)
+    errors: dict[str, Exception] = {}
+    for metric in _chosen(metrics):
+        try:
+            run.add(metric)
+        except MemoryError:  # no fault of the metric: others would fail in the same way
+            raise
+        except Exception as error:
+            errors[metric.name] = error
+    return run.evaluation(), errors
+
+
+def _started(
+    y_true: Numbers,
+    y_score: Numbers,
+    near: float | None,
+    period: float | None,
+    values: Numbers | None,
+    thresholds: int | Literal["exact"],
+    undefined: Undefined,
+) -> _Run:
+    """Validate the input, and return a panel without any metric yet."""
+    count = validate.thresholds(thresholds)
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    scored = scored_as_given(labels, raw)
+    validate.defined(scored.events, undefined)
+    return _Run(scored, near_range(y_true, labels, near=near, period=period, values=values), count)
+
+
+def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
+    return [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
+
+
+def best_threshold(
+    metric: str,
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    thresholds: int | Literal["all"] | None = None,
+    undefined: Undefined = "raise",
+    **parameters: Any,
+) -> BestThreshold:
+    """Return the best value of a metric of detections over the thresholds of some scores, and where it lies.
+
+    Parameters
+    ----------
+    metric : str
+        The name of a metric of detections: ``dqeval metrics`` lists them.
+    y_true : array-like of 0 and 1, shape (n,)
+    y_score : array-like of numbers, shape (n,)
+        The larger, the more anomalous.
+    thresholds : int or "all", optional
+        How many, evenly spaced from the lowest score to the highest; or every distinct score, one by one, which takes
+        long for many. If not given, as in the paper: every distinct score for ``point_f1``, 100 for the others.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+    **parameters
+        Those of the metric.
+
+    Returns
+    -------
+    BestThreshold
+
+    Notes
+    -----
+    With a number of thresholds, detected is what lies strictly above one, as in the paper's code. In either case the
+    points with ``y_score >= threshold`` are those detected: the threshold that is returned is the number with the
+    fewest digits that lies above the highest score not detected, and not above the lowest score that is.
+
+    Examples
+    --------
+    >>> best = dqeval.best_threshold("point_f1", [0, 0, 1, 1, 0], [1, 3, 9, 8, 5])
+    >>> best.value, best.threshold
+    (1.0, 8.0)
+    """
+    chosen = METRICS[validate.text("metric", metric)]
+    if chosen.takes != "detections":
+        detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
+        raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")
+    count = chosen.sweep if thresholds is None else validate.sweep_thresholds(thresholds)
+    # The public function checks the parameters, and knows which there are.
+    chosen.function([0, 1], [0, 1], **parameters)
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    scored = Scored(labels, raw=raw)
+    if not validate.defined(scored.events, undefined):
+        return BestThreshold(np.nan, np.nan, np.nan, np.nan)
+    return _best(chosen, scored, count, {**chosen.defaults, **parameters})
+
+
+def _best(
+    metric: Metric, scored: Scored, thresholds: int | Literal["all"], parameters: dict[str, Any]
+) -> BestThreshold:
+    if thresholds == "all" and metric.at_every_score is not None:
+        found = sweeping.best_at_every_score(scored, *metric.at_every_score(scored, **parameters))
+    else:
+        found = sweeping.best(scored, partial(metric.compute, **parameters), thresholds)
+    threshold = np.inf if found.lowest is None else sweeping.shortest_threshold(scored.raw, found.lowest)
+    return BestThreshold(found.parts.f1, threshold, found.parts.precision, found.parts.recall)
+
+
+class _Run:
+    """A panel while its metrics are computed, one after the other."""
+
+    def __init__(self, scored: Scored, near: float, thresholds: int | Literal["exact"]) -> None:
+        self.scored, self.near, self.thresholds = scored, near, thresholds
+        self.values: dict[str, float] = {}
+        self.seconds: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
+        self.parameters: dict[str, dict[str, Any]] = {}
+        self.best: dict[str, BestThreshold] = {}
+        self.labels: dict[str, str] = {}
+        self.dqe: DQEResult | None = None
+
+    def add(self, metric: Metric) -> None:
+        """Compute a metric; NaN, with the reason, if it is undefined."""
+        self.labels[metric.name] = metric.label
+        self.parameters[metric.name] = {}
+        self.values[metric.name] = np.nan
+        began = time.perf_counter()
+        why = validate.why_undefined(self.scored.events, needs_normal=metric.needs_normal)
+        try:
+            if why is None:
+                self.parameters[metric.name] = self.parameters_of(metric)
+                self.values[metric.name] = self.computed(metric)
+        except UndefinedError as error:
+            why = str(error)
+        finally:
+            self.seconds[metric.name] = time.perf_counter() - began
+        if why is not None:
+            self.failures[metric.name] = f"undefined, because {why}"
+
+    def parameters_of(self, metric: Metric) -> dict[str, Any]:
+        """Return the metric's parameters; what it cannot be computed with is an error of the input."""
+        try:
+            parameters = metric.parameters(self.near, binary=self.scored.binary)
+        except ValueError as error:
+            raise ValueError(f"near {self.near:g} will not do for {metric.name}: {error}") from error
+        return {**parameters, "thresholds": self.thresholds} if metric.name == "dqe" else parameters
+
+    def computed(self, metric: Metric) -> float:
+        """Return the metric's value; an error says which metric failed, unless it is undefined or memory is short."""
+        try:
+            return self.value(metric, self.parameters[metric.name])
+        except (UndefinedError, MemoryError):
+            raise
+        except Exception as error:
+            raise MetricError(metric.name, error) from error
+
+    def value(self, metric: Metric, parameters: dict[str, Any]) -> float:
+        """Return the metric's value: from the scores, from the detections, or the best over thresholds."""
+        if metric.takes == "scores":
+            found = metric.compute(self.scored, **parameters)
+            if isinstance(found, DQEResult):
+                self.dqe = found
+                return found.dqe
+            return float(found)
+        if self.scored.binary:
+            return float(metric.compute(Match(self.scored, self.scored.raw == 1), **parameters).f1)
+        self.best[metric.name] = _best(metric, self.scored, metric.sweep, parameters)
+        return self.best[metric.name].value
+
+    def evaluation(self) -> Evaluation:
+        """Return what was computed."""
+        detected = int(np.count_nonzero(self.scored.raw)) if self.scored.binary else None
+        return Evaluation(
+            values=self.values,
+            seconds=self.seconds,
+            failures=self.failures,
+            parameters=self.parameters,
+            best=self.best,
+            near=self.near,
+            binary=self.scored.binary,
+            dqe=self.dqe,
+            labels=self.labels,
+            # A copy: the caller may change the labels later.
+            make_chance=partial(_chance, self.scored.labels.copy(), detected, self.thresholds),
+        )
+
+
+def _chance(
+    labels: BoolArray,
+    detected: int | None,
+    thresholds: int | Literal["exact"],
+    evaluation: Evaluation,
+    repeats: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+) -> Chance:
+    """Return the chance level: random scores, or as many random detections as there were."""
+    count = validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    random = np.random.default_rng(validate.seed(seed))
+    validate.callback("progress", progress)
+    names = list(evaluation.values)
+    rows = []
+    for _ in range(count):
+        scores = random.random(len(labels))
+        if detected is not None:
+            scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
+        run = _Run(Scored(labels, raw=scores, binary=detected is not None), evaluation.near, thresholds)
+        for name in names:
+            run.add(METRICS[name])
+        rows.append(list(run.values.values()))
+        if progress is not None:
+            progress(len(rows), repeats)
+    mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
+    return Chance(
+        values=evaluation.values,
+        mean=dict(zip(names, mean.tolist(), strict=True)),
+        spread=dict(zip(names, spread.tolist(), strict=True)),
+        repeats=repeats,
+        labels=evaluation.labels,
+    )

@@ -1,0 +1,458 @@
+"""Every detector of one or several series with every metric: the numbers behind ``dqeval score``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dqeval.analysis.check import Finding, misread
+from dqeval.analysis.evaluate import combine
+from dqeval.analysis.panel import panel
+from dqeval.analysis.panel_result import Evaluation
+from dqeval.core import validate
+from dqeval.core.near import estimated
+from dqeval.core.partition import partition
+from dqeval.core.types import MEANING, PARTS, Combined, DQEResult, Partition, Series
+from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.render.tables import Page, Table, best_of, counted
+
+NO_EVENT = "no label is 1, so there is no event to score the detectors on"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The near range of a series, and where it comes from.
+
+    Attributes
+    ----------
+    points : float
+    source : str
+        "as given", "half the given period", "half the estimated period", or why it is the default.
+    """
+
+    points: float
+    source: str
+
+    def __str__(self) -> str:
+        return f"near {self.points:g}, {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesScores:
+    """The panels of every detector on one series.
+
+    Attributes
+    ----------
+    name : str
+    points, events : int
+    near : Near
+    panels : dict of str to Evaluation
+        By detector.
+    findings : tuple of Finding
+        What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
+    """
+
+    name: str
+    points: int
+    events: int
+    near: Near
+    panels: dict[str, Evaluation]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """Every detector of one or several series with every metric.
+
+    Attributes
+    ----------
+    series : tuple of SeriesScores
+    left_out : tuple of str
+        The series without an anomaly, which are in no mean.
+    per_event : bool
+        Whether the page, the records and the numbers show every event.
+    """
+
+    series: tuple[SeriesScores, ...]
+    left_out: tuple[str, ...] = ()
+    per_event: bool = False
+
+    @property
+    def detectors(self) -> tuple[str, ...]:
+        """The detectors, in the order of the first series."""
+        return tuple(self.series[0].panels)
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """The mean over the series of each metric, and of the parts of DQE, by detector; each series counts once."""
+        rows = {name: [named_values(scores.panels[name]) for scores in self.series] for name in self.detectors}
+        return {
+            name: {metric: float(np.mean([values[metric] for values in found])) for metric in found[0]}
+            for name, found in rows.items()
+        }
+
+    @property
+    def combined(self) -> dict[str, Combined]:
+        """DQE and its parts over the series and over their events, by detector; empty where DQE was not asked for."""
+        if not self._has_dqe:
+            return {}
+        return {name: combine(dqe_of(scores.panels[name]) for scores in self.series) for name in self.detectors}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may make the numbers wrong, in sentences."""
+        return tuple(f"{s.name}, column {f.column}: {f.message}" for s in self.series for f in s.findings)
+
+    @property
+    def _has_dqe(self) -> bool:
+        return "dqe" in self._first
+
+    @property
+    def _first(self) -> Evaluation:
+        return self.series[0].panels[self.detectors[0]]
+
+    def page(self) -> Page:
+        """Return the scores as paragraphs and tables."""
+        parts: list[str | Table] = [self.title, self.metric_table()]
+        if len(self.series) > 1:
+            parts += [self._mean_event_table()] if self._has_dqe else []
+            parts.append(self._series_table())
+        if self.per_event:
+            parts += [self.event_table(part) for part in ("dqe", *PARTS)]
+        notes = list(self._notes())
+        return Page([*parts, *(["\n".join(notes)] if notes else [])])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a series, detector and metric; with ``per_event`` also one an event and part of DQE."""
+        return [
+            {"series": scores.name, "detector": name, **row}
+            for scores in self.series
+            for name, found in scores.panels.items()
+            for row in (*_metric_rows(found, per_event=self.per_event), *(_event_rows(found) if self.per_event else ()))
+        ]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {
+            "series": [self._series_numbers(scores) for scores in self.series],
+            "by_series": self.means,
+            "by_event": {name: asdict(found.by_event) for name, found in self.combined.items()},
+            "left_out": list(self.left_out),
+        }
+
+    def _series_numbers(self, scores: SeriesScores) -> dict[str, Any]:
+        return {
+            "name": scores.name,
+            "points": scores.points,
+            "events": scores.events,
+            "near": scores.near.points,
+            "near_from": scores.near.source,
+            "findings": [asdict(finding) for finding in scores.findings],
+            "detectors": {name: self._panel_numbers(found) for name, found in scores.panels.items()},
+        }
+
+    def _panel_numbers(self, found: Evaluation) -> dict[str, Any]:
+        events = {"per_event": [asdict(event) for event in dqe_of(found).per_event]} if self.per_event else {}
+        return {
+            "values": named_values(found),
+            "best_thresholds": {metric: best.threshold for metric, best in found.best.items()},
+            "parameters": found.parameters,
+            "failures": found.failures,
+            **events,
+        }
+
+    @property
+    def title(self) -> str:
+        """What was scored, in a line."""
+        if len(self.series) == 1:
+            (only,) = self.series
+            return f"{only.name}: {counted(only.points, 'point')}, {counted(only.events, 'event')}; {only.near}"
+        events = counted(sum(scores.events for scores in self.series), "event")
+        return f"{len(self.series):,} series, {events}; {_near_words(self.series)}"
+
+    def metric_table(self) -> Table:
+        """Return the metrics, a row each, side by side; under DQE its three parts. For several series, the means."""
+        means = self.means
+        rows = []
+        for metric, label in self._first.labels.items():
+            rows.append((label, metric))
+            if metric == "dqe":
+                rows += [(f"  {part_label(part)}", part) for part in PARTS]
+        first = "metric" if len(self.series) == 1 else "mean over series"
+        return best_marked(
+            (first, *self.detectors),
+            [(label, *(means[name][metric] for name in self.detectors)) for label, metric in rows],
+        )
+
+    def _mean_event_table(self) -> Table:
+        means = {name: asdict(found.by_event) for name, found in self.combined.items()}
+        names = {"dqe": "DQE", **{part: f"  {part_label(part)}" for part in PARTS}}
+        return best_marked(
+            ("mean over events", *means),
+            [(label, *(scores[part] for scores in means.values())) for part, label in names.items()],
+        )
+
+    def _series_table(self) -> Table:
+        metric = "dqe" if self._has_dqe else next(iter(self._first))
+        return best_marked(
+            (f"{self._first.labels[metric]} of series", *self.detectors),
+            [
+                (scores.name, *(scores.panels[detector][metric] for detector in self.detectors))
+                for scores in self.series
+            ],
+        )
+
+    def event_table(self, part: str) -> Table:
+        """Return DQE ("dqe"), or one of its parts, of each event for each detector."""
+        rows = []
+        for scores in self.series:
+            prefix = "" if len(self.series) == 1 else f"{scores.name} "
+            for events in zip(*(dqe_of(scores.panels[name]).per_event for name in self.detectors), strict=True):
+                place = f"{prefix}[{events[0].start}, {events[0].stop})"
+                rows.append((place, *(getattr(event, part) for event in events)))
+        return best_marked((f"{part_label(part)} of event", *self.detectors), rows)
+
+    def _notes(self) -> Iterator[str]:
+        every = [(scores, name, found) for scores in self.series for name, found in scores.panels.items()]
+        if self._has_dqe:
+            yield f"DQE is over {_swept(dqe_of(self._first))}.\n{MEANING}"
+        if any(found.best for _, _, found in every):
+            yield "Metrics of detections are at their best threshold."
+        if len({found.binary for _, _, found in every}) > 1:
+            detections = dict.fromkeys(name for _, name, found in every if found.binary)
+            yield f"0/1 detections, with other windows and buffers than the scores: {', '.join(detections)}."
+        for scores, name, found in every:
+            where = name if len(self.series) == 1 else f"{scores.name}, {name}"
+            yield from (f"{where}, {metric}: {why}." for metric, why in found.failures.items())
+        if self.left_out:
+            yield left_out_sentence(self.left_out)
+
+
+def near_of(
+    series: Series, *, near: float | None = None, period: float | None = None, undefined: Undefined = "raise"
+) -> Near:
+    """Return the near range of a series: as given, or half the period given or estimated, or the default."""
+    return _near(_regions(series, near, period, undefined), series, near, period)
+
+
+def panels(
+    series: Series,
+    *,
+    metrics: Sequence[str] | None = None,
+    near: float | None = None,
+    period: float | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    undefined: Undefined = "raise",
+    progress: Progress | None = None,
+) -> dict[str, Evaluation]:
+    """Evaluate every detector of a series with every metric.
+
+    Parameters
+    ----------
+    series : Series
+    metrics : sequence of str, optional
+        Which metrics; all if not given.
+    near, period : float, optional
+        The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
+        series' values; without values, ``near`` is 125.
+    thresholds : int or "exact", default 100
+        The thresholds of DQE alone: see `evaluate`.
+    undefined : "raise" or "nan", default "raise"
+        What to do if the series has no anomaly: raise `UndefinedError`, or return NaN with a warning.
+    progress : callable, optional
+        Called with the number of detectors done, and that of all.
+
+    Returns
+    -------
+    dict of str to Evaluation
+        By detector.
+
+    Examples
+    --------
+    >>> found = dqeval.analysis.score.panels(dqeval.datasets.demo(), metrics=["dqe"], period=48)
+    >>> {name: round(panel["dqe"], 3) for name, panel in found.items()}
+    {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
+    """
+    validate.callback("progress", progress)
+    regions = _regions(series, near, period, undefined)
+    found = {}
+    for name, scores in series.scores.items():
+        try:
+            found[name] = panel(
+                series.labels, scores, near=regions.near, metrics=metrics, thresholds=thresholds, undefined=undefined
+            )
+        except ValueError as error:
+            raise type(error)(f"column {name}: {error}") from error
+        if progress is not None:
+            progress(len(found), len(series.scores))
+    return found
+
+
+def score(
+    series: Iterable[Series],
+    *,
+    metrics: Sequence[str] | None = None,
+    near: float | None = None,
+    period: float | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    per_event: bool = False,
+    progress: Progress | None = None,
+) -> Scoring:
+    """Score every detector of one or several series with every metric.
+
+    Parameters
+    ----------
+    series : iterable of Series
+        Each with the scores of the same detectors. They are taken one after the other; of each, what its curves follow
+        from is kept (4 bytes a point and detector).
+    metrics, near, period, thresholds
+        See `panels`.
+    per_event : bool, default False
+        Whether to show every event too.
+    progress : callable, optional
+        Called for each series with the number of detectors done, and that of all.
+
+    Returns
+    -------
+    Scoring
+        With means over the series, and over their events. Where there are several series, those without an anomaly are
+        left out of the means.
+
+    Examples
+    --------
+    >>> found = dqeval.analysis.score.score([dqeval.datasets.demo()], period=48, metrics=["dqe"])
+    >>> print(found.page().text())
+    demo: 1,600 points, 6 events; near 24, half the given period
+    <BLANKLINE>
+    metric         sharp   late  jumpy
+    ----------------------------------
+    DQE            0.685  0.577  0.557
+      capture      0.782  0.640  0.983
+      near miss    0.673  0.533  0.350
+      false alarm  0.687  0.738  0.566
+    <BLANKLINE>
+    DQE is over 100 thresholds.
+    1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
+    False alarm: 1 where there is none; 0 also where nothing at all is detected.
+    """
+    if validate.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:
+        raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
+    found: list[SeriesScores] = []
+    left_out: list[str] = []
+    first: tuple[str, tuple[str, ...]] | None = None
+    for one in series:
+        own = one.name, tuple(one.scores)
+        first = first or own
+        _check_same_detectors(first, own)
+        try:
+            regions = _regions(one, near, period, "nan")
+            if not len(regions.events):
+                left_out.append(one.name)
+                continue
+            chosen = panels(one, metrics=metrics, near=regions.near, thresholds=thresholds, progress=progress)
+        except ValueError as error:
+            raise type(error)(f"{one.name}: {error}") from error
+        range_used = _near(regions, one, near, period)
+        findings = tuple(misread(one))
+        found.append(SeriesScores(one.name, len(one.labels), len(regions.events), range_used, chosen, findings))
+    if first is None:
+        raise ValueError("there is no series to score")
+    if not found:
+        raise UndefinedError(f"{', '.join(left_out)}: {NO_EVENT}")
+    return Scoring(tuple(found), tuple(left_out), per_event)
+
+
+def left_out_sentence(names: Sequence[str]) -> str:
+    """Say which series have no anomaly, and so no number."""
+    return f"Left out, because no label there is 1: {', '.join(names)}."
+
+
+def named_values(found: Evaluation) -> dict[str, float]:
+    """Return the values by metric, with the parts of DQE by their own names behind it."""
+    values = {}
+    for metric, value in found.values.items():
+        values[metric] = value
+        if metric == "dqe":
+            values |= {part: getattr(dqe_of(found), part) for part in PARTS}
+    return values
+
+
+def part_label(part: str) -> str:
+    """Return what DQE ("dqe"), or one of its parts, is called in tables."""
+    return "DQE" if part == "dqe" else part.replace("_", " ")
+
+
+def dqe_of(found: Evaluation) -> DQEResult:
+    """Return the result of DQE, which the caller asked for."""
+    assert found.dqe is not None
+    return found.dqe
+
+
+def best_marked(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
+    """Return a table of names and numbers in which the highest number of a row stands out, unless all are the same."""
+    cells = [(name, *(f"{value:.3f}" for value in values)) for name, *values in rows]
+    best = [best_of(values) for _, *values in rows]
+    marked = {(i, 1 + j) for i, row in enumerate(best) for j in row if len(row) < len(header) - 1}
+    return Table(header, cells, marked=marked)
+
+
+def _regions(series: Series, near: float | None, period: float | None, undefined: Undefined) -> Partition:
+    values = series.values if near is None and period is None else None
+    regions = partition(series.labels, near=near, period=period, values=values)
+    if not len(regions.events) and undefined == "raise":
+        raise UndefinedError(NO_EVENT)
+    return regions
+
+
+def _near(regions: Partition, series: Series, near: float | None, period: float | None) -> Near:
+    if near is not None:
+        return Near(regions.near, "as given")
+    if period is not None:
+        return Near(regions.near, "half the given period")
+    if series.values is None:
+        return Near(regions.near, "by default")
+    if estimated(validate.values_with_gaps(series.values)) is None:
+        return Near(regions.near, "by default, as no period was found")
+    missing = int(np.count_nonzero(np.isnan(np.asarray(series.values, dtype=np.float64))))
+    filled = f", {counted(missing, 'missing value')} filled" if missing else ""
+    return Near(regions.near, f"half the estimated period{filled}")
+
+
+def _near_words(series: Sequence[SeriesScores]) -> str:
+    ranges = sorted({scores.near.points for scores in series})
+    sources = " or ".join(dict.fromkeys(scores.near.source for scores in series))
+    spread = f"{ranges[0]:g}" if len(ranges) == 1 else f"{ranges[0]:g} to {ranges[-1]:g}"
+    return f"near {spread}, {sources}"
+
+
+def _check_same_detectors(first: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> None:
+    """Check that two series, given by name and detectors, have the same ones."""
+    for (one, wanted), (two, there) in ((first, other), (other, first)):
+        missing = [name for name in wanted if name not in there]
+        if missing:
+            raise ValueError(
+                f"{two} has no scores of {', '.join(missing)}, which {one} has: choose detectors that all series have"
+            )
+
+
+def _swept(result: DQEResult) -> str:
+    return "all thresholds" if result.thresholds == "exact" else counted(result.thresholds, "threshold")
+
+
+def _metric_rows(found: Evaluation, *, per_event: bool) -> Iterator[dict[str, Any]]:
+    for metric, value in named_values(found).items():
+        threshold = found.best[metric].threshold if metric in found.best else None
+        whole = {"start": None, "stop": None} if per_event else {}
+        yield {"metric": metric, **whole, "value": value, "best_threshold": threshold}
+
+
+def _event_rows(found: Evaluation) -> Iterator[dict[str, Any]]:
+    for event in dqe_of(found).per_event:
+        for part in ("dqe", *PARTS):
+            value = getattr(event, part)
+            yield {"metric": part, "start": event.start, "stop": event.stop, "value": value, "best_threshold": None}

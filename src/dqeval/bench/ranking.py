@@ -1,0 +1,452 @@
+"""Who is best over many series, how sure that is, and whether the metrics agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.bench.jobs import UNKNOWN
+from dqeval.bench.store import Store
+from dqeval.core.registry import METRICS
+from dqeval.core.types import FloatArray
+from dqeval.render.tables import Page, Table, best_of, counted, listed
+from dqeval.support import extras
+
+PARTS = ("dqe", "capture", "near_miss", "false_alarm")
+LEVEL = 0.05
+REPEATS = 1000  # of the bootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the detectors stand by one metric.
+
+    Attributes
+    ----------
+    metric : str
+    mean, low, high : array of float, shape (n_detectors,)
+        The mean over the series, and a 95 % confidence interval from resampling them.
+    average_rank : array of float, shape (n_detectors,)
+        1 is best; ties share a rank.
+    """
+
+    metric: str
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    average_rank: FloatArray
+
+    @property
+    def rank(self) -> FloatArray:
+        """The ranks of the means."""
+        return np.asarray(_ranks(self.mean[None, :])[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """Whether differences between the detectors are more than chance, by one metric.
+
+    Attributes
+    ----------
+    friedman : float
+        The p-value that all detectors are alike; NaN with fewer than three detectors.
+    pairs : dict of (str, str) to float
+        p-values of Wilcoxon's signed-rank test for each pair, corrected after Holm.
+    groups : tuple of tuple of str
+        The longest stretches of detectors, in the order of their average ranks, no two of which differ.
+    """
+
+    friedman: float
+    pairs: dict[tuple[str, str], float]
+    groups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The detectors of a run, compared over its series.
+
+    Attributes
+    ----------
+    by : "series" or "event"
+        What counts once in the means.
+    detectors : tuple of str
+        The best by the first metric first.
+    standings : dict of str to Standing
+        By metric.
+    n : int
+        Over how many series, or events, the means are taken: those for which every detector has a value.
+    n_left_out : int
+    significance : Significance
+        By the first metric.
+    agreement : array of float, shape (n_metrics, n_metrics)
+        Kendall's tau between the orders that two metrics give the detectors: the mean over the series.
+    metrics_left_out : dict of str to tuple of str
+        Metrics of which some detectors have no value at all, and these detectors.
+    without_value, not_planned : tuple of str
+        Detectors that are not ranked: those without any value, and those that the last plan no longer had.
+    n_not_planned : int
+        How many series are not counted because the last plan no longer had them.
+    """
+
+    by: Literal["series", "event"]
+    detectors: tuple[str, ...]
+    standings: dict[str, Standing]
+    n: int
+    n_left_out: int
+    significance: Significance
+    agreement: FloatArray
+    metrics_left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    without_value: tuple[str, ...] = ()
+    not_planned: tuple[str, ...] = ()
+    n_not_planned: int = 0
+
+    def page(self) -> Page:
+        """Return the ranking as tables."""
+        parts: list[str | Table] = [f"{self.over()} Higher is better, by every metric.", *self.left_out()]
+        parts += [self.table(), self.sentence()]
+        if len(self.standings) > 1 and len(self.detectors) > 1:
+            parts += ["How far metrics agree about the order of the detectors (Kendall's tau):", self.agreement_table()]
+        return Page(parts)
+
+    def over(self) -> str:
+        """Say what the means are taken over."""
+        count = f"{self.n:,} series" if self.by == "series" else counted(self.n, self.by)
+        left = f"; {self.n_left_out:,} left out, for which not every detector has a value" if self.n_left_out else ""
+        return f"Means over {count}{left}."
+
+    def left_out(self) -> list[str]:
+        """Say which detectors and metrics are left out, and why."""
+        told = [
+            f"Left out: {label_of(metric)}, which has no value for {listed(lacking, most=len(lacking))}."
+            for metric, lacking in self.metrics_left_out.items()
+        ]
+        if self.without_value:
+            told.append(
+                f"Without any value, and so not ranked: {listed(self.without_value, most=len(self.without_value))}."
+            )
+        if self.not_planned:
+            told.append(
+                f"No longer in the plan, and so not ranked: {listed(self.not_planned, most=len(self.not_planned))}."
+            )
+        if self.n_not_planned:
+            told.append(f"No longer in the plan, and so not counted: {self.n_not_planned:,} series.")
+        return told
+
+    def table(self) -> Table:
+        """Return means with their ranks, and the interval and average rank of the first metric."""
+        first = next(iter(self.standings.values()))
+        label = label_of(first.metric)
+        header = ("detector", *map(label_of, self.standings), f"{label}, 95 % interval", f"{label}, average rank")
+        rows = []
+        marked = set()
+        for i, detector in enumerate(self.detectors):
+            cells = [f"{s.mean[i]:.3f} ({s.rank[i]:g})" for s in self.standings.values()]
+            marked |= {(i, j) for j, s in enumerate(self.standings.values(), start=1) if i in best_of(s.mean.tolist())}
+            rows.append((detector, *cells, f"{first.low[i]:.3f}–{first.high[i]:.3f}", f"{first.average_rank[i]:.2f}"))
+        return Table(header, rows, note="in brackets: the rank of the mean", marked=marked)
+
+    def sentence(self) -> str:
+        """Say which differences are more than chance."""
+        if len(self.detectors) == 1:
+            return f"{self.detectors[0]} is the only detector."
+        label = label_of(next(iter(self.standings)))
+        alike = [group for group in self.significance.groups if len(group) > 1]
+        told = "; ".join(", ".join(group) for group in alike)
+        pairs = (
+            f"Not told apart by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm): {told}."
+            if alike
+            else (f"All pairs differ by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm).")
+        )
+        if np.isnan(self.significance.friedman):
+            return pairs
+        return f"Friedman's test that all are alike by {label}: p = {self.significance.friedman:.2g}. {pairs}"
+
+    def agreement_table(self) -> Table:
+        """Return Kendall's tau for each pair of metrics."""
+        labels = [label_of(metric) for metric in self.standings]
+        taus = np.round(self.agreement, 2) + 0.0  # which has no −0
+        rows = [(label, *(f"{x:.2f}" for x in row)) for label, row in zip(labels, taus.tolist(), strict=True)]
+        return Table(("", *labels), rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a detector and metric."""
+        return [
+            {
+                "detector": detector,
+                "metric": metric,
+                "mean": float(s.mean[i]),
+                "low": float(s.low[i]),
+                "high": float(s.high[i]),
+                "rank": float(s.rank[i]),
+                "average_rank": float(s.average_rank[i]),
+            }
+            for metric, s in self.standings.items()
+            for i, detector in enumerate(self.detectors)
+        ]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {
+            "by": self.by,
+            "n": self.n,
+            "n_left_out": self.n_left_out,
+            "metrics_left_out": {metric: list(lacking) for metric, lacking in self.metrics_left_out.items()},
+            "without_value": list(self.without_value),
+            "not_planned": list(self.not_planned),
+            "n_not_planned": self.n_not_planned,
+            "standings": self.records(),
+            "friedman": self.significance.friedman,
+            "pairs": [{"pair": list(pair), "p": p} for pair, p in self.significance.pairs.items()],
+            "groups": [list(group) for group in self.significance.groups],
+            "metrics": list(self.standings),
+            "agreement": self.agreement.tolist(),
+        }
+
+    def __str__(self) -> str:
+        return self.page().text()
+
+
+def rank(
+    folder: str | Path,
+    *,
+    by: Literal["series", "event"] = "series",
+    dataset: str | None = None,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Ranking:
+    """Rank the detectors that the last plan of a benchmark run has, on the series that it has.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Of the run.
+    by : "series" or "event", default "series"
+        Whether each series counts once, with every metric; or each event, with DQE and its parts.
+    dataset : str, optional
+        Only the series of one dataset.
+    repeats, seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    Ranking
+    """
+    with Store(folder) as store:
+        return rank_store(store, by=by, dataset=dataset, repeats=repeats, seed=seed)
+
+
+def rank_store(
+    store: Store,
+    *,
+    by: Literal["series", "event"] = "series",
+    dataset: str | None = None,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Ranking:
+    """Rank the detectors of a run whose results are open: see `rank`."""
+    if by not in ("series", "event"):
+        raise ValueError(f'by must be "series" or "event": got {by!r}')
+    rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
+    ever = [row for row in store.pairs() if dataset in (None, row["dataset"])]
+    tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
+    if not rows:
+        folder = store.path.parent
+        where = "" if dataset is None else f" of the dataset {dataset}"
+        hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
+        raise ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}")
+    found = rank_rows(rows, by=by, repeats=repeats, seed=seed)
+    planned = {row["detector"] for row in ever if row["detector_planned"]}
+    series = {row["series"] for row in tried}
+    return replace(
+        found,
+        # Of a series on which everything failed, not even the events are known.
+        n_left_out=len(series) - found.n if by == "series" else found.n_left_out,
+        without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, UNKNOWN})),
+        not_planned=tuple(sorted({row["detector"] for row in ever} - planned - {UNKNOWN})),
+        n_not_planned=len({row["series"] for row in ever if not row["series_planned"]}),
+    )
+
+
+def rank_rows(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    by: Literal["series", "event"] = "series",
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Ranking:
+    """Rank detectors by rows with ``unit``, ``detector``, ``metric`` and ``value``, by the metrics that all have."""
+    units, detectors, metrics, cube = cube_of(rows)
+    has = np.asarray(np.isfinite(cube).any(axis=0))
+    shared = np.asarray(has.all(axis=0))
+    left_out = {
+        metric: tuple(detectors[i] for i in np.flatnonzero(~has[:, j]))
+        for j, metric in enumerate(metrics)
+        if not shared[j]
+    }
+    metrics = [metric for metric in metrics if metric not in left_out]
+    cube = cube[:, :, shared]
+    whole = np.isfinite(cube).all(axis=(1, 2))
+    if not detectors:
+        raise ValueError("there is no value, and so there is nothing to compare")
+    if not metrics or not whole.any():
+        raise ValueError(_nothing(detectors, metrics, cube, left_out))
+    cube = cube[whole]
+    order = np.argsort(-cube[:, :, 0].mean(axis=0), kind="stable")
+    cube = cube[:, order]
+    names = tuple(detectors[i] for i in order)
+    draws = np.random.RandomState(seed).randint(len(cube), size=(repeats, len(cube)))
+    standings = {metric: _standing(metric, cube[:, :, j], draws) for j, metric in enumerate(metrics)}
+    first = standings[metrics[0]]
+    return Ranking(
+        by=by,
+        detectors=names,
+        standings=standings,
+        n=len(cube),
+        n_left_out=int(len(units) - len(cube)),
+        significance=_significance(names, cube[:, :, 0], first.average_rank),
+        agreement=agreement_of(cube),
+        metrics_left_out=left_out,
+    )
+
+
+def _nothing(
+    detectors: Sequence[str], metrics: Sequence[str], cube: FloatArray, left_out: Mapping[str, Sequence[str]]
+) -> str:
+    """Say which detectors have values, where no series has all of them."""
+    last = "there is nothing to compare"
+    if not metrics:
+        lacking = "; ".join(
+            f"{label_of(metric)} is lacking for {listed(names, most=len(names))}" for metric, names in left_out.items()
+        )
+        return f"there is no metric of which every detector has a value ({lacking}): {last}"
+    counts = np.isfinite(cube).all(axis=2).sum(axis=0).tolist()
+    told = ", ".join(f"{detector} has them on {count:,}" for detector, count in zip(detectors, counts, strict=True))
+    names = ", ".join(map(label_of, metrics))
+    return f"no series has a value of every metric ({names}) for every detector ({told}): {last}"
+
+
+def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
+    if by == "series":
+        return ({**row, "unit": row["series"]} for row in store.values(planned=True))
+    return (
+        {"unit": (row["series"], row["start"]), "metric": part, "value": row[part], **row}
+        for row in store.events(planned=True)
+        for part in PARTS
+    )
+
+
+def cube_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Any], list[str], list[str], FloatArray]:
+    """Return the values as units × detectors × metrics, NaN where there is none, DQE first."""
+    found = {(row["unit"], row["detector"], row["metric"]): row["value"] for row in rows}
+    units = sorted({key[0] for key in found})
+    detectors = sorted({key[1] for key in found})
+    known = [*PARTS, *METRICS.names]
+    # Metrics of one's own, which only the run knew, come last.
+    metrics = sorted({key[2] for key in found}, key=lambda name: known.index(name) if name in known else len(known))
+    cube = np.full((len(units), len(detectors), len(metrics)), np.nan)
+    places = [{name: i for i, name in enumerate(names)} for names in (units, detectors, metrics)]
+    for (unit, detector, metric), value in found.items():
+        cube[places[0][unit], places[1][detector], places[2][metric]] = value
+    return units, detectors, metrics, cube
+
+
+def _standing(metric: str, values: FloatArray, draws: NDArray[np.int_]) -> Standing:
+    means = np.array([values[draw].mean(axis=0) for draw in draws])
+    low, high = np.percentile(means, [2.5, 97.5], axis=0)
+    return Standing(metric, values.mean(axis=0), low, high, _ranks(values).mean(axis=0))
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """Return the rank of each value in its row, the highest first; ties share the mean of their ranks."""
+    higher = (values[:, None, :] > values[:, :, None]).sum(axis=2)
+    same = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    return np.asarray(higher + (same + 1) / 2)
+
+
+def _significance(names: tuple[str, ...], values: FloatArray, average_rank: FloatArray) -> Significance:
+    stats = scipy_stats()
+    pairs = list(combinations(range(len(names)), 2))
+    raw = [_wilcoxon(stats, values[:, a], values[:, b]) for a, b in pairs]
+    corrected = holm(raw)
+    different = {(names[a], names[b]) for (a, b), p in zip(pairs, corrected, strict=True) if p < LEVEL}
+    enough = len(names) > 2 and len(values) > 1 and not (values == values[:, :1]).all()
+    friedman = float(stats.friedmanchisquare(*values.T).pvalue) if enough else float("nan")
+    order = [names[i] for i in np.argsort(average_rank, kind="stable")]
+    return Significance(
+        friedman=friedman,
+        pairs={(names[a], names[b]): p for (a, b), p in zip(pairs, corrected, strict=True)},
+        groups=groups(order, lambda a, b: (a, b) in different or (b, a) in different),
+    )
+
+
+def scipy_stats() -> Any:
+    """Return ``scipy.stats``, or say in one sentence what to install."""
+    try:
+        from scipy import stats
+    except ImportError:
+        raise ValueError(f"rankings need SciPy: {extras.install('bench')}") from None
+    return stats
+
+
+def _wilcoxon(stats: Any, a: FloatArray, b: FloatArray) -> float:
+    return 1.0 if (a == b).all() else float(stats.wilcoxon(a, b).pvalue)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number after Holm.
+
+    Examples
+    --------
+    >>> from dqeval.bench.ranking import holm
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected = [0.0] * len(p_values)
+    highest = 0.0
+    for place, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[i]))
+        corrected[i] = highest
+    return corrected
+
+
+def groups(order: Sequence[str], differ: Callable[[str, str], bool]) -> tuple[tuple[str, ...], ...]:
+    """Return the longest stretches of an order in which no two differ: the bars of a critical-difference diagram."""
+    found: list[tuple[str, ...]] = []
+    last_stop = 0
+    for start in range(len(order)):
+        stop = start + 1
+        while stop < len(order) and not any(differ(order[i], order[stop]) for i in range(start, stop)):
+            stop += 1
+        if stop > last_stop:
+            found.append(tuple(order[start:stop]))
+            last_stop = stop
+    return tuple(found)
+
+
+def agreement_of(cube: FloatArray) -> FloatArray:
+    """Return the mean over the units of Kendall's tau (b) between the orders that each two metrics give."""
+    signs = np.sign(cube[:, :, None, :] - cube[:, None, :, :]).reshape(len(cube), -1, cube.shape[2])
+    both = np.einsum("npa,npb->nab", signs, signs)
+    one = np.einsum("npa,npa->na", signs, signs)
+    norm = np.sqrt(one[:, :, None] * one[:, None, :])
+    tau = np.divide(both, norm, out=np.full_like(both, np.nan), where=norm > 0)
+    counted_units = np.isfinite(tau).sum(axis=0)
+    total = np.nansum(tau, axis=0)
+    return np.asarray(np.divide(total, counted_units, out=np.full_like(total, np.nan), where=counted_units > 0))
+
+
+def label_of(metric: str) -> str:
+    """Return what a metric, or a part of DQE, is called in tables; its name if it is not known here."""
+    if metric in PARTS[1:]:
+        return metric.replace("_", " ")
+    return METRICS[metric].label if metric in METRICS.names else metric
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")

@@ -1,0 +1,207 @@
+"""Running the jobs of a plan, on this machine or on many, and picking up where an earlier run stopped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dqeval.bench.crew import crew_for
+from dqeval.bench.dispatch import outcomes
+from dqeval.bench.jobs import FROM_FILE, Job, jobs_of
+from dqeval.bench.kept import check_place, keep, kept, whole_path
+from dqeval.bench.lock import locked
+from dqeval.bench.plan import Plan, make_plan, read_plan
+from dqeval.bench.store import Store, check_same_data
+from dqeval.support.versions import versions
+
+Progress = Callable[["State"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a run is.
+
+    Attributes
+    ----------
+    done, failed : int
+        Jobs that were done now, and how many of them failed.
+    earlier, failed_earlier : int
+        Jobs that were done before, and how many of them failed.
+    total : int
+        All jobs there are.
+    threads : int or None
+        How many jobs the workers of a cluster can do at the same time now; None without a cluster.
+    """
+
+    done: int
+    failed: int
+    earlier: int
+    total: int
+    failed_earlier: int = 0
+    threads: int | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def left(self) -> int:
+        """How many jobs are left."""
+        return self.total - self.done - self.earlier
+
+    @property
+    def failed_in_all(self) -> int:
+        """How many jobs failed, now or before."""
+        return self.failed + self.failed_earlier
+
+    def __str__(self) -> str:
+        """Say it in words, in which a job that failed is not done."""
+        before = self.earlier - self.failed_earlier
+        done = before + self.done - self.failed
+        told = f"{done:,} of {self.total:,} jobs done{f' ({before:,} before)' if before else ''}"
+        return f"{told}, {self.failed_in_all:,} failed, {self.left:,} left"
+
+
+def run(
+    plan: Plan | Mapping[str, Any] | str | Path,
+    folder: str | Path,
+    *,
+    workers: int = 0,
+    scheduler: str | None = None,
+    executor: Executor | None = None,
+    shard: tuple[int, int] = (1, 1),
+    any_version: bool = False,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> State:
+    """Run a benchmark: every detector on every series, evaluated with every metric.
+
+    Parameters
+    ----------
+    plan : Plan, mapping, str or Path
+        A plan, what its file holds, or the file.
+    folder : str or Path
+        Where results and scores are kept. What was done there before is not done again.
+    workers : int, default 0
+        How many processes; 0 to work in this one, where jobs have no limits of time and memory.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers do the work; they must see the same folders. They may come and
+        go. If the scheduler itself is lost, `ConnectionError` is raised.
+    executor : concurrent.futures.Executor, optional
+        Any other that shall do the work, in place of ``workers`` and ``scheduler``; it is not shut down. Jobs have no
+        limits there but its own.
+    shard : (int, int), default (1, 1)
+        ``(2, 3)`` does the second third of the jobs.
+    any_version : bool, default False
+        Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
+        otherwise. Each row says what computed it.
+    retry_failed : bool, default False
+        Whether to do jobs again that failed before.
+    progress : callable, optional
+        Called with a `State` after each job, and when the number of a cluster's threads changes.
+
+    Returns
+    -------
+    State
+    """
+    checked, folder = _read(plan), Path(folder)
+    if not 1 <= shard[0] <= shard[1]:
+        raise ValueError(f"shard must be a part and how many there are, such as (1, 3): got {shard}")
+    check_place(folder)
+    tell = progress or (lambda state: None)
+    expected = "" if any_version else versions()
+    # The store comes last: where there is nobody to work, nothing is written.
+    with (
+        crew_for(workers, scheduler, checked.limits, executor) as crew,
+        locked(folder),
+        Store(folder, create=True) as store,
+    ):
+        keep(plan, folder, shard)
+        if retry_failed:
+            store.forget_failures()
+        # Twice through the jobs, to count them and to do them: there may be too many to keep.
+        state = _state(store, checked, folder, shard)
+        store.plan(_labels(checked), (series.source.name for series in checked.series))
+        to_do = (job for job in _jobs(checked, folder, *shard) if not store.status(job.id))
+        tell(state)
+        for ended in outcomes(crew, to_do, expected):
+            if crew.threads != state.threads:
+                state = replace(state, threads=crew.threads)
+                tell(state)
+            for task, outcome in ended:
+                store.add(task.job, task.id, outcome)
+                state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
+                tell(state)
+    return state
+
+
+def retry(
+    folder: str | Path,
+    *,
+    workers: int = 0,
+    scheduler: str | None = None,
+    any_version: bool = False,
+    progress: Progress | None = None,
+) -> State:
+    """Do the jobs of a run again that failed, and what else is left of it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Of a run that keeps its plan: one that was started from a file, or from what a file holds.
+    workers, scheduler, any_version, progress
+        As in `run`.
+
+    Returns
+    -------
+    State
+    """
+    folder = Path(folder)
+    last = kept(folder)
+    again = partial(run, last.path, folder, shard=last.shard, retry_failed=True)
+    return again(workers=workers, scheduler=scheduler, any_version=any_version, progress=progress)
+
+
+def progress_of(folder: str | Path) -> State:
+    """Return how far a run is, by the plan that it was last started with."""
+    folder = Path(folder)
+    with Store(folder) as store:
+        last = kept(folder)
+        found = _state(store, last.plan, folder, last.shard)
+    return State(found.earlier, found.failed_earlier, 0, found.total)
+
+
+def _state(store: Store, plan: Plan, folder: Path, shard: tuple[int, int]) -> State:
+    count = Counter(store.status(job.id) for job in _jobs(plan, folder, *shard))
+    return State(0, 0, count["done"] + count["failed"], count.total(), count["failed"])
+
+
+def _labels(plan: Plan) -> list[str]:
+    """Return what the store calls the detectors of a plan."""
+    files = [FROM_FILE] if any(series.scored for series in plan.series) else []
+    return [each.label for each in (*plan.detectors, *files)]
+
+
+def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
+    whole, made_with = folder.resolve(), version("dqeval")
+    for i, series in enumerate(plan.series):
+        # Each series is dealt from another part on, or one part would get all jobs of one detector.
+        of_series = jobs_of(replace(plan, series=(series,)), whole, made_with)
+        yield from (job for j, job in enumerate(of_series) if (i + j) % parts == part - 1)
+
+
+def merge(folders: Iterable[str | Path], into: str | Path) -> None:
+    """Put the results of several runs, such as the shards of one, into one folder."""
+    folders = list(folders)
+    check_same_data(folders)
+    with locked(into), Store(into, create=True) as store:
+        store.take(folders)
+
+
+def _read(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
+    if isinstance(plan, Plan):
+        return plan
+    # Whole paths: jobs are told apart by them, wherever they are started from, and a cluster's workers are elsewhere.
+    return make_plan(plan, folder=Path.cwd()) if isinstance(plan, Mapping) else read_plan(whole_path(plan))

@@ -1,0 +1,335 @@
+"""The commands of benchmark runs: start and follow them, and look at what came of them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.help import App
+from dqeval.cli.options import Format, Output, Page
+from dqeval.cli.options import PlainForm as Form
+
+if TYPE_CHECKING:
+    from dqeval.bench import State
+    from dqeval.render.tables import Page as Shown
+
+ENDINGS = (".csv", ".parquet")
+UNFINISHED = 3  # the exit code where jobs failed or are left: 1 is a verdict, 2 an error
+NO_WORKER = "the cluster has no worker: waiting for one"
+
+bench = App(help="Run benchmarks: series × detectors × metrics.")
+
+
+class By(StrEnum):
+    """What counts once in a ranking."""
+
+    SERIES = "series"
+    EVENT = "event"
+
+
+Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="DIR")]
+Target = Annotated[
+    Path, typer.Option("-o", "--output", help="The folder; it is made if need be.", metavar="DIR", file_okay=False)
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        help="How many processes; 0 to work in this one, without limits per job.",
+        min=0,
+        show_default="one per CPU",
+        metavar="NUMBER",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://host:8786.", metavar="ADDRESS"),
+]
+AnyVersion = Annotated[
+    bool,
+    typer.Option("--any-version", help="Take workers whose versions of dqeval, NumPy or Python are not those here."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What failed in a run, to be shown: with tracebacks where programs read it."""
+
+    rows: Sequence[dict[str, Any]]
+
+    def page(self) -> Shown:
+        """Return a table, one row a failure."""
+        from dqeval.render.tables import Page, Table
+
+        if not self.rows:
+            return Page(["Nothing failed."])
+        header = ("series", "detector", "seed", "metric", "reason")
+        cells = [[" ".join(str(row[name]).split()) for name in header] for row in self.rows]
+        return Page([Table(header, cells, text_columns=len(header))])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a failure."""
+        names = ("series", "dataset", "detector", "seed", "metric", "reason", "traceback")
+        return [{name: row[name] for name in names} for row in self.rows]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"failures": self.records()}
+
+
+class Watch:
+    """How far a run is: told by the run after each job, asked for when it is time to show it."""
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+        self._began, self._done_before = 0.0, 0
+
+    def tell(self, state: State) -> None:
+        """Take note of how far the run is now."""
+        if self.state is None or self.state.threads != state.threads:
+            # How fast it was with other workers says nothing on when it will end.
+            self._began, self._done_before = time.monotonic(), self.state.done if self.state else 0
+            if state.threads == 0 and not sys.stderr.isatty():
+                output.tell(NO_WORKER)  # at once, not within a minute
+        self.state = state
+
+    def count(self) -> str:
+        """Return how many jobs are done, have failed, and are left."""
+        return "counting the jobs" if self.state is None else str(self.state)
+
+    def line(self) -> str:
+        """Return the count, how fast it goes, and when it will end; or that there is nobody to work."""
+        if self.state is None or not self.state.left:
+            return self.count()
+        if self.state.threads == 0:
+            return f"{self.count()}; {NO_WORKER}"
+        done = self.state.done - self._done_before
+        if not done:
+            return self.count()
+        rate = done / (time.monotonic() - self._began)
+        end = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + self.state.left / rate))
+        return f"{self.count()}; {60 * rate:,.1f} a minute, ends about {end}"
+
+
+@bench.command()
+def init(
+    place: Annotated[
+        Path, typer.Argument(help="The plan to write: a file that ends with .toml, or a folder for it.", metavar="PLAN")
+    ] = Path("plan.toml"),
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder or a file with labelled series.",
+            metavar="PATH",
+            exists=True,
+            show_default="generated series",
+        ),
+    ] = None,
+) -> None:
+    """Write a plan that runs as it is, with comments that explain what can be changed."""
+    from dqeval.cli.bench_init import write_plan
+
+    path = place if place.suffix.lower() == ".toml" else place / "plan.toml"
+    write_plan(path, data)
+    output.tell(f"wrote {path}; to run it: dqeval bench run {shlex.quote(str(path))} -o runs/today")
+
+
+@bench.command()
+def run(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN")],
+    folder: Target,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: Annotated[
+        str, typer.Option(help="Do a part of the jobs, such as 1/3, the first third.", metavar="PART/PARTS")
+    ] = "1/1",
+    any_version: AnyVersion = False,
+) -> None:
+    """Run the detectors of a plan on its series, or resume a run: exit code 3 if jobs failed or are left."""
+    from dqeval.bench import run
+
+    part = _shard(shard)
+    _work(folder, partial(run, plan, folder, shard=part, any_version=any_version), workers, scheduler)
+
+
+@bench.command()
+def retry(
+    folder: Folder, workers: Workers = None, scheduler: Scheduler = None, any_version: AnyVersion = False
+) -> None:
+    """Run the jobs that failed again, and what else is left: exit code 3 if jobs failed or are left."""
+    from dqeval.bench.runner import retry
+
+    _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler)
+
+
+@bench.command()
+def status(folder: Folder) -> None:
+    """Show how many jobs are done, failed and left."""
+    from dqeval.bench import Store
+    from dqeval.bench.runner import progress_of
+    from dqeval.render.tables import counted
+
+    with Store(folder) as store:
+        count = store.count(planned=True)
+    try:
+        told = str(progress_of(folder))
+    except (ValueError, OSError) as error:
+        # What is done is worth knowing where the data is not, such as in a copy of the folder.
+        done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
+        told = f"{done}, how many are left is not known ({error})"
+    output.say_sentences(told)
+
+
+@bench.command()
+def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> None:
+    """List what failed, and why; JSON and CSV have the tracebacks too."""
+    from dqeval.bench import Store
+
+    with Store(folder) as store:
+        found = Failures(store.failures(planned=True))
+    output.emit(found, form, path, found.numbers)
+
+
+@bench.command()
+def rank(
+    folder: Folder,
+    by: Annotated[
+        By, typer.Option(help="What counts once: each series, or each event, by DQE.", metavar="series|event")
+    ] = By.SERIES,
+    dataset: Annotated[str | None, typer.Option(help="Only the series of this dataset.", metavar="NAME")] = None,
+    form: Form = Format.TABLE,
+    path: Output = None,
+) -> None:
+    """Rank the detectors: means with intervals, ranks, what differs by more than chance, whether metrics agree."""
+    from dqeval.analysis.receipts import jsonable
+    from dqeval.bench.ranking import rank
+
+    found = rank(folder, by=by.value, dataset=dataset)
+    output.emit(found, form, path, lambda: jsonable(found.numbers()))
+
+
+@bench.command()
+def export(
+    folder: Folder,
+    path: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="The file: csv or parquet by its ending.", metavar="FILE", dir_okay=False),
+    ],
+) -> None:
+    """Write all results to a table, one row per series, detector, seed and metric."""
+    from dqeval.bench import export
+
+    if path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
+    with output.written(path) as place:
+        export(folder, place)
+
+
+@bench.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="The folders of runs.", metavar="DIR")], folder: Target
+) -> None:
+    """Put the results of several runs, such as the shards of one, into one folder."""
+    from dqeval.bench import merge
+    from dqeval.render.tables import counted
+
+    for given in folders:
+        if given.resolve() == folder.resolve():
+            raise ValueError(f"-o {folder} is one of the runs to merge; name another folder")
+    merge(folders, folder)
+    output.tell(f"merged {counted(len(folders), 'run')} into {folder}")
+
+
+@bench.command()
+def report(folder: Folder, path: Page) -> None:
+    """Write a report on the run: an HTML file, and beside it a folder with pages of up to 50 series.
+
+    The folder of bench.html is bench_series. The series are those where the metrics disagree most. No page needs a
+    network.
+    """
+    from dqeval.render.bench_page import bench_report
+
+    # Not to a place beside it, as the pages of the series lie in a folder that is named after the file.
+    with output.sentences("ranking the detectors") as say:
+        pages = bench_report(
+            folder, path, progress=lambda done, total: say(f"{done:,} of {total:,} pages of series drawn")
+        )
+    output.tell(f"wrote {path}{f' and {pages}/' if pages else ''}")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    try:
+        part, parts = map(int, text.split("/"))
+    except ValueError:
+        raise ValueError(f"--shard {text}: write it as 1/3, the first third of the jobs") from None
+    if not 1 <= part <= parts:
+        raise ValueError(f"--shard {text}: the part is counted from 1 to the number of parts, as in 1/3")
+    return part, parts
+
+
+def processes(workers: int | None, scheduler: str | None) -> int:
+    """Return how many processes of this machine work: by default one a CPU."""
+    from dqeval.core import validate
+
+    validate.at_most_one(workers=workers, scheduler=scheduler)
+    return (os.cpu_count() or 1) if workers is None else workers
+
+
+def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
+    """Have the work done, show how far it is, and exit with code 3 if the run has jobs that failed or are left."""
+    from dqeval.bench.crew import CrewLostError
+    from dqeval.render.tables import counted
+
+    watch, count = Watch(), processes(workers, scheduler)
+    try:
+        with _shown(watch):
+            start(workers=count, scheduler=scheduler, progress=watch.tell)
+    except KeyboardInterrupt:
+        if watch.state is not None:
+            output.tell(f"stopped: {watch.count()}; the same command goes on from there")
+        raise
+    except CrewLostError as error:
+        output.tell(f"{error}: {watch.count()}")
+        raise typer.Exit(UNFINISHED) from None
+    output.tell(watch.count())
+    failed, left = (0, 0) if watch.state is None else (watch.state.failed_in_all, watch.state.left)
+    if failed:
+        output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
+    if left:
+        output.tell(f"{counted(left, 'job')} left: start the same command again")
+    if failed or left:
+        raise typer.Exit(UNFINISHED)
+
+
+@contextmanager
+def _shown(watch: Watch) -> Iterator[None]:
+    """Show how far the work is: as a bar on a terminal, and otherwise as a line a minute."""
+    if not sys.stderr.isatty():
+        with output.every(output.INTERVAL, lambda: output.tell(watch.line())):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (SpinnerColumn(), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task(watch.line(), total=None)
+
+        def move() -> None:
+            if watch.state is not None:
+                done = watch.state.total - watch.state.left
+                bar.update(task, description=watch.line(), completed=done, total=watch.state.total)
+
+        with output.every(output.REFRESH, move):
+            yield

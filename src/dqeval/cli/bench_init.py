@@ -1,0 +1,98 @@
+"""The plan that ``dqeval bench init`` writes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from dqeval.support.writing import write_text
+
+GENERATED = """\
+# Series that are generated: six of them, each with its own seed.
+[[data]]
+generator = "synthetic"
+count = 6
+n = 2000
+period = 48
+events = 6
+
+# Series of your own: files or folders of any format. The path is relative to this file.
+# [[data]]
+# path = "series/"
+"""
+
+OWN = """\
+# Files or folders of any format. The path is relative to this file.
+[[data]]
+path = {path}
+
+# Generated series, each with its own seed.
+# [[data]]
+# generator = "synthetic"
+# count = 6
+"""
+
+PLAN = """\
+# A plan for dqeval bench run: every detector on every series, evaluated with every metric.
+# What is behind a # is a comment; remove it from a line to switch that line on.
+
+# dqeval metrics lists the metrics; without this line, all of them are computed.
+metrics = ["dqe", "vus_pr", "auc_pr", "auc_roc"]
+
+# Detectors that draw random numbers run once with each seed.
+seeds = [0]
+
+# Limits of one job, in seconds and in megabytes; without them there are none.
+timeout = 600
+# memory = 16000
+
+# The near-miss range around an event, in points; without it, half the period of each series, which is estimated.
+# near = 24
+
+{data}
+# dqeval detectors lists the detectors and their parameters.
+[[detector]]
+name = "sub_lof"
+
+[[detector]]
+name = "kmeans_ad"
+
+[[detector]]
+name = "fft"
+
+[[detector]]
+name = "sr"
+
+# The same detector again, with other parameters, needs a label of its own.
+# [[detector]]
+# name = "sub_lof"
+# label = "sub_lof, 50 neighbours"
+# neighbours = 50
+
+# These two need PyTorch, and series whose names say where training ends.
+# [[detector]]
+# name = "cnn"
+#
+# [[detector]]
+# name = "timesnet"
+
+# Scores that are there already, in columns beside label and value, are evaluated as they are.
+# [[scores]]
+# path = "scored/"
+"""
+
+
+def write_plan(path: Path, data: Path | None) -> None:
+    """Write a plan to a file that is not there yet: with the series of a file or a folder, or with generated ones."""
+    if path.exists():
+        raise ValueError(f"{path} is there already: name another file, or remove it first")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, PLAN.format(data=_data(path, data)))
+
+
+def _data(path: Path, data: Path | None) -> str:
+    if data is None:
+        return GENERATED
+    relative = Path(os.path.relpath(data.resolve(), path.parent.resolve())).as_posix()
+    return OWN.format(path=json.dumps(relative, ensure_ascii=False))  # a string of JSON is one of TOML

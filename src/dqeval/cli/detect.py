@@ -1,0 +1,455 @@
+"""The commands around detectors: run them on series of any format, and say which there are of both."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.help import App
+from dqeval.cli.options import Detectors, Format, Label, Output, PlainForm, Value
+from dqeval.support.naming import file_names
+from dqeval.support.writing import write_table
+
+if TYPE_CHECKING:
+    from dqeval.core.registry import Detector
+    from dqeval.core.types import FloatArray, Series
+    from dqeval.datasets.formats import Source
+    from dqeval.render.tables import Page
+
+MOST_LEFT_OUT = 4  # series and detectors that are named
+MODULES = {"deep": "torch"}  # what an extra of the installation is needed for
+
+Places = Annotated[
+    list[Path], typer.Argument(help="Files with labelled series of any format, or folders of them.", metavar="FILE")
+]
+
+datasets = App(help="List labelled series of any format, or generate some.")
+
+
+class UnfitError(ValueError):
+    """A detector does not fit a series, which is no fault of either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A series to run detectors on, and where its scores go."""
+
+    source: Source
+    target: Path
+    detectors: tuple[Detector, ...]
+    every: bool  # of all detectors, those that do not fit are left out
+    train_stop: int | None
+    options: Mapping[str, Any]
+    columns: Mapping[str, str]
+
+    @property
+    def in_place(self) -> bool:
+        """Whether scores are added to the file that is read."""
+        return self.target.resolve() == self.source.path.resolve()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: what was done to the target, if anything; sentences on what failed, and what was left out."""
+
+    target: Path
+    done: str = ""
+    failures: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a listing says of a series."""
+
+    series: str
+    format: str
+    points: int
+    events: int
+    share_anomalous: float
+    train_stop: int | None
+    period: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A listing of series, to be shown."""
+
+    rows: tuple[Row, ...]
+
+    def page(self) -> Page:
+        """Return a table, one row a series."""
+        from dqeval.render.tables import Page, Table
+
+        header = ("series", "format", "points", "events", "anomalous", "train_stop", "period")
+        return Page([Table(header, [_cells(row) for row in self.rows], text_columns=2)])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a series."""
+        return [asdict(row) for row in self.rows]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"series": self.records()}
+
+
+def _folder(path: Path) -> Path:
+    """Check before any work is done that this is, or can become, a folder."""
+    if path.exists() and not path.is_dir():
+        raise typer.BadParameter(f"{path} is a file; name a folder")
+    return path
+
+
+def detect(
+    files: Places,
+    detector: Detectors,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
+        ),
+    ],
+    label: Label = None,
+    value: Value = None,
+    train_stop: Annotated[
+        int | None,
+        typer.Option(help="Train on the points before this one, not on those the file says.", min=1, metavar="POINT"),
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="Where neural networks run: auto, cpu or cuda.", metavar="DEVICE")
+    ] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0, metavar="NUMBER")] = 0,
+    jobs: Annotated[
+        int, typer.Option(help="How many series to work on at once, one thread each.", min=1, metavar="NUMBER")
+    ] = 1,
+) -> None:
+    """Run detectors on series, and write CSV files with their scores to a folder: exit code 2 if some failed.
+
+    A file that is there already, for the same series, keeps its scores, and gets the new ones too.
+    """
+    every, chosen = _chosen(detector)
+    options = {"seed": seed, "device": device}
+    columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
+    # Only tables have columns with names of their own.
+    targets = _targets(_sources(files, "table" if columns else "auto"), folder).items()
+    planned = [Job(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
+    folder.mkdir(parents=True, exist_ok=True)
+    outcomes = []
+    on_terminal = sys.stderr.isatty()
+    with output.progress("detect") as tell:
+        for outcome in _outcomes(planned, jobs):
+            outcomes.append(outcome)
+            tell(len(outcomes), len(planned))
+            if outcome.done and not on_terminal:
+                output.tell(f"{outcome.done} {outcome.target}")
+    if on_terminal:
+        output.tell(_summary(outcomes, folder))
+    found = {outcome.target: outcome for outcome in outcomes}
+    in_order = [found[job.target] for job in planned]  # they came as they were done
+    for sentence in _who_was_left_out(in_order):
+        output.tell(sentence)
+    _finish([failure for outcome in in_order for failure in outcome.failures])
+
+
+def detectors() -> None:
+    """List the detectors: what they do, their input, what they need, reference, parameters."""
+    from dqeval.detectors import DETECTORS
+    from dqeval.support import extras
+
+    for detector in DETECTORS:
+        title = f"{output.bold(detector.name)} ({detector.label}), {detector.citation}"
+        output.say_sentences(f"{title}\n    {detector.summary}")
+        columns = "one column" if detector.univariate else "one or several columns"
+        training = "the end of a training part" if detector.trains else "no training"
+        extra = f", {extras.install(detector.extra)}" if detector.extra else ""
+        output.say_sentences(f"    Takes {columns}. Needs {training}{extra}.")
+        parameters = "; ".join(f"{name}: {value}" for name, value in detector.parameters.items())
+        output.say_sentences(f"    Parameters: {parameters or 'none'}.")
+
+
+@datasets.command("list")
+def list_series(
+    files: Places,
+    form: PlainForm = Format.TABLE,
+    path: Output = None,
+) -> None:
+    """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
+    from dqeval.analysis.receipts import jsonable
+    from dqeval.datasets.formats import titles
+
+    sources = _sources(files)
+    rows, failures = [], []
+    with output.progress("datasets list") as tell:
+        for done, (title, source) in enumerate(zip(titles(sources), sources, strict=True), start=1):
+            try:
+                rows.append(_row(title, source))
+            except Exception as error:  # one bad file must not hide the others
+                failures.append(_sentence(error))
+            tell(done, len(sources))
+    listing = Listing(tuple(rows))
+    output.emit(listing, form, path, lambda: jsonable(listing.numbers()))
+    _finish(failures)
+
+
+@datasets.command()
+def generate(
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
+        ),
+    ],
+    count: Annotated[int, typer.Option(help="How many series.", min=1, metavar="NUMBER")] = 6,
+    points: Annotated[int, typer.Option(help="How many points each has.", min=1, metavar="NUMBER")] = 2000,
+    period: Annotated[int, typer.Option(help="Their period, at least 8.", metavar="POINTS")] = 48,
+    events: Annotated[int, typer.Option(help="How many anomalies each has.", min=1, metavar="NUMBER")] = 6,
+    seed: Annotated[int, typer.Option(help="Of the first series; each has the next one.", min=0, metavar="NUMBER")] = 0,
+) -> None:
+    """Generate labelled series to try things on: a CSV file each, with spikes, shifts and changed patterns.
+
+    The names say where training ends, as in the TSB-AD benchmark. There are no scores: dqeval detect adds them.
+    """
+    from dqeval.datasets import synthetic
+    from dqeval.render.tables import counted
+
+    made = [synthetic(n=points, period=period, events=events, seed=seed + i) for i in range(count)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for i, series in enumerate(made, start=seed):
+        name = f"synthetic_{i}_tr_{series.train_stop}_1st_{series.labels.argmax()}.csv"
+        write_columns(folder / name, series_columns(series))
+    output.tell(f"wrote {counted(count, 'file')} to {folder}")
+
+
+def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
+    """Return whether all detectors were asked for, and those that were; of all, those that can run here."""
+    from dqeval.core.registry import ALL, separated
+    from dqeval.detectors import DETECTORS
+
+    found = DETECTORS.chosen(names)
+    if separated(names, ()) != [ALL]:
+        return False, tuple(found)
+    missing = [detector for detector in found if not _is_installed(detector)]
+    if missing:
+        listed = ", ".join(detector.name for detector in missing)
+        output.tell(f"left out, as {MODULES[str(missing[0].extra)]} is not installed: {listed}")
+    return True, tuple(detector for detector in found if detector not in missing)
+
+
+def _is_installed(detector: Detector) -> bool:
+    return detector.extra is None or find_spec(MODULES[detector.extra]) is not None
+
+
+def _sources(files: Sequence[Path], form: str = "auto") -> list[Source]:
+    from dqeval.datasets.formats import sources
+
+    return list(chain.from_iterable(sources(file, form) for file in files))
+
+
+def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
+    """Return the file to write for each series: none may be written twice, nor over what is read, but for a table."""
+    inputs = {source.path.resolve(): source for source in found}
+    targets: dict[Path, Source] = {}
+    # Names of series in a pack may hold anything, also what would lead out of the folder.
+    names = file_names([source.name for source in found], "csv")
+    for source, target in zip(found, map(folder.joinpath, names), strict=True):
+        if target in targets:
+            raise ValueError(
+                f"{targets[target].path} and {source.path} would both be written to {target}: run them one by one, "
+                "into two folders"
+            )
+        if inputs.get(target.resolve(), source) != source or (target.resolve() in inputs and source.format != "table"):
+            raise ValueError(f"{target} would be written over what is read: choose another folder")
+        targets[target] = source
+    return {source: target for target, source in targets.items()}
+
+
+def _outcomes(jobs: Sequence[Job], processes: int) -> Iterator[Outcome]:
+    """Do the jobs in processes of their own, and yield what came of each as it is done."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    # New processes, not copies of this one: copies hang where torch or BLAS have started threads.
+    pool = ProcessPoolExecutor(min(processes, len(jobs)), mp_context=get_context("spawn"))
+    try:
+        with _one_thread_each():
+            futures = [pool.submit(_done, job) for job in jobs]
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool:
+        raise ValueError(
+            "a process ended before its work was done, probably for lack of memory: try fewer --jobs"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that start now use one thread, or as many as OMP_NUM_THREADS says."""
+    from dqeval.bench.pool import one_thread_each
+
+    before, counts = dict(os.environ), one_thread_each()
+    os.environ.update(counts)
+    try:
+        yield
+    finally:
+        for name in counts:
+            os.environ.pop(name)
+        os.environ.update({name: before[name] for name in counts if name in before})
+
+
+def _done(job: Job) -> Outcome:
+    """Run the detectors on a series, and write the scores of those that do not fail."""
+    failures: list[str] = []
+    left_out: list[str] = []
+    try:
+        series = job.source.read(**job.columns)
+        if series.values is None:
+            raise ValueError(
+                f"{job.source.path}: there are no values to run a detector on: call a column value, or give --value"
+            )
+        if job.in_place:
+            _check_nothing_is_lost(job.target, series_columns(series))
+        scores = {}
+        for detector in job.detectors:
+            try:
+                scores[detector.name] = _scores(detector, series, series.values, job)
+            except UnfitError as error:
+                (left_out if job.every else failures).append(_sentence(error))
+            except ValueError as error:
+                failures.append(_sentence(error))
+        done = _put(job.target, series, series.values, scores) if scores else ""
+    except Exception as error:  # one bad file must not end the work on all others
+        return Outcome(job.target, failures=(*failures, _sentence(error)))
+    if not scores and not failures:
+        failures, left_out = left_out, []  # all would have been left out
+    return Outcome(job.target, done, tuple(failures), tuple(left_out))
+
+
+def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
+    """Check that all columns of a file that is to be written over are among the new ones."""
+    from dqeval.datasets.files import column_names, listed
+
+    lost = [name for name in column_names(path) if name not in columns]
+    if lost:
+        raise ValueError(f"{path} would be written over, and lose its columns {listed(lost)}: choose another folder")
+
+
+def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> str:
+    """Write a series with its scores, beside those of a file that is there for the same series; say what was done."""
+    existed = path.exists()
+    earlier = _earlier_scores(path, series, values) if existed else None
+    write_columns(path, series_columns(series, {**(earlier or {}), **scores}))
+    if not existed:
+        return "wrote"
+    return "replaced" if earlier is None else "added to"
+
+
+def _earlier_scores(path: Path, series: Series, values: FloatArray) -> dict[str, FloatArray] | None:
+    """Return the scores in a file; None if it is of another series, or of none."""
+    import numpy as np
+
+    from dqeval.datasets import load
+
+    try:
+        there = load(path, "table")
+    except ValueError:
+        return None
+    if there.values is None or not np.array_equal(there.values, values, equal_nan=True):
+        return None
+    return dict(there.scores) if np.array_equal(there.labels, series.labels) else None
+
+
+def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) -> FloatArray:
+    """Return the scores of a detector; whatever goes wrong is an error that says where."""
+    options = {name: value for name, value in job.options.items() if name in detector.parameters}
+    try:
+        if detector.univariate and values.ndim > 1:
+            raise UnfitError(f"it takes a single column, and the series has {values.shape[1]}")
+        if detector.trains:
+            options["train_stop"] = job.train_stop or series.train_stop
+            if options["train_stop"] is None:
+                raise UnfitError("it needs training, and the file does not say where that ends: give --train-stop")
+        scores: FloatArray = detector.function(values, **options)
+    except Exception as error:  # one detector that fails on one series must not end the work on all others
+        kind = UnfitError if isinstance(error, UnfitError) else ValueError
+        raise kind(f"{series.name}: {detector.name}: {_sentence(error)}") from error
+    return scores
+
+
+def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = None) -> dict[str, Any]:
+    """Return a series with values as columns that other commands know by name: scores that it had before are kept."""
+    values = series.values
+    assert values is not None
+    columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
+    columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
+    return columns | {"label": series.labels.astype(int), **series.scores, **(scores or {})}
+
+
+def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV."""
+    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def _row(title: str, source: Source) -> Row:
+    from dqeval.core.events import find_events
+
+    series = source.read()
+    labels = series.labels.astype(bool)
+    return Row(
+        title,
+        source.format,
+        len(labels),
+        len(find_events(labels)),
+        float(labels.mean()),
+        series.train_stop,
+        series.period,
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    rest = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
+    return row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}", *rest
+
+
+def _sentence(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    said = " ".join(str(error).split())
+    return said if isinstance(error, (ValueError, ImportError, OSError)) else f"{type(error).__name__}: {said}"
+
+
+def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
+    from dqeval.render.tables import counted
+
+    done = [outcome.done for outcome in outcomes if outcome.done]
+    said = [f"{done.count(what):,} of them {what}" for what in ("replaced", "added to") if what in done]
+    return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *said])
+
+
+def _who_was_left_out(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what to say of series that not every detector fits: each by itself, or of many how many there are."""
+    found = [sentence for outcome in outcomes for sentence in outcome.left_out]
+    yield from (f"left out: {sentence}" for sentence in found[:MOST_LEFT_OUT])
+    if len(found) > MOST_LEFT_OUT:
+        yield f"left out, for the same or like reasons: {len(found) - MOST_LEFT_OUT:,} more"
+
+
+def _finish(failures: Sequence[str]) -> None:
+    """Say what went wrong, and exit with code 2 if anything did: 1 is for verdicts."""
+    for failure in failures:
+        output.tell(failure)
+    if failures:
+        raise typer.Exit(2)

@@ -1,0 +1,79 @@
+"""Where the command line begins, and how it ends: errors are sentences, exit codes say what came of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.app import app
+
+INTERRUPTED = 130  # as shells have it for Ctrl-C
+_LONGEST = 300  # of what an error says that is no sentence
+
+# Where this class lives differs between versions of typer; the base of a public one is the same in all.
+UsageError: Any = typer.BadParameter.__base__
+
+
+def main() -> None:
+    """Run the command line: errors are one sentence on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets a question mark, not a traceback.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+    code = exit_code(lambda: app(standalone_mode=False))
+    if code == INTERRUPTED:
+        typer.echo("dqeval: interrupted", err=True)
+    sys.exit(code)
+
+
+def exit_code(work: Callable[[], int | None]) -> int:
+    """Do some work and return the exit code for what came of it, whatever that is; an error is said in a sentence."""
+    try:
+        return work() or 0
+    except UsageError as error:
+        command = error.ctx.command_path if error.ctx else "dqeval"
+        return _failed(f"{error.format_message().rstrip('.')}; {command} --help says what there is")
+    except BrokenPipeError:
+        return output.reader_gone()
+    except OSError as error:
+        return _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ValueError as error:
+        return _failed(str(error))
+    except typer.Abort:
+        return INTERRUPTED
+    except MemoryError:
+        return _failed("there is not enough memory for this: try with fewer detectors, or with fewer points")
+    except Exception as error:
+        return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say what to do about an error that nobody has thought of; not with the exit code of a verdict."""
+    if os.environ.get("DQEVAL_DEBUG"):
+        traceback.print_exception(error)
+    return _failed(f"{_whose_fault(error)}; DQEVAL_DEBUG=1 shows the traceback")
+
+
+def _whose_fault(error: Exception) -> str:
+    """Say what failed: only what is part of dqeval, and found all that it needs, is to be reported."""
+    from dqeval.analysis.panel_result import MetricError
+
+    if isinstance(error, MetricError) and not _is_our_own(*error.args):
+        return f"the metric {error.args[0]} failed: {error.reason[:_LONGEST]}"
+    return f"this is a bug in dqeval: {type(error).__name__}: {str(error)[:_LONGEST]}; please report it"
+
+
+def _is_our_own(metric: str, error: Exception) -> bool:
+    from dqeval.core.registry import METRICS
+
+    return METRICS[metric].function.__module__.startswith("dqeval.") and not isinstance(error, ImportError)
+
+
+def _failed(sentence: str) -> int:
+    output.tell(" ".join(sentence.splitlines()))
+    return 2

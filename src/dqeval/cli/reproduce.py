@@ -1,0 +1,102 @@
+"""The command that runs the paper's experiments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.bench import Scheduler, Workers, processes
+
+if TYPE_CHECKING:
+    from dqeval.experiments import Outcome
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which experiment, or all. If not given, they are listed.", metavar="EXPERIMENT"),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Argument(help="Which case of the experiment. If not given, every one.", metavar="CASE")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder of the real series: CSV files of TSB-AD, or packs.",
+            envvar="DQEVAL_DATA",
+            metavar="DIR",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="Where tables, figures and runs are written.", file_okay=False, metavar="DIR"
+        ),
+    ] = Path("reproduced"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
+    subset: Annotated[
+        int | None, typer.Option(help="Take a sample of so many series of each dataset.", min=1, metavar="NUMBER")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the sample, of detectors, and of noise.", min=0, metavar="NUMBER")
+    ] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small case of each, in minutes.")] = False,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+) -> None:
+    """Run an experiment of the paper, and show its numbers beside the published ones."""
+    from dqeval.experiments import Setting
+    from dqeval.experiments import reproduce as outcomes
+    from dqeval.render.drawing import require_matplotlib
+
+    if name is None:
+        output.say_sentences(_listed())
+        return
+    require_matplotlib()  # before hours of work
+    with output.sentences(f"{name}: starting") as progress:
+        setting = Setting(
+            folder=folder,
+            data=data,
+            case=case,
+            subset=subset,
+            seed=seed,
+            quick=quick,
+            workers=processes(workers, scheduler),
+            scheduler=scheduler,
+            progress=progress,
+        )
+        found = []
+        try:
+            for outcome in outcomes(name, setting):
+                outcome.write(folder)
+                found.append(outcome)
+                if not as_json:
+                    output.say(f"{outcome.page().text(emphasis=output.bold, width=output.width_of(sys.stdout))}\n")
+        except KeyboardInterrupt:
+            output.tell("stopped: the same command goes on from there")
+            raise
+    if as_json:
+        output.say(_json(found))
+    output.tell(f"wrote {', '.join(str(folder / outcome.name) for outcome in found)}")
+
+
+def _listed() -> str:
+    from dqeval.experiments import ALL, EXPERIMENTS
+
+    lines = [
+        f"{output.bold(' '.join([each.name, '|'.join(each.cases)]).strip())}: {each.summary} Beside {each.published}."
+        for each in EXPERIMENTS
+    ]
+    return "\n".join([*lines, f"{output.bold(ALL)}: All of these."])
+
+
+def _json(found: list[Outcome]) -> str:
+    numbers = [outcome.numbers() for outcome in found]
+    merged = {kind: [each for one in numbers for each in one[kind]] for kind in ("cells", "claims", "notes")}
+    return output.json_text(merged)

@@ -1,0 +1,1 @@
+"""What everything is made of: types, checked input, events, regions, thresholds, near ranges, registries."""

@@ -1,0 +1,77 @@
+"""Detections cut at the borders of the pieces they fall into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
+
+PIECES = ("false alarm", "near miss", "capture", "near miss", "false alarm")  # of a region, in time order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """What of each detection lies in which piece, in time order.
+
+    Attributes
+    ----------
+    event, piece : array of int, shape (n,)
+        The event whose region it is, and which of its five pieces: ``PIECES[piece]`` is the kind.
+    starts, stops : array of float, shape (n,)
+    """
+
+    event: IntArray
+    piece: IntArray
+    starts: FloatArray
+    stops: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+    def of(self, event: int, kind: str) -> list[tuple[float, float]]:
+        """Return the parts of one kind in the region of an event."""
+        at = slice(*np.searchsorted(self.event, [event, event + 1]))
+        return [
+            (start, stop)
+            for piece, start, stop in zip(
+                self.piece[at], self.starts[at].tolist(), self.stops[at].tolist(), strict=True
+            )
+            if PIECES[piece] == kind
+        ]
+
+    def without(self, owned: BoolArray) -> Parts:
+        """Return the others than some."""
+        return Parts(self.event[~owned], self.piece[~owned], self.starts[~owned], self.stops[~owned])
+
+
+def belonging_to_captures(parts: Parts) -> BoolArray:
+    """Tell which parts are the rest of an alarm that captures an event: they go on, without a gap, from the event.
+
+    An alarm is not followed into the region of the next event: what it is there, it is to that event.
+    """
+    kinds = np.array(PIECES)[parts.piece]
+    joined = (parts.stops[:-1] == parts.starts[1:]) & (parts.event[:-1] == parts.event[1:])
+    owned = kinds == "capture"
+    for _ in range(2):  # to the near-miss piece, and from there to the false-alarm piece, on both sides
+        owned[1:] |= joined & owned[:-1]
+        owned[:-1] |= joined & owned[1:]
+    return np.asarray(owned & (kinds != "capture"))
+
+
+def parts_in(detections: Events, regions: Partition) -> Parts:
+    """Cut detections at the borders of the pieces of some regions."""
+    events = regions.events
+    cuts = np.column_stack([regions.left, regions.near_start, events.starts, events.stops, regions.near_stop])
+    borders = np.append(cuts.ravel(), float(events.length))
+    first = np.searchsorted(borders, detections.starts, side="right") - 1
+    last = np.searchsorted(borders, detections.stops, side="left") - 1
+    counts = last - first + 1
+    run = np.repeat(np.arange(len(counts)), counts)
+    cell = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts) + first[run]
+    starts = np.maximum(detections.starts[run], borders[cell])
+    stops = np.minimum(detections.stops[run], borders[cell + 1])
+    there = starts < stops  # pieces may be empty
+    cell = cell[there]
+    return Parts(cell // len(PIECES), cell % len(PIECES), starts[there], stops[there])

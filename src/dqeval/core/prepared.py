@@ -1,0 +1,198 @@
+"""Validated labels with scores or detections, and what several metrics need of them: computed once, shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core import validate
+from dqeval.core.events import find_events
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.validate import Undefined
+from dqeval.kernels import ranges
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Labels, their events, and a place for what is made from them once."""
+
+    labels: BoolArray
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def events(self) -> Events:
+        """The labelled events."""
+        return find_events(self.labels)
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """The length of each event."""
+        return self.events.stops - self.events.starts
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what was made for the key, or make it now."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(Made, self._made[key])
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """What is detected at each distinct score, from the highest down.
+
+    Attributes
+    ----------
+    values : array of float
+    detected, hits : array of float
+        How many points, and how many labelled ones, score at least the value.
+    """
+
+    values: FloatArray
+    detected: FloatArray
+    hits: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Scored(Labelled):
+    """Labels and scores: as they were given, and in [0, 1].
+
+    Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use
+    the scores as they were given.
+    """
+
+    raw: FloatArray = field(default_factory=lambda: np.zeros(0))
+    binary: bool = False
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores in [0, 1]; detections, 0 and 1, are there already."""
+        return self.raw if self.binary else validate.scaled(self.raw)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The points by descending score."""
+        return np.argsort(self.raw)[::-1]
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        """What is detected at each distinct score, as they were given."""
+        return self._distinct(self.raw)
+
+    @cached_property
+    def distinct_scaled(self) -> Distinct:
+        """What is detected at each distinct score in [0, 1]."""
+        return self._distinct(self.scores)
+
+    def _distinct(self, scores: FloatArray) -> Distinct:
+        ordered = scores[self.order]
+        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        hits = np.cumsum(self.labels[self.order], dtype=np.float64)
+        return Distinct(ordered[last], (last + 1).astype(np.float64), hits[last])
+
+
+def scored_as_given(labels: BoolArray, raw: FloatArray) -> Scored:
+    """Return labels and scores; whatever holds only 0 and 1 is taken for detections."""
+    return Scored(labels, raw=raw, binary=bool(np.isin(raw, (0, 1)).all()))
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Labelled events against what is detected at one threshold.
+
+    Attributes
+    ----------
+    labelled : Labelled
+    flags : array of bool
+        The detected points.
+    """
+
+    labelled: Labelled
+    flags: BoolArray
+
+    @cached_property
+    def found(self) -> Events:
+        """The detected events."""
+        return find_events(self.flags)
+
+    @cached_property
+    def found_lengths(self) -> IntArray:
+        """The length of each detected event."""
+        return self.found.stops - self.found.starts
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The labelled and the detected event of each pair that overlaps, and the points they share."""
+        events, found = self.labelled.events, self.found
+        room = np.empty((3, len(events) + len(found)), dtype=np.intp)
+        count = ranges.overlaps(events.starts, events.stops, found.starts, found.stops, *room)
+        labelled, detected, points = room[:, :count]
+        return labelled, detected, points
+
+    @cached_property
+    def covered(self) -> FloatArray:
+        """How many points of each labelled event are detected."""
+        labelled, _, points = self.pairs
+        return np.bincount(labelled, points, minlength=len(self.labelled.events)).astype(np.float64, copy=False)
+
+    @cached_property
+    def found_covered(self) -> FloatArray:
+        """How many points of each detected event are labelled."""
+        _, detected, points = self.pairs
+        return np.bincount(detected, points, minlength=len(self.found)).astype(np.float64, copy=False)
+
+
+def parts_of(
+    compute: Callable[..., PrecisionRecall], y_true: Numbers, y_pred: Numbers, undefined: Undefined, **parameters: Any
+) -> PrecisionRecall:
+    """Validate labels and detections, and return a metric and its parts; NaN where undefined, if that was asked."""
+    labels, detections = validate.labels_and_detections(y_true, y_pred)
+    match = Match(Labelled(labels), detections)
+    if not validate.defined(match.labelled.events, undefined):
+        return PrecisionRecall(np.nan, np.nan, np.nan)
+    return compute(match, **parameters)
+
+
+def score_of(
+    compute: Callable[..., float],
+    y_true: Numbers,
+    y_score: Numbers,
+    undefined: Undefined,
+    *,
+    needs_normal: bool = False,
+    **parameters: Any,
+) -> float:
+    """Validate labels and scores, and return a metric; NaN where it is undefined and that was asked."""
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    scored = Scored(labels, raw=raw)
+    if not validate.defined(scored.events, undefined, needs_normal=needs_normal):
+        return float("nan")
+    return compute(scored, **parameters)
+
+
+def harmonic(precision: float, recall: float) -> PrecisionRecall:
+    """Return precision and recall with their harmonic mean, 0 where both are 0."""
+    total = precision + recall
+    return PrecisionRecall(float(2 * precision * recall / total) if total > 0 else 0.0, float(precision), float(recall))
+
+
+def reaches(covered: FloatArray, lengths: IntArray, cutoff: float) -> BoolArray:
+    """Tell whether the covered share of each event is at least a cut-off.
+
+    A cut-off stands for any number that is written so: 0.1 for one tenth, 5/7 for five sevenths, though both floats lie
+    a little off. The share is a single division of what is exact, so it is rounded as the cut-off was, and the two are
+    equal where they should be. A product of cut-off and length is not: 0.07 * 100 > 7.
+    """
+    return covered / lengths >= cutoff
+
+
+def highest_in_events(levels: NDArray[np.intc], events: Events) -> NDArray[np.intc]:
+    """Return the highest level in each event."""
+    borders = np.column_stack([events.starts, events.stops]).ravel()
+    return np.ascontiguousarray(np.maximum.reduceat(np.append(levels, np.intc(0)), borders)[::2])

@@ -1,0 +1,181 @@
+"""Scores against thresholds: the levels that points reach, and the best threshold of a metric of detections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core import validate
+from dqeval.core.prepared import Match, Scored
+from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition, PrecisionRecall
+from dqeval.kernels.levels import levels_by_rank, levels_on_grid
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """The points of each local region as threshold levels, as the kernels take them.
+
+    Attributes
+    ----------
+    partition : Partition
+    of_point : array of int
+        How many thresholds of its region a point reaches. Event i lies at [starts[i], stops[i]).
+    starts, stops : array of int, shape (n_events,)
+    thresholds, weights : array of float
+        Region i has ``counts[i]`` of them from ``first[i]`` on, in ascending order.
+    first, counts : array of int, shape (n_events,)
+    total_weight : float
+        What the weights of all thresholds in (0, 1] add up to.
+    shared : bool
+        Whether all regions have the same thresholds.
+    """
+
+    partition: Partition
+    of_point: NDArray[np.intc]
+    starts: IntArray
+    stops: IntArray
+    thresholds: FloatArray
+    weights: FloatArray
+    first: IntArray
+    counts: IntArray
+    total_weight: float
+    shared: bool
+
+
+def grid(count: int) -> FloatArray:
+    """Return the sampled thresholds, ascending: 1/count to 1.
+
+    They are the values of ``numpy.linspace(1, 0, count + 1)``, as in the authors' code. Not all of them are the nearest
+    float to k/count: a score of 0.29 is first detected at 0.28.
+    """
+    return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
+
+
+def sampled(scores: FloatArray, partition: Partition, count: int) -> Levels:
+    """Return the levels on a grid of ``count`` thresholds, of equal weight."""
+    thresholds = grid(count)
+    of_point = np.empty(len(scores), dtype=np.intc)
+    levels_on_grid(scores, thresholds, of_point)
+    return _shared(partition, of_point, thresholds)
+
+
+def detected(detections: BoolArray, partition: Partition) -> Levels:
+    """Return the levels of plain detections: a single threshold that the detected points reach."""
+    return _shared(partition, detections.astype(np.intc), np.ones(1))
+
+
+def exact(scores: FloatArray, partition: Partition) -> Levels:
+    """Return the ranks of the scores within each local region: every distinct score is a threshold.
+
+    A threshold counts for the interval from the next lower one, or 0, up to itself.
+    """
+    validate.countable('the points for thresholds="exact"', len(scores), advice="give a number of thresholds")
+    if not len(partition.events):
+        return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
+    first_point = np.floor(partition.left).astype(np.intp)
+    last_point = np.ceil(partition.right).astype(np.intp)
+    stops = np.cumsum(last_point - first_point)
+    first = stops - (last_point - first_point)
+    shift = first - first_point
+    of_point = np.zeros(stops[-1], dtype=np.intc)
+    thresholds = np.empty(stops[-1])
+    weights = np.empty(stops[-1])
+    counts = np.zeros(len(first), dtype=np.intp)
+    region = np.repeat(np.arange(len(first), dtype=np.intc), np.diff(last_point, prepend=0))
+    order = np.argsort(scores)
+    levels_by_rank(order, scores, region, partition.right, shift, first, of_point, thresholds, weights, counts)
+    events = partition.events
+    return Levels(
+        partition, of_point, events.starts + shift, events.stops + shift, thresholds, weights, first, counts, 1.0, False
+    )
+
+
+def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatArray) -> Levels:
+    """Return levels on thresholds that all regions share."""
+    events = partition.events
+    first = np.zeros(len(events), dtype=np.intp)
+    counts = np.full(len(events), len(thresholds), dtype=np.intp)
+    weights = np.ones(len(thresholds))
+    return Levels(
+        partition,
+        of_point,
+        events.starts,
+        events.stops,
+        thresholds,
+        weights,
+        first,
+        counts,
+        len(thresholds),
+        shared=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best that a metric of detections reached, and the lowest score detected there, as given: None if none was."""
+
+    parts: PrecisionRecall
+    lowest: float | None
+
+
+def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
+    """Yield the detections at each threshold, from the highest down, each different from the one before.
+
+    With a count, detected is what lies above an evenly spaced value from the lowest score to the highest, so nothing at
+    the highest. With "all", what is at or above each distinct score.
+    """
+    if count == "all":
+        for value in scored.distinct.values:
+            yield scored.raw >= value
+        return
+    values = np.linspace(scored.scores.min(), scored.scores.max(), count)
+    levels = np.searchsorted(values, scored.scores, side="left").astype(np.min_scalar_type(count))
+    for level in np.flatnonzero(np.bincount(levels))[::-1]:
+        if level > 0:
+            yield levels >= level
+
+
+def best(scored: Scored, compute: Callable[[Match], PrecisionRecall], count: int | Literal["all"]) -> Best:
+    """Return the best of a metric of detections over the thresholds; at a tie, at the highest one."""
+    found = Best(PrecisionRecall(0.0, 0.0, 0.0), None)
+    for flags in detections_at(scored, count):
+        parts = compute(Match(scored, flags))
+        if parts.f1 > found.parts.f1:
+            found = Best(parts, float(scored.raw[flags].min()))
+    return found
+
+
+def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArray) -> Best:
+    """Return the best over all distinct scores, from the precision and recall at each."""
+    total = precision + recall
+    f1 = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
+    at = int(np.argmax(f1))
+    parts = PrecisionRecall(float(f1[at]), float(precision[at]), float(recall[at]))
+    return Best(parts, float(scored.distinct.values[at]))
+
+
+def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:
+    """Return the number with the fewest digits that separates the scores from ``lowest`` on from those below.
+
+    It is ``around`` shortened, or ``lowest`` if that is not given, or separates nothing.
+
+    Examples
+    --------
+    >>> scores = np.array([0.1, 0.7123, 0.7839, 0.9])
+    >>> shortest_threshold(scores, lowest=0.7839), shortest_threshold(scores, lowest=0.7839, around=0.7301)
+    (0.78, 0.73)
+    """
+    below = scores[scores < lowest]
+    highest_below = float(below.max()) if len(below) else -np.inf
+    exact = Decimal(lowest if around is None else around)
+    for digits in range(1, 18):
+        step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+        rounded = float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400)))
+        if highest_below < rounded <= lowest:
+            return rounded
+    return lowest

@@ -1,0 +1,336 @@
+"""The values that functions take and return: frozen, inspectable, printable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import InitVar, astuple, dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dqeval.render import drawing
+from dqeval.render.tables import Table, counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+Numbers = ArrayLike  # a list, an array, a Series: what core.validate reads as one-dimensional numbers
+
+COLUMNS = ("DQE", "capture", "near miss", "false alarm")
+PARTS = ("capture", "near_miss", "false_alarm")  # of DQE, as attributes are called
+# What the ends of the scale mean, to stand where the numbers stand.
+MEANING = """\
+1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
+False alarm: 1 where there is none; 0 also where nothing at all is detected."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """The maximal runs of ones in a binary series, in time order.
+
+    Attributes
+    ----------
+    starts, stops : array of int, shape (n_events,)
+        Event i covers the points ``starts[i]`` to ``stops[i] - 1``.
+    length : int
+        The number of points of the series.
+    """
+
+    starts: IntArray
+    stops: IntArray
+    length: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Events) and self.length == other.length and list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash((self.length, tuple(self)))
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The local region of one event: six cuts on the time axis, on which point t covers [t, t + 1).
+
+    In time order: false alarm [left, near_start), near miss [near_start, start), capture [start, stop),
+    near miss [stop, near_stop), false alarm [near_stop, right). Any but the capture piece may be empty.
+    """
+
+    left: float
+    near_start: float
+    start: int
+    stop: int
+    near_stop: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """The time axis [0, length) cut into one local region an event, each of five pieces.
+
+    Attributes
+    ----------
+    events : Events
+    near : float
+        The near-miss range on one side of an event.
+    left, near_start, near_stop, right : array of float, shape (n_events,)
+        The cuts of each region; ``events.starts`` and ``events.stops`` lie between the inner two.
+    """
+
+    events: Events
+    near: float
+    left: FloatArray
+    near_start: FloatArray
+    near_stop: FloatArray
+    right: FloatArray
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Partition) and self.near == other.near and self.events == other.events
+
+    def __hash__(self) -> int:
+        return hash((self.near, self.events))
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """The local regions, one per event, in time order."""
+        columns = (self.left, self.near_start, self.events.starts, self.events.stops, self.near_stop, self.right)
+        return tuple(Region(*cuts) for cuts in zip(*(column.tolist() for column in columns), strict=True))
+
+    def _table(self) -> Table:
+        header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
+        rows = [
+            (str(i), *(f"[{_position(a)}, {_position(b)})" for a, b in pairwise(astuple(region))))
+            for i, region in enumerate(self.regions)
+        ]
+        return Table(header, rows, note=f"near {self.near:g}, {counted(self.events.length, 'point')}")
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """DQE and its three parts, each between 0 (worst) and 1 (best)."""
+
+    dqe: float
+    capture: float
+    near_miss: float
+    false_alarm: float
+
+
+@dataclass(frozen=True, slots=True)
+class EventScores:
+    """DQE and its three parts for the event [start, stop)."""
+
+    start: int
+    stop: int
+    dqe: float
+    capture: float
+    near_miss: float
+    false_alarm: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """DQE and its parts against the threshold.
+
+    Attributes
+    ----------
+    thresholds : array of float, shape (n,)
+        Descending. With exact thresholds, the values at ``thresholds[k]`` hold from there down to just above
+        ``thresholds[k + 1]`` (the last ones down to 0); above ``thresholds[0]`` nothing is detected: all four are 0.
+    dqe, capture, near_miss, false_alarm : array of float, shape (n,)
+    per_event : tuple of Curve
+        The same for each event, with the event's own thresholds. Empty in the curve of an event.
+    """
+
+    thresholds: FloatArray
+    dqe: FloatArray
+    capture: FloatArray
+    near_miss: FloatArray
+    false_alarm: FloatArray
+    per_event: tuple[Curve, ...] = ()
+
+
+@dataclass(frozen=True)
+class DQEResult:
+    """How good a detector is on one series: DQE, its three parts, and the same for each event.
+
+    Attributes
+    ----------
+    dqe, capture, near_miss, false_alarm : float
+        Means over the events, each between 0 (worst) and 1 (best); NaN where there is no event.
+    near : float
+        The near-miss range that was used.
+    thresholds : int or "exact"
+        The number of sampled thresholds, or "exact" for the integral over all of them.
+    per_event : tuple of EventScores
+        In time order.
+    curve : Curve
+        DQE and its parts against the threshold, computed when first asked for.
+    """
+
+    dqe: float
+    capture: float
+    near_miss: float
+    false_alarm: float
+    near: float
+    thresholds: int | Literal["exact"]
+    per_event: tuple[EventScores, ...]
+    make_curve: InitVar[Callable[[], Curve] | None] = None
+
+    def __post_init__(self, make_curve: Callable[[], Curve] | None) -> None:
+        # Not a field: a result compares, prints and becomes a dictionary without it.
+        object.__setattr__(self, "_make_curve", make_curve)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """DQE and its parts against the threshold."""
+        make_curve: Callable[[], Curve] | None = vars(self)["_make_curve"]
+        if make_curve is None:
+            raise ValueError("a changed copy of a result has no curve: evaluate the scores again")
+        return make_curve()
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot DQE against the threshold, with a thin line for each event.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> ax = dqeval.evaluate([0, 0, 1, 0, 0, 0, 1], [0, 0, 9, 0, 0, 0, 4], near=1).plot()
+        >>> ax.get_title(), ax.get_xlabel(), len(ax.get_lines())
+        ('DQE 0.720', 'threshold (scaled)', 3)
+        """
+        curve = self.curve
+        axes = drawing.axes_or_new(ax)
+        drawing.draw_curve(axes, curve)
+        axes.set_title(f"DQE {self.dqe:.3f}" if self.per_event else "DQE undefined: no event")
+        if handles := drawing.curve_handles(curve):
+            axes.legend(handles=handles)
+        return axes
+
+    def _table(self) -> Table:
+        n = len(self.per_event)
+        rows = [(f"all {n:,}" if n != 1 else "all", *_numbers(self))]
+        rows += [(f"[{event.start}, {event.stop})", *_numbers(event)) for event in self.per_event]
+        swept = "all thresholds" if self.thresholds == "exact" else counted(self.thresholds, "threshold")
+        return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}", legend=MEANING.splitlines())
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Several series' results together.
+
+    Attributes
+    ----------
+    by_series : Scores
+        Means over the series: each series counts once.
+    by_event : Scores
+        Means over all events of all series: a series with ten events counts ten times.
+    n_series, n_events : int
+        How many of each are in the means.
+    n_undefined : int
+        Series without an event. Their scores are undefined and in neither mean.
+    """
+
+    by_series: Scores
+    by_event: Scores
+    n_series: int
+    n_events: int
+    n_undefined: int
+
+    def _table(self) -> Table:
+        rows = [
+            (f"{self.n_series:,} series", *_numbers(self.by_series)),
+            (counted(self.n_events, "event"), *_numbers(self.by_event)),
+        ]
+        note = f"{self.n_undefined:,} series without an anomaly left out" if self.n_undefined else ""
+        return Table(("mean over", *COLUMNS), rows, note=note)
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRecall:
+    """A metric of detections and its two parts.
+
+    Attributes
+    ----------
+    f1 : float
+        The harmonic mean of the other two; 0 where both are 0.
+    precision, recall : float
+        As the metric defines them.
+    """
+
+    f1: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """A labelled series, and the scores that detectors gave it.
+
+    Attributes
+    ----------
+    name : str
+    labels : array of bool or float, shape (n,)
+    scores : mapping of str to array of float, shape (n,)
+        By detector.
+    values : array of float, shape (n,) or (n, columns), optional
+    train_stop : int, optional
+        The points before it are for training.
+    period : int, optional
+        The estimated period of the values, if they are one column.
+    timestamps : array, shape (n,), optional
+        What the file says of the time of each point, as it is written there.
+    """
+
+    name: str
+    labels: BoolArray | FloatArray
+    scores: Mapping[str, FloatArray]
+    values: FloatArray | None = None
+    train_stop: int | None = None
+    period: int | None = None
+    timestamps: NDArray[Any] | None = None
+
+
+def _position(x: float) -> str:
+    return str(int(x)) if x == int(x) else repr(x)
+
+
+def _numbers(scores: Scores | EventScores | DQEResult) -> tuple[str, ...]:
+    values = (scores.dqe, scores.capture, scores.near_miss, scores.false_alarm)
+    return tuple(f"{value:.3f}" for value in values)

@@ -1,0 +1,474 @@
+"""The only door for input: every error about it is raised here, and says what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import sys
+import warnings
+from collections.abc import Mapping
+from decimal import Decimal
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, Numbers
+
+Undefined = Literal["raise", "nan"]
+LARGEST_SEED = 2**128 - 1  # as much as the state of a random generator of NumPy holds
+_LONGEST_SHOWN = 80
+_SHORT = 10**30
+
+# Kernels count points and thresholds in numbers of C's int.
+MOST_COUNTED = int(np.iinfo(np.intc).max)
+# More than anybody needs, as exact thresholds take no longer than a few hundred; some 100 MB of memory.
+MOST_THRESHOLDS = 1_000_000
+# The largest window of VUS, which goes through all of them; some 200 MB of memory.
+MOST_WINDOW = 10_000_000
+
+
+class UndefinedError(ValueError):
+    """The score is not defined for this input: the labels hold no anomaly."""
+
+
+class UndefinedWarning(UserWarning):
+    """NaN was returned because the score is not defined for this input."""
+
+
+def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) -> tuple[BoolArray, FloatArray]:
+    """Return labels, and scores in [0, 1]: min-max scaled, or checked to be there already."""
+    wanted = truth("scale", scale)
+    labels, scores = labels_and_raw_scores(y_true, y_score)
+    return labels, scaled(scores) if wanted else _in_unit_interval(scores)
+
+
+def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
+    """Return labels, and scores in their own units."""
+    labels = _binary("y_true", y_true, beside=("y_score", y_score))
+    scores = _finite("y_score", y_score)
+    _same_length("y_true", labels, "y_score", scores)
+    same_index("y_true", y_true, "y_score", y_score)
+    return labels, scores
+
+
+def scaled(scores: FloatArray) -> FloatArray:
+    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
+    low, high = float(scores.min()), float(scores.max())
+    if (low, high) == (0.0, 1.0):
+        return scores
+    if low == high:
+        return np.zeros_like(scores)
+    if math.isinf(high - low):  # halves of finite numbers do not overflow
+        scores, low, high = scores / 2, low / 2, high / 2
+    shifted = scores - low
+    shifted /= high - low
+    return shifted
+
+
+def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:
+    """Return labels and detections."""
+    labels = _binary("y_true", y_true, beside=("y_pred", y_pred))
+    advice = "1 marks a detected point, 0 any other; for real-valued scores use evaluate or best_threshold"
+    detections = _binary("y_pred", y_pred, advice=advice)
+    _same_length("y_true", labels, "y_pred", detections)
+    same_index("y_true", y_true, "y_pred", y_pred)
+    return labels, detections
+
+
+def labels(y_true: Numbers) -> BoolArray:
+    """Return labels."""
+    return _binary("y_true", y_true)
+
+
+def values(given: Numbers) -> FloatArray:
+    """Return the values of one series."""
+    return _finite("values", given, one_column=True)
+
+
+def values_with_gaps(given: Numbers, *, name: str = "values") -> FloatArray:
+    """Return the values of one series to estimate its period from: NaN, a missing value, is filled.
+
+    Missing values lie on a straight line between their neighbours; before the first value and after the last, the
+    nearest one stands. The period is all that follows from them.
+    """
+    found = np.ascontiguousarray(_array(name, given, one_column=True), dtype=np.float64)
+    missing = np.isnan(found)
+    if not missing.any():
+        return _finite(name, found)
+    if missing.all():
+        raise ValueError(f"{name} holds no number, only NaN: leave it out, or give near or period")
+    _finite(name, np.where(missing, 0.0, found))
+    return _filled(found, missing)
+
+
+def _filled(found: FloatArray, missing: BoolArray) -> FloatArray:
+    """Return values with straight lines where some are missing."""
+    points, known = np.arange(len(found)), found[~missing]
+    low, high = float(known.min()), float(known.max())
+    if not math.isinf(high - low):
+        return np.interp(points, points[~missing], known)
+    # Halves of finite numbers do not overflow; a line that is rounded must not go beyond its ends when it is doubled.
+    return 2 * np.clip(np.interp(points, points[~missing], known / 2), low / 2, high / 2)
+
+
+def values_beside(y_true: Numbers, labels: BoolArray, given: Numbers) -> FloatArray:
+    """Return the values of a series, with its gaps filled, that stand beside labels, here as given and as they are."""
+    found = values_with_gaps(given)
+    _same_length("y_true", labels, "values", found)
+    same_index("y_true", y_true, "values", given)
+    return found
+
+
+def same_index(name: str, one: Any, other_name: str, other: Any) -> None:
+    """Check that two columns which both have an index, as those of pandas do, have the same one.
+
+    Points are matched by position. Where the indexes differ, that may pair scores with the wrong labels, and to align
+    them in silence may drop or repeat points: the caller knows which is right.
+    """
+    mine: Any = getattr(one, "index", None)
+    others: Any = getattr(other, "index", None)
+    if not (hasattr(mine, "equals") and hasattr(others, "equals")) or mine.equals(others):
+        return
+    differs = next((i for i, (a, b) in enumerate(zip(mine, others, strict=True)) if a != b), 0)
+    found = f"position {differs} is {shown(mine[differs])} in {name} and {shown(others[differs])} in {other_name}"
+    advice = f"align them first, as with {other_name}.reindex({name}.index), or pass .to_numpy() to match by position"
+    raise ValueError(f"{name} and {other_name} have different indexes: {found}; {advice}")
+
+
+def enough_windows(series: FloatArray, window: int, *, count: int, why: str) -> None:
+    """Check that a series has so many windows of a length, which are needed for a reason."""
+    least = window + count - 1
+    if len(series) < least:
+        advice = f"{count} windows of {window} points are needed {why}; give a smaller window, or more points"
+        raise ValueError(f"values must have at least {least:,} points: got {len(series):,}; {advice}")
+
+
+def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
+    """Check that an option is one of the choices."""
+    if not (isinstance(given, str) and given in choices):
+        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {shown(given)}")
+
+
+def text(name: str, given: Any) -> str:
+    """Return a text."""
+    if not isinstance(given, str):
+        raise ValueError(f"{name} must be a text: got {shown(given)}")
+    return given
+
+
+def path(name: str, given: Any) -> Path:
+    """Return the path of a file."""
+    if not isinstance(given, (str, PathLike)):
+        raise ValueError(f"{name} must be the path of a file: got {shown(given)}")
+    return Path(given)
+
+
+def truth(name: str, given: Any) -> bool:
+    """Return True or False, which nothing else stands for."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False: got {shown(given)}")
+    return bool(given)
+
+
+def callback(name: str, given: Any) -> Any:
+    """Return a function to call, or None."""
+    if given is not None and not callable(given):
+        raise ValueError(f"{name} must be a function to call, or None: got {shown(given)}")
+    return given
+
+
+def seed(given: Any, *, name: str = "seed", most: int = LARGEST_SEED) -> int:
+    """Return the seed of random numbers."""
+    return whole(name, given, least=0, most=most)
+
+
+def train_stop(given: Any, series: FloatArray, *, least: int, detector: str) -> int:
+    """Return how many of the first points of a series a detector may learn from, which needs so many."""
+    stop = whole("train_stop", given, least=1)
+    if stop > len(series):
+        raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {stop:,}")
+    if stop < least:
+        raise ValueError(f"train_stop must be at least {least:,}, as many points as {detector} needs: got {stop:,}")
+    return stop
+
+
+def representable(scores: FloatArray) -> FloatArray:
+    """Check that scores could be computed from values of any size."""
+    if not np.isfinite(scores).all():
+        raise ValueError("values are too far from those before train_stop to compute with: clip or transform them")
+    return scores
+
+
+def at_most_one(**options: object) -> None:
+    """Check that no two of the options are given."""
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"give at most one of {', '.join(options)}: got {' and '.join(given)}")
+
+
+def near(given: Any) -> float:
+    """Return the near-miss range."""
+    return _real("near", given, least=0.0, advice="it is a number of points, 0 for no near misses")
+
+
+def period(given: Any) -> float:
+    """Return the period."""
+    advice = "it is a number of points; give the series' values instead to have it estimated"
+    return _real("period", given, least=math.ulp(0.0), advice=advice)
+
+
+def thresholds(given: Any) -> int | Literal["exact"]:
+    """Return the number of thresholds, or "exact"."""
+    if isinstance(given, str) and given == "exact":
+        return "exact"
+    return _thresholds(given, least=1, or_else="exact")
+
+
+def metric_names(given: Any) -> list[str]:
+    """Return the names of metrics."""
+    if isinstance(given, str):
+        raise ValueError(f'metrics must be a sequence of names: write metrics=["{given}"], or leave it out for all')
+    names = list(dict.fromkeys(names_in("metrics", given)))
+    if not names:
+        raise ValueError("metrics is empty: name at least one, or leave it out for all")
+    return names
+
+
+def names_in(name: str, given: Any) -> list[str]:
+    """Return a sequence of names."""
+    names = _items(given)
+    if isinstance(given, (str, Mapping)) or not all(isinstance(item, str) for item in names):
+        raise ValueError(f"{name} must be a sequence of names: got {shown(given)}")
+    return names
+
+
+def _items(given: Any) -> list[Any]:
+    """Return what can be gone through one by one; anything else as the only item."""
+    try:
+        return list(given)
+    except TypeError:
+        return [given]
+
+
+def sweep_thresholds(given: Any) -> int | Literal["all"]:
+    """Return the number of thresholds to try for a metric of detections, or "all"."""
+    if isinstance(given, str) and given == "all":
+        return "all"
+    return _thresholds(given, least=2, or_else="all")
+
+
+def sampled_thresholds(given: Any) -> int:
+    """Return the number of thresholds of a metric that has no other choice."""
+    return whole("thresholds", given, least=2, most=MOST_THRESHOLDS)
+
+
+def _thresholds(given: Any, *, least: int, or_else: str) -> int:
+    try:
+        count = whole("thresholds", given, least=least)
+    except ValueError:
+        rule = f'thresholds must be a whole number of at least {least}, or "{or_else}"'
+        raise ValueError(f"{rule}: got {shown(given)}") from None
+    return _at_most("thresholds", count, MOST_THRESHOLDS, advice=f'; "{or_else}" takes every distinct score')
+
+
+def window(given: Any) -> int:
+    """Return the largest window of VUS, in points."""
+    return whole("window", given, least=0, most=MOST_WINDOW)
+
+
+def countable(what: str, count: int, *, advice: str) -> None:
+    """Check that kernels can count so many."""
+    if count > MOST_COUNTED:
+        raise ValueError(f"{what} must be at most {MOST_COUNTED:,}: got {count:,}; {advice}")
+
+
+def results(given: Any) -> list[DQEResult]:
+    """Return the results to combine."""
+    every = _items(given)
+    for index, item in enumerate(every):
+        if not isinstance(item, DQEResult):
+            raise ValueError(f"combine takes results of evaluate: item {index} is {shown(item)}")
+    return every
+
+
+def why_undefined(events: Events, *, needs_normal: bool = False) -> str | None:
+    """Return why a score is not defined for these labelled events; None if it is."""
+    if not len(events):
+        return "y_true has no anomaly (no value is 1)"
+    if needs_normal and events.stops[0] - events.starts[0] == events.length:
+        return "y_true has no normal point (every value is 1)"
+    return None
+
+
+def defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
+    """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
+    if not (isinstance(undefined, str) and undefined in ("raise", "nan")):
+        raise ValueError(f'undefined must be "raise" or "nan": got {shown(undefined)}')
+    why = why_undefined(events, needs_normal=needs_normal)
+    if why is None:
+        return True
+    rule = f"{why}, so the score is undefined"
+    if undefined == "raise":
+        raise UndefinedError(f'{rule}; pass undefined="nan" to get NaN with a warning instead')
+    warnings.warn(f"{rule}: NaN is returned", UndefinedWarning, stacklevel=_frames_to_the_caller())
+    return False
+
+
+def _frames_to_the_caller() -> int:
+    """Return how many frames up the first one outside this package is, for a warning to point there."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "dqeval":
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def whole(name: str, given: Any, *, least: int, most: int | None = None) -> int:
+    """Return a whole number; a float will do if it is one."""
+    try:
+        number = int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(given, _NO_NUMBERS):
+        raise ValueError(f"{name} must be a whole number of at least {least}: got {shown(given)}")
+    return number if most is None else _at_most(name, number, most)
+
+
+def _at_most(name: str, number: int, most: int, *, advice: str = "") -> int:
+    if number > most:
+        got = f"{number:,}" if number < _SHORT else shown(number)
+        raise ValueError(f"{name} must be at most {most:,}: got {got}{advice}")
+    return number
+
+
+def share(name: str, given: Any) -> float:
+    """Return a number from 0 to 1."""
+    if not _is_real(given) or not 0 <= _as_float(given) <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1: got {shown(given)}")
+    return float(given)
+
+
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python and NumPy count them among the numbers
+
+
+def _is_real(given: Any) -> bool:
+    return isinstance(given, numbers.Real) and not isinstance(given, _NO_NUMBERS)
+
+
+def shown(given: Any) -> str:
+    """Return what was given as it stands in messages: not longer than a line."""
+    try:
+        text = repr(given)
+    except ValueError:  # Python refuses to write very long whole numbers
+        text = f"a {type(given).__name__} too long to show"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
+    """Return what was given as a one-dimensional array of numbers or booleans."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise ValueError(f"{name} has masked values: remove or fill them first")
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from None
+    if one_column and array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be a one-dimensional array: got {type(given).__name__}")
+    if array.ndim > 1:
+        raise ValueError(f"{name} must be one-dimensional: its shape is {array.shape}; pass one column")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty: at least one point is needed")
+    if array.dtype == object:
+        array = _from_objects(name, array)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numeric or boolean: its dtype is {array.dtype}")
+    return array
+
+
+def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
+    """Return an array of Python objects, all of them numbers, as floats."""
+    for index, item in enumerate(array):
+        if not isinstance(item, (numbers.Real, Decimal, np.bool_)):
+            what = "is missing" if item is None or type(item).__name__ == "NAType" else f"is {item!r}"
+            raise ValueError(f"{name} must be numeric: the value at index {index} {what}")
+    return np.array([_as_float(item) for item in array])
+
+
+def _as_float(number: Any) -> float:
+    """Return a number as a float; NaN for a signalling NaN, and infinity for what no float can hold."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan
+
+
+def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
+    found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
+    # A minimum or maximum that is not finite tells that some value is not, without a temporary array.
+    if not (math.isfinite(found.min()) and math.isfinite(found.max())):
+        raise ValueError(f"{name} must be finite: {_first(found, ~np.isfinite(found))}; remove or fill them first")
+    return found
+
+
+def _binary(
+    name: str,
+    given: Numbers,
+    *,
+    beside: tuple[str, Numbers] | None = None,
+    advice: str = "1 marks an anomaly, 0 a normal point",
+) -> BoolArray:
+    array = _array(name, given)
+    if array.dtype != np.bool_ and (bad := _not_binary(array)).any():
+        if beside is not None and _is_binary(beside[1]):
+            advice = f"{beside[0]} is binary, so the two look swapped: {name} comes first"
+        raise ValueError(f"{name} must contain only 0 and 1: {_first(array, bad)}; {advice}")
+    return np.ascontiguousarray(array, dtype=np.bool_)
+
+
+def _not_binary(array: np.ndarray[Any, Any]) -> BoolArray:
+    return np.asarray((array != 0) & (array != 1))
+
+
+def _is_binary(given: Numbers) -> bool:
+    try:
+        return not _not_binary(_array("", given)).any()
+    except ValueError:
+        return False
+
+
+def _first(array: np.ndarray[Any, Any], bad: BoolArray) -> str:
+    """Say how many values are bad, where the first one is, and what it is."""
+    count, index = int(np.count_nonzero(bad)), int(np.argmax(bad))
+    verb = "is" if count == 1 else "are"
+    return f"{count:,} of {len(array):,} values {verb} not (first at index {index}: {array[index]})"
+
+
+def _same_length(name: str, one: np.ndarray[Any, Any], other_name: str, other: np.ndarray[Any, Any]) -> None:
+    if len(one) != len(other):
+        raise ValueError(f"{name} and {other_name} must have the same length: got {len(one):,} and {len(other):,}")
+
+
+def _in_unit_interval(scores: FloatArray) -> FloatArray:
+    bad = (scores < 0) | (scores > 1)
+    if bad.any():
+        advice = "leave out scale=False to have them scaled"
+        raise ValueError(f"y_score must lie in [0, 1] when scale=False: {_first(scores, bad)}; {advice}")
+    return scores
+
+
+def _real(name: str, given: Any, *, least: float, advice: str) -> float:
+    rule = "must be a finite number of at least 0" if least == 0 else "must be a finite number above 0"
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given.item()
+    if not _is_real(given):
+        raise ValueError(f"{name} {rule}: got {shown(given)}; {advice}")
+    value = _as_float(given)
+    if not (math.isfinite(value) and value >= least):
+        raise ValueError(f"{name} {rule}: got {value:g}; {advice}")
+    return value

@@ -1,0 +1,244 @@
+"""What plots are made of: the colours of the three parts, tinted regions, threshold curves, long lines, bars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.support import extras
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+FloatArray = NDArray[np.float64]
+
+# Blue, green and red as in the paper, in shades that stay apart in the common forms of colour-blindness.
+COLOURS = {"capture": "#0060b0", "near miss": "#009e73", "false alarm": "#cc3311"}
+# How much of its colour a tint keeps. So far apart that tints differ when printed grey, too: capture is the darkest.
+STRENGTHS = {"capture": 0.55, "near miss": 0.38, "false alarm": 0.08}
+INK = "#1a1a1a"
+_GREY = "#6a6a6a"
+_FEW_EVENTS = 100
+
+
+class ThresholdCurve(Protocol):
+    """DQE against the threshold, and the same for each event: see `dqeval.Curve`."""
+
+    @property
+    def thresholds(self) -> FloatArray:
+        """The thresholds, descending."""
+
+    @property
+    def dqe(self) -> FloatArray:
+        """DQE at each of them."""
+
+    @property
+    def per_event(self) -> Sequence[ThresholdCurve]:
+        """The curves of the events."""
+
+
+def require_matplotlib() -> None:
+    """Say in one sentence what to install where matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        # A ValueError, which the command line prints as a sentence.
+        raise ValueError(f"plots need matplotlib: {extras.install('plot')}") from None
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """Return the axes given, or those of a new figure, which notebooks show."""
+    if ax is not None:
+        return ax
+    require_matplotlib()
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def tint_of(part: str) -> str:
+    """Return the colour of a part, paled for the background.
+
+    Mixed with white rather than transparent: what lies side by side or one on another keeps its colour.
+
+    Examples
+    --------
+    >>> tint_of("false alarm")
+    '#fbefec'
+    """
+    red, green, blue = (int(COLOURS[part][i : i + 2], 16) for i in (1, 3, 5))
+    paled = (round(255 - STRENGTHS[part] * (255 - channel)) for channel in (red, green, blue))
+    return "#" + "".join(f"{channel:02x}" for channel in paled)
+
+
+def pieces(cuts: FloatArray) -> dict[str, FloatArray]:
+    """Return where each part lies on the time axis.
+
+    Parameters
+    ----------
+    cuts : array of float, shape (n_events, 6)
+        The cuts of each event's region: see `dqeval.Region`.
+
+    Returns
+    -------
+    dict of str to array of float, shape (n_pieces, 2)
+        Start and stop of the pieces of each part that are not empty.
+
+    Examples
+    --------
+    >>> pieces(np.array([[0, 2, 3, 5, 6, 6]]))["near miss"].tolist()
+    [[2, 3], [5, 6]]
+    """
+    columns = {"capture": (2,), "near miss": (1, 3), "false alarm": (0, 4)}
+    found = {}
+    for part, starts in columns.items():
+        spans = np.stack([cuts[:, [start, start + 1]] for start in starts], axis=1).reshape(-1, 2)
+        found[part] = spans[spans[:, 0] < spans[:, 1]]
+    return found
+
+
+def tint_regions(ax: Axes, cuts: FloatArray) -> None:
+    """Tint the pieces of each event's region over the height of the axes, and part the regions by white lines.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    cuts : array of float, shape (n_events, 6)
+        See `pieces`.
+    """
+    for part, spans in pieces(cuts).items():
+        # Events are outlined: one point in a million is narrower than what paper or a screen can show.
+        outline = _fine(0.7, len(cuts)) if part == "capture" else 0.0
+        _bars(ax, part, spans, 0.0, 1.0, facecolor=tint_of(part), edgecolor=tint_of(part), linewidth=outline)
+    if len(cuts) > 1:
+        height = ax.get_xaxis_transform()
+        ax.vlines(cuts[1:, 0], 0, 1, colors="white", linewidth=_fine(1.0, len(cuts)), transform=height, zorder=-1.5)
+
+
+def mark_events(ax: Axes, cuts: FloatArray, height: float) -> None:
+    """Draw the labelled events as solid bars at the top of the axes, over a share of their height."""
+    _bars(ax, "event", pieces(cuts)["capture"], 1 - height, height, color=COLOURS["capture"], linewidth=0.5)
+
+
+def draw_curve(ax: Axes, curve: ThresholdCurve) -> None:
+    """Draw DQE against the threshold: the mean over the events, and the events thin behind it.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    curve : Curve
+        Of a whole series; nothing is drawn for one without events.
+    """
+    if len(curve.per_event) > 1:
+        alpha = max(0.1, min(0.5, 5 / len(curve.per_event)))
+        for event in curve.per_event:
+            ax.step(*_steps(event), where="post", zorder=-1, color=_GREY, alpha=alpha, linewidth=0.6)
+    if curve.per_event:
+        ax.step(*_steps(curve), where="post", color=INK, linewidth=1.5)
+    ax.set(xlim=(0, 1), ylim=(0, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), ylabel="DQE")
+    ax.set_xlabel("threshold (scaled)")
+
+
+def curve_handles(curve: ThresholdCurve) -> list[Artist]:
+    """Return what a legend shows for the lines of `draw_curve`: nothing for a single line."""
+    from matplotlib.lines import Line2D
+
+    if len(curve.per_event) < 2:
+        return []
+    mean = Line2D([], [], color=INK, linewidth=1.5, label="mean of events")
+    return [mean, Line2D([], [], color=_GREY, alpha=0.5, linewidth=0.6, label="each event")]
+
+
+def region_handles() -> list[Artist]:
+    """Return what a legend shows for marked events, and for the tints of the three parts."""
+    from matplotlib.patches import Patch
+
+    tints = [Patch(facecolor=tint_of(part), edgecolor=COLOURS[part], linewidth=0.5, label=part) for part in COLOURS]
+    return [Patch(color=COLOURS["capture"], linewidth=0.5, label="event"), *tints]
+
+
+def thinned(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return few of many values that look the same as a line: the lowest and the highest of each stretch of time.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        NaN where there is none, which leaves a gap in the line.
+    buckets : int
+        How many stretches; a few for each dot of the width.
+
+    Returns
+    -------
+    x, y : array of int, array of float
+        The positions that are kept, in time order, and their values: all if there are at most two in a bucket.
+
+    Examples
+    --------
+    >>> x, y = thinned(np.array([0.0, 0, 0, 9, 1, 1, 1, 1, -5, 1]), 2)
+    >>> x.tolist(), y.tolist()
+    ([0, 3, 5, 8], [0.0, 9.0, 1.0, -5.0])
+    """
+    n = len(values)
+    if n <= 2 * buckets:
+        return np.arange(n), values
+    bucket = np.arange(n) * buckets // n
+    starts = np.flatnonzero(np.diff(bucket, prepend=-1))
+    lowest, highest = (extreme.reduceat(values, starts)[bucket] for extreme in (np.fmin, np.fmax))
+    kept = [_first_of_each(bucket, hits) for hits in (values == lowest, values == highest, np.isnan(values))]
+    x = np.unique(np.concatenate(kept))
+    return x, values[x]
+
+
+def draw_bars(ax: Axes, values: Mapping[str, float]) -> None:
+    """Draw numbers from 0 to 1 as horizontal bars, the first one on top, each with its value at its end.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    values : mapping of str to float
+        By what is written beside the bar; NaN is called undefined.
+    """
+    rows = range(len(values))
+    lengths = [0.0 if math.isnan(value) else value for value in values.values()]
+    ax.barh(rows, lengths, height=0.7, color=COLOURS["capture"])
+    for row, length, value in zip(rows, lengths, values.values(), strict=True):
+        text = "undefined" if math.isnan(value) else f"{value:.3f}"
+        ax.annotate(text, (length, row), xytext=(3, 0), textcoords="offset points", va="center")
+    ax.set_yticks(rows, list(values))
+    # To the right of 1 there is room for the number of a bar that ends there.
+    ax.set(xlim=(0, 1.15), xticks=np.linspace(0, 1, 6), ylim=(len(values) - 0.4, -0.6), xlabel="value")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _steps(curve: ThresholdCurve) -> tuple[FloatArray, FloatArray]:
+    """Return thresholds and DQE from 1 down to 0, each value holding from its threshold down to the next.
+
+    So do exact values by definition; with sampled thresholds, too, the area under the steps is DQE.
+    """
+    thresholds = np.concatenate([[1.0], curve.thresholds, [0.0]])
+    values = np.concatenate([[0.0], curve.dqe])
+    # Above the first threshold nothing is detected and DQE is 0; where that threshold is 1, nothing lies above it.
+    first = int(curve.thresholds.max(initial=0.0) == 1.0)
+    return thresholds[first:], np.append(values, values[-1])[first:]
+
+
+def _first_of_each(bucket: NDArray[np.intp], hits: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the position of the first hit in each bucket that has one."""
+    positions = np.flatnonzero(hits)
+    return positions[np.flatnonzero(np.diff(bucket[positions], prepend=-1))]
+
+
+def _bars(ax: Axes, label: str, spans: FloatArray, low: float, height: float, **look: Any) -> None:
+    """Draw bars over spans of the x-axis, between two shares of the height of the axes."""
+    ranges = [(start, stop - start) for start, stop in spans.tolist()]
+    ax.broken_barh(ranges, (low, height), label=label, transform=ax.get_xaxis_transform(), zorder=-2, **look)
+
+
+def _fine(width: float, n_events: int) -> float:
+    """Return the width of a line drawn once an event, finer where there are many, so that they hide nothing."""
+    return width * min(1.0, _FEW_EVENTS / n_events)

@@ -1,0 +1,177 @@
+"""The series of a benchmark run: where the metrics disagree, and a page of the explorer for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from dqeval.analysis.compare import compare
+from dqeval.analysis.score import Progress
+from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
+from dqeval.bench.plan import Plan, PlannedSeries
+from dqeval.bench.ranking import agreement_of, cube_of
+from dqeval.core.types import FloatArray, Series
+from dqeval.render.series_page import missing_bokeh, page
+from dqeval.render.tables import best_of, listed
+from dqeval.support.naming import file_names
+from dqeval.support.places import without_folders
+from dqeval.support.writing import write_text
+
+NONE = "–"  # where there is no value
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A series, and how far the metrics disagree about the order of the detectors on it.
+
+    Attributes
+    ----------
+    name, dataset : str
+    metric, best : str
+        The first metric, and which detectors are best by it.
+    value : float
+        The highest by the first metric; NaN where there is none.
+    tau : float
+        Kendall's tau between the first metric and the others: the mean; NaN where it is undefined.
+    other, other_best : str
+        The metric that agrees least with the first, and which detectors are best by it; or nothing.
+    other_tau : float
+    """
+
+    name: str
+    dataset: str
+    metric: str
+    best: str
+    value: float
+    tau: float = float("nan")
+    other: str = ""
+    other_best: str = ""
+    other_tau: float = float("nan")
+
+
+def cases_of(values: Sequence[Mapping[str, Any]]) -> list[Case]:
+    """Return the series, those where the metrics disagree most first."""
+    datasets = {row["series"]: row["dataset"] for row in values}
+    units, detectors, metrics, cube = cube_of(values)
+    cases = [_case(unit, datasets[unit], detectors, metrics, cube[i]) for i, unit in enumerate(units)]
+    return sorted(cases, key=lambda case: (np.isnan(case.tau), case.tau, case.name))
+
+
+def _case(name: str, dataset: str, detectors: Sequence[str], metrics: Sequence[str], values: FloatArray) -> Case:
+    scored = np.flatnonzero(np.isfinite(values[:, 0])).tolist()
+    if not scored:
+        return Case(name, dataset, metrics[0], NONE, float("nan"))
+    values = values[scored]
+    names = [detectors[i] for i in scored]
+    case = Case(name, dataset, metrics[0], _best(names, values[:, 0]), float(values[:, 0].max()))
+    tau = agreement_of(np.nan_to_num(values)[None])[0]
+    # A metric without a value for some detector says nothing about the order; the first one always agrees with itself.
+    usable = [j for j in range(1, len(metrics)) if np.isfinite(values[:, j]).all() and np.isfinite(tau[j])]
+    if not usable:
+        return case
+    least = min(usable, key=lambda j: tau[j])
+    other = metrics[least], _best(names, values[:, least]), float(tau[least])
+    return replace(case, tau=float(tau[usable].mean()), other=other[0], other_best=other[1], other_tau=other[2])
+
+
+def _best(names: Sequence[str], values: FloatArray) -> str:
+    best = best_of(values.tolist())
+    return "all alike" if len(best) == len(names) > 1 else listed([names[i] for i in best])
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of the series: links by series, why a series has none, and why there are none at all."""
+
+    links: dict[str, str]
+    reasons: dict[str, str]
+    trouble: str = ""
+
+
+def folder_of(path: Path) -> Path:
+    """Return the folder of the pages of the series, beside the page of the run."""
+    return path.with_name(f"{path.stem}_series")
+
+
+def write_pages(
+    plan: Plan | str, folder: Path, path: Path, cases: Sequence[Case], progress: Progress | None = None
+) -> Pages:
+    """Write a page of the explorer for each series into a folder beside the page of the run.
+
+    Parameters
+    ----------
+    plan : Plan or str
+        The plan of the run, or why there is none.
+    folder, path : Path
+        Of the run, and of its page.
+    cases : sequence of Case
+    progress : callable, optional
+
+    Returns
+    -------
+    Pages
+    """
+    trouble = plan if isinstance(plan, str) else _no_explorer()
+    if isinstance(plan, str) or trouble:
+        return Pages({}, {}, f"The pages of the series could not be made: {trouble}.")
+    tell = progress or (lambda done, total: None)
+    beside = folder_of(path)
+    beside.mkdir(exist_ok=True)
+    planned = {each.source.name: each for each in plan.series}
+    names = file_names([case.name for case in cases], "html")
+    pages = Pages({}, {})
+    for done, (case, name) in enumerate(zip(cases, names, strict=True)):
+        tell(done, len(cases))
+        try:
+            content = _series_page(plan, planned, case.name, folder, back=quote(f"../{path.name}"))
+        except (OSError, ValueError) as error:
+            pages.reasons[case.name] = without_folders(str(error), _folder_of(planned.get(case.name)))
+            continue
+        write_text(beside / name, content)
+        pages.links[case.name] = quote(f"{beside.name}/{name}")
+    tell(len(cases), len(cases))
+    return pages
+
+
+def _no_explorer() -> str:
+    try:
+        import bokeh.resources  # noqa: F401
+    except ImportError:
+        return missing_bokeh()
+    return ""
+
+
+def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, folder: Path, *, back: str) -> str:
+    if name not in planned:
+        raise ValueError("the series is not in the plan any more")
+    series = planned[name].source.read()
+    # The explorer shows one detector once: with the first of its seeds.
+    alone = replace(plan, series=(planned[name],), seeds=plan.seeds[:1])
+    scores: dict[str, FloatArray] = {}
+    for job in jobs_of(alone, folder.resolve(), version("dqeval")):
+        kept = dict(series.scores) if job.detector == FROM_FILE else {job.detector.label: kept_scores(job, series)}
+        scores |= {label: found for label, found in kept.items() if found is not None}
+    if not scores:
+        raise ValueError(
+            "its scores are not kept any more: the data or the version of dqeval has changed, or a file is damaged"
+        )
+    drawn = _drawn(series, scores)
+    period = None if plan.near is not None else plan.period or series.period
+    return page(drawn, compare(drawn, near=plan.near, period=period), back=back)
+
+
+def _drawn(series: Series, scores: Mapping[str, FloatArray]) -> Series:
+    """Return a series as the explorer draws it: with values of one column, or none."""
+    one_column = series.values is not None and series.values.ndim == 1
+    return replace(series, scores=scores, values=series.values if one_column else None)
+
+
+def _folder_of(series: PlannedSeries | None) -> list[str]:
+    path = getattr(series.source, "path", None) if series else None
+    return [] if path is None else [str(path.parent)]

@@ -1,0 +1,203 @@
+"""The static figure for a paper: the series, its regions, the scores of each detector, DQE against the threshold."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import astuple
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dqeval.analysis.panel_result import Evaluation
+from dqeval.analysis.score import dqe_of, panels
+from dqeval.core import validate
+from dqeval.core.partition import partition
+from dqeval.core.types import DQEResult, FloatArray, Partition, Series
+from dqeval.render import drawing
+from dqeval.render.tables import counted, printable
+from dqeval.support.writing import whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# What each kind of file is told about the date: nothing, so that the same figure is the same file.
+_METADATA: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_STYLE = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "axes.titlepad": 3,
+    "axes.linewidth": 0.6,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.solid_joinstyle": "bevel",
+    "text.parse_math": False,  # a dollar sign in a detector's name is a dollar sign
+    "pdf.fonttype": 42,  # fonts that can be edited, which publishers ask for
+    "svg.hashsalt": "dqeval",
+}
+_DPI = 300
+_SMALL = 1e-100  # the squares of what is smaller, or of its inverse, are 0 or infinite
+_WIDTH = 7.0  # inches: both columns of a paper
+_SERIES_HEIGHT, _STRIP_HEIGHT, _DETECTOR_HEIGHT, _TITLE_HEIGHT, _AXIS_HEIGHT = 0.9, 0.42, 0.7, 0.22, 0.4
+_BUCKETS = 800
+_LONGEST_SERIES_NAME, _LONGEST_DETECTOR_NAME = 50, 36
+# More tints and thin lines than this are drawn as dots: as shapes, they would make files too large to share.
+_MOST_EVENTS_AS_SHAPES = 10
+
+
+def draw(
+    series: Series, path: str | PathLike[str], *, near: float | None = None, period: float | None = None
+) -> dict[str, Evaluation]:
+    """Draw a series and the scores of its detectors into a file, for a paper.
+
+    Parameters
+    ----------
+    series : Series
+        Without values, the labels are drawn as a strip.
+    path : path-like
+        Where to write; the ending tells the kind of file: png, svg or pdf.
+    near, period : float, optional
+        The near-miss range, or the period it follows from: see `evaluate`. With neither, the period is estimated from
+        the values, if there are any.
+
+    Returns
+    -------
+    dict of str to Evaluation
+        DQE of each detector, the best first.
+
+    Notes
+    -----
+    Detectors are in the order of DQE, the best first. Their scores are scaled to [0, 1], as thresholds are. Long series
+    are thinned out for drawing, never for the numbers. The same input gives the same file.
+
+    Examples
+    --------
+    >>> draw(dqeval.datasets.demo(), "demo.gif")
+    Traceback (most recent call last):
+    ...
+    ValueError: a figure is a png, svg or pdf file: demo.gif is none by its ending
+    """
+    ending(path)  # raises before any work if there is no such kind of file
+    drawing.require_matplotlib()
+    if not series.scores:
+        raise ValueError("there are no scores of a detector to draw")
+    found = panels(series, metrics=["dqe"], near=near, period=period)
+    found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
+    results = {name: dqe_of(panel) for name, panel in found.items()}
+    regions = partition(series.labels, near=next(iter(results.values())).near)
+    save(lambda: _figure(series, regions, results), path)
+    return found
+
+
+def save(make: Callable[[], Figure], *paths: str | PathLike[str]) -> None:
+    """Make a figure in the style of all figures here, and write it to files: their endings tell the kinds."""
+    drawing.require_matplotlib()
+    from matplotlib import style
+
+    # From the default style, whatever the user's own may be, so that nothing overlaps and files are the same.
+    with style.context(["default", _STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it, which says enough
+        figure = make()
+        for path in paths:
+            kind = ending(path)
+            with whole(path) as place:
+                figure.savefig(place, format=kind, dpi=_DPI, metadata=_METADATA[kind])
+
+
+def ending(path: str | PathLike[str]) -> str:
+    """Return the kind of a figure's file by its name: png, svg or pdf."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in _METADATA:
+        raise ValueError(f"a figure is a png, svg or pdf file: {path} is none by its ending")
+    return kind
+
+
+def _figure(series: Series, regions: Partition, results: dict[str, DQEResult]) -> Figure:
+    from matplotlib.figure import Figure
+
+    heights = [_STRIP_HEIGHT if series.values is None else _SERIES_HEIGHT] + [_DETECTOR_HEIGHT] * len(results)
+    figure = Figure(figsize=(_WIDTH, sum(heights) + _TITLE_HEIGHT * len(heights) + _AXIS_HEIGHT), layout="constrained")
+    rows = figure.subplots(len(heights), 2, squeeze=False, width_ratios=(5, 2), height_ratios=heights)
+    cuts = np.array([astuple(region) for region in regions.regions], dtype=float)
+    for time_axes, _ in rows:
+        drawing.tint_regions(time_axes, cuts)
+        time_axes.set_xlim(0, len(series.labels))
+        time_axes.xaxis.set_major_formatter("{x:,.0f}")
+    _draw_series(rows[0][0], series, regions, cuts)
+    _draw_legend(rows[0][1], results)
+    for (time_axes, curve_axes), (name, result) in zip(rows[1:], results.items(), strict=True):
+        _draw_detector(time_axes, curve_axes, name, series.scores[name], result)
+    for axes in rows.flat:
+        if len(cuts) > _MOST_EVENTS_AS_SHAPES:
+            axes.set_rasterization_zorder(0)
+    for axes in rows[:-1].flat:
+        axes.set_xlabel("")
+        axes.tick_params(labelbottom=False)
+    figure.align_ylabels(rows[:, 0])
+    rows[-1][0].set_xlabel("time in points")
+    return figure
+
+
+def _draw_series(axes: Axes, series: Series, regions: Partition, cuts: FloatArray) -> None:
+    name = shortened(series.name, _LONGEST_SERIES_NAME)
+    size = f"{counted(len(series.labels), 'point')}, {counted(len(cuts), 'event')}, near {regions.near:g}"
+    _title(axes, f"{name}: {size}", loc="left")
+    if series.values is None:
+        drawing.mark_events(axes, cuts, height=1.0)
+        axes.set(yticks=(), ylabel="label")
+    else:
+        drawing.mark_events(axes, cuts, height=0.06)
+        unit = _unit(series.values)
+        _draw_line(axes, series.values / unit)
+        axes.set_ylabel("value" if unit == 1 else f"value / {unit:g}")
+        axes.margins(y=0.1)
+        axes.locator_params(axis="y", nbins=3)
+        axes.yaxis.set_major_formatter("{x:.4g}")
+
+
+def _unit(values: FloatArray) -> float:
+    """Return what values are divided by to be drawn: 1, but for some that are too large or small for an axis."""
+    size = float(np.nanmax(np.abs(values)))
+    return 1.0 if size == 0 or _SMALL < size < 1 / _SMALL else max(math.ulp(0.0), 10.0 ** math.floor(math.log10(size)))
+
+
+def _draw_legend(axes: Axes, results: dict[str, DQEResult]) -> None:
+    handles = drawing.region_handles() + drawing.curve_handles(next(iter(results.values())).curve)
+    axes.legend(handles=handles, loc="center", ncols=2, frameon=False, fontsize=7)
+    axes.set_axis_off()
+
+
+def _draw_detector(time_axes: Axes, curve_axes: Axes, name: str, scores: FloatArray, result: DQEResult) -> None:
+    _draw_line(time_axes, validate.scaled(np.asarray(scores, dtype=float)))
+    time_axes.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1), ylabel="scaled score")
+    drawing.draw_curve(curve_axes, result.curve)
+    _title(time_axes, shortened(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")
+    parts = f"capture {result.capture:.3f}   near miss {result.near_miss:.3f}   false alarm {result.false_alarm:.3f}"
+    _title(curve_axes, f"DQE {result.dqe:.3f}   {parts}", loc="right", fontsize=7)
+
+
+def _draw_line(axes: Axes, values: FloatArray) -> None:
+    x, y = drawing.thinned(values, _BUCKETS)
+    # Point t covers [t, t + 1) of the regions' axis: it is drawn in the middle.
+    # A long series is drawn as a dense band, through which the tints must be seen.
+    axes.plot(x + 0.5, y, color=drawing.INK, linewidth=0.6, alpha=0.6 if len(x) < len(values) else 1.0)
+
+
+def _title(axes: Axes, text: str, **look: Any) -> None:
+    """Write above the axes what may be wider than they are."""
+    axes.set_title(text, **look).set_in_layout(False)
+
+
+def shortened(name: str, longest: int) -> str:
+    """Return a name, without its middle if it is long: names often differ at their ends."""
+    name = printable(name)
+    return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"

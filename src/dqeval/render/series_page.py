@@ -1,0 +1,226 @@
+"""The interactive report: one HTML file with everything in it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import astuple
+from decimal import ROUND_FLOOR, Context, Decimal
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dqeval.analysis.compare import Comparison, compare
+from dqeval.analysis.explain import THRESHOLDS
+from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.score import Progress, dqe_of
+from dqeval.core import thresholds, validate
+from dqeval.core.partition import partition
+from dqeval.core.prepared import scored_as_given
+from dqeval.core.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
+from dqeval.datasets.columns import Data, as_series
+from dqeval.render.drawing import COLOURS
+from dqeval.render.tables import Table, counted, in_html, printable
+from dqeval.support import extras
+from dqeval.support.writing import write_text
+
+_HUGE = float(np.finfo(np.float32).max)  # what lies beyond is drawn there
+
+
+def report(
+    data: Data,
+    path: str | Path,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Write an interactive report on some detectors: one HTML file that needs no server and no network.
+
+    Parameters
+    ----------
+    data : Series, mapping of str to array-like, str or Path
+        See `compare`.
+    path : str or Path
+        Where to write the page.
+    near, period : float, optional
+        The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
+        values.
+    progress : callable, optional
+        Called with the number of steps done, and that of all.
+
+    Returns
+    -------
+    Comparison
+        What the page says of the detectors.
+    """
+    place = validate.path("path", path)
+    series = as_series(data, name=place.stem)
+    comparison = compare(series, near=near, period=period, progress=progress)
+    write_text(place, page(series, comparison))
+    return comparison
+
+
+def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
+    """Return the HTML of the report; with a link back, if it is one of many."""
+    try:
+        from bokeh.resources import INLINE
+    except ImportError:
+        raise ValueError(missing_bokeh()) from None
+    bokeh = INLINE.clone(components=["bokeh"])
+    fields = {
+        "back": f'<nav><a href="{escape(back)}">All series of the benchmark</a></nav>' if back else "",
+        "title": in_html(series.name),
+        "verdict": in_html(comparison.verdict),
+        "summary": _summary(comparison).html(most_rows=None),
+        "panel": comparison.panel_table().html(most_rows=None),
+        "choices": _choices(comparison, "radio"),
+        "overlays": _overlays(comparison),
+        "capture": COLOURS["capture"],
+        "near_miss": COLOURS["near miss"],
+        "false_alarm": COLOURS["false alarm"],
+        "footer": _footer(series, comparison),
+        "css": _own("series_page.css"),
+        "data": _data(series, comparison),
+        "bokeh": "\n".join(bokeh.js_raw),
+        "js": _own("series_page.js"),
+    }
+    # One pass over the template: what is filled in is not searched again.
+    pieces = _own("series_page.html").split("{{")
+    filled = [fields[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])]
+    return pieces[0] + "".join(filled)
+
+
+def missing_bokeh() -> str:
+    """Say what to install where Bokeh is missing."""
+    return f"the report needs Bokeh: {extras.install('report')}"
+
+
+def _own(name: str) -> str:
+    return resources.files("dqeval.render").joinpath(name).read_text(encoding="utf-8")
+
+
+def _summary(comparison: Comparison) -> Table:
+    rows = []
+    for name, panel in comparison.panels.items():
+        parts = [getattr(dqe_of(panel), part) for part in ("dqe", *PARTS)]
+        cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
+        start = comparison.explanations[name]
+        rows.append((name, *cells, str(comparison.wins(name)), start.shown_threshold, f"{start.sdqe:.3f}"))
+    header = ("detector", *COLUMNS, "DQE by chance", "best at events", "start from threshold", "DQE there")
+    return Table(header, rows, marked={(0, 0), (0, 1)})
+
+
+def _choices(comparison: Comparison, kind: str) -> str:
+    name = {"radio": "detector", "checkbox": "overlay"}[kind]
+    return "\n".join(
+        f'<label><input type="{kind}" name="{name}" value="{i}"{" checked" if kind == "radio" and i == 0 else ""}> '
+        f'<span class="swatch" style="--colour: {_colour(i)}"></span>{in_html(detector)}</label>'
+        for i, detector in enumerate(comparison.panels)
+    )
+
+
+def _overlays(comparison: Comparison) -> str:
+    if len(comparison.panels) == 1:
+        return ""
+    return f"<fieldset><legend>Overlay</legend>{_choices(comparison, 'checkbox')}</fieldset>"
+
+
+def _colour(i: int) -> str:
+    from dqeval.render.explorer import DETECTOR_COLOURS
+
+    return DETECTOR_COLOURS[i % len(DETECTOR_COLOURS)]
+
+
+def _footer(series: Series, comparison: Comparison) -> str:
+    from importlib.metadata import version
+
+    size = f"{counted(len(series.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
+    made = f"{size}; {comparison.near}; {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
+    return escape(
+        f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
+    )
+
+
+def _data(series: Series, comparison: Comparison) -> str:
+    """Return all that series_page.js needs, as JSON that may stand inside a script element."""
+    from dqeval.render.explorer import curve_item, time_item
+
+    near = comparison.panels[comparison.best].near
+    regions = partition(series.labels, near=near)
+    data = {
+        "length": len(series.labels),
+        "near": near,
+        "events": [astuple(region) for region in regions.regions],
+        "times": _times(series, regions),
+        "thresholds": thresholds.grid(THRESHOLDS).tolist(),
+        "colours": COLOURS,
+        "values": None if series.values is None else _packed(np.clip(series.values, -_HUGE, _HUGE), "<f4"),
+        "detectors": [_detector(series, found) for found in comparison.explanations.values()],
+        "timePlots": time_item(series),
+        "curvePlot": curve_item(),
+    }
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+
+
+def _times(series: Series, regions: Partition) -> list[str] | None:
+    """Return from when to when each event lasts, if that is known."""
+    if series.timestamps is None:
+        return None
+    times = series.timestamps
+    if times.dtype.kind == "M":  # with no more digits than there are
+        times = np.datetime_as_string(times, unit="auto")
+    return [f"{times[start]} – {times[stop - 1]}" for start, stop in regions.events]
+
+
+def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:
+    labels, raw = validate.labels_and_raw_scores(series.labels, series.scores[explanation.name])
+    scores = scored_as_given(labels, raw).scores
+    levels = thresholds.sampled(scores, partition(labels, near=explanation.result.near), THRESHOLDS).of_point
+    curve = explanation.result.curve
+    return {
+        "name": printable(explanation.name),
+        "start": explanation.step,
+        "startThreshold": explanation.shown_threshold,
+        "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
+        "sentences": [event.sentence for event in explanation.events],
+        "rawThresholds": _raw_thresholds(raw, scores),
+        "scores": _packed(scores, "<f4"),
+        "levels": _packed(levels, "u1"),
+        "means": _thousandths([curve]),
+        "perEvent": _thousandths(list(curve.per_event)),
+    }
+
+
+def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:
+    """Return the thresholds in the units of the scores, with as many digits as tell each from the next."""
+    grid = thresholds.grid(THRESHOLDS).tolist()
+    low, high = float(raw.min()), float(raw.max())
+    if scores is raw:
+        return [f"{t:.4g}" for t in grid]
+    if low == high:
+        return ["none"] * THRESHOLDS
+    step = max((high / THRESHOLDS) - (low / THRESHOLDS), math.ulp(0.0))  # scores may be next to nothing
+    digits = max(4, 2 + math.ceil(math.log10(max(abs(low), abs(high)) / step)))
+    return [_rounded_down(low * (1 - t) + high * t, digits) for t in grid]
+
+
+def _rounded_down(number: float, digits: int) -> str:
+    """Return a number with some digits that is not above it: as a threshold, it detects as much."""
+    exact = Decimal(number)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400))):.{digits}g}"
+
+
+def _thousandths(curves: list[Curve]) -> str:
+    """Return the four scores at each threshold, lowest first, of each curve, as whole thousandths."""
+    rows = [np.column_stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[::-1] for c in curves]
+    return _packed(np.rint(1000 * np.stack(rows)), "<u2")
+
+
+def _packed(array: FloatArray | np.ndarray[Any, Any], kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")

@@ -1,0 +1,1 @@
+"""Helpers that know nothing of anomalies: optional packages, file names, writing, places, versions."""
