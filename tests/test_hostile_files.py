@@ -383,7 +383,7 @@ def test_one_bad_file_does_not_end_the_work_on_others(tmp_path, call):
 
 def test_what_nobody_thought_of_does_not_end_the_work_on_others(tmp_path, call, monkeypatch):
     write_demo(tmp_path / "a.csv")
-    monkeypatch.setattr("dqeval.cli.detect._row", lambda title, source: {}["x"])
+    monkeypatch.setattr("dqeval.cli.datasets._row", lambda title, source: {}["x"])
     done = call("datasets", "list", "a.csv")
     assert (done.code, done.err) == (2, "dqeval: KeyError: 'x'\n")
 

@@ -1,19 +1,21 @@
-"""The screen of ``dqeval demo``."""
+"""``dqeval demo``: what dqeval tells about three detectors on a generated series."""
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from dqeval import datasets
 from dqeval.analysis.score import Scoring, score
-from dqeval.cli.detect import series_columns
-from dqeval.cli.output import bold
+from dqeval.cli import output
+from dqeval.cli.options import writable
+from dqeval.cli.series_files import series_columns, write_columns
 from dqeval.core.types import FloatArray, Series
-from dqeval.datasets import demo
 from dqeval.render.event_outcomes import OUTCOMES, outcome_shares
 from dqeval.render.tables import Page, Table
 
@@ -26,17 +28,37 @@ sharp is clean but blind to one event; late answers too late; jumpy cries wolf.
 This series as a file: dqeval demo -o scores.csv; then: dqeval score scores.csv"""
 
 
+def demo(
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write the series and the scores of its detectors to this CSV file, and show nothing.",
+            callback=writable,
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Show what dqeval tells about three detectors on a generated series."""
+    if path is None:
+        output.say(screen())
+        return
+    write_columns(path, columns())
+    output.tell(f"wrote {path}")
+
+
 def screen() -> str:
     """Return what the demo shows: pictures, scores, outcomes."""
-    series = demo()
+    series = datasets.demo()
     scoring = score([series], metrics=["dqe"])
     tables = [scoring.metric_table(), scoring.event_table("dqe"), _outcome_table(scoring)]
-    return "\n\n".join([_pictures(series), Page([scoring.title, *tables, CLOSING]).text(emphasis=bold)])
+    return "\n\n".join([_pictures(series), Page([scoring.title, *tables, CLOSING]).text(emphasis=output.bold)])
 
 
 def columns() -> dict[str, Any]:
     """Return the series of the demo as the columns of a file, with timestamps."""
-    series = demo()
+    series = datasets.demo()
     times = START + STEP * np.arange(len(series.labels))
     return series_columns(replace(series, timestamps=times))
 

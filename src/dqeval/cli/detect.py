@@ -1,4 +1,4 @@
-"""The commands around detectors: run them on series of any format, and say which there are of both."""
+"""``dqeval detect``: run detectors on series of any format."""
 
 from __future__ import annotations
 
@@ -6,34 +6,25 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.help import App
-from dqeval.cli.options import Detectors, Format, Label, Output, PlainForm, Value
+from dqeval.cli.options import Detectors, Label, OutputFolder, SeriesFiles, Value
+from dqeval.cli.series_files import series_columns, sources_of, write_columns
 from dqeval.support.naming import file_names
-from dqeval.support.writing import write_table
 
 if TYPE_CHECKING:
     from dqeval.core.registry import Detector
     from dqeval.core.types import FloatArray, Series
     from dqeval.datasets.formats import Source
-    from dqeval.render.tables import Page
 
 MOST_LEFT_OUT = 4  # series and detectors that are named
 MODULES = {"deep": "torch"}  # what an extra of the installation is needed for
-
-Places = Annotated[
-    list[Path], typer.Argument(help="Files with labelled series of any format, or folders of them.", metavar="FILE")
-]
-
-datasets = App(help="List labelled series of any format, or generate some.")
 
 
 class UnfitError(ValueError):
@@ -68,57 +59,10 @@ class Outcome:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What a listing says of a series."""
-
-    series: str
-    format: str
-    points: int
-    events: int
-    share_anomalous: float
-    train_stop: int | None
-    period: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A listing of series, to be shown."""
-
-    rows: tuple[Row, ...]
-
-    def page(self) -> Page:
-        """Return a table, one row a series."""
-        from dqeval.render.tables import Page, Table
-
-        header = ("series", "format", "points", "events", "anomalous", "train_stop", "period")
-        return Page([Table(header, [_cells(row) for row in self.rows], text_columns=2)])
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row a series."""
-        return [asdict(row) for row in self.rows]
-
-    def numbers(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {"series": self.records()}
-
-
-def _folder(path: Path) -> Path:
-    """Check before any work is done that this is, or can become, a folder."""
-    if path.exists() and not path.is_dir():
-        raise typer.BadParameter(f"{path} is a file; name a folder")
-    return path
-
-
 def detect(
-    files: Places,
+    files: SeriesFiles,
     detector: Detectors,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
-        ),
-    ],
+    folder: OutputFolder,
     label: Label = None,
     value: Value = None,
     train_stop: Annotated[
@@ -141,7 +85,7 @@ def detect(
     options = {"seed": seed, "device": device}
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
     # Only tables have columns with names of their own.
-    targets = _targets(_sources(files, "table" if columns else "auto"), folder).items()
+    targets = _targets(sources_of(files, "table" if columns else "auto"), folder).items()
     planned = [Job(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
@@ -158,76 +102,7 @@ def detect(
     in_order = [found[job.target] for job in planned]  # they came as they were done
     for sentence in _who_was_left_out(in_order):
         output.tell(sentence)
-    _finish([failure for outcome in in_order for failure in outcome.failures])
-
-
-def detectors() -> None:
-    """List the detectors: what they do, their input, what they need, reference, parameters."""
-    from dqeval.detectors import DETECTORS
-    from dqeval.support import extras
-
-    for detector in DETECTORS:
-        title = f"{output.bold(detector.name)} ({detector.label}), {detector.citation}"
-        output.say_sentences(f"{title}\n    {detector.summary}")
-        columns = "one column" if detector.univariate else "one or several columns"
-        training = "the end of a training part" if detector.trains else "no training"
-        extra = f", {extras.install(detector.extra)}" if detector.extra else ""
-        output.say_sentences(f"    Takes {columns}. Needs {training}{extra}.")
-        parameters = "; ".join(f"{name}: {value}" for name, value in detector.parameters.items())
-        output.say_sentences(f"    Parameters: {parameters or 'none'}.")
-
-
-@datasets.command("list")
-def list_series(
-    files: Places,
-    form: PlainForm = Format.TABLE,
-    path: Output = None,
-) -> None:
-    """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
-    from dqeval.analysis.receipts import jsonable
-    from dqeval.datasets.formats import titles
-
-    sources = _sources(files)
-    rows, failures = [], []
-    with output.progress("datasets list") as tell:
-        for done, (title, source) in enumerate(zip(titles(sources), sources, strict=True), start=1):
-            try:
-                rows.append(_row(title, source))
-            except Exception as error:  # one bad file must not hide the others
-                failures.append(_sentence(error))
-            tell(done, len(sources))
-    listing = Listing(tuple(rows))
-    output.emit(listing, form, path, lambda: jsonable(listing.numbers()))
-    _finish(failures)
-
-
-@datasets.command()
-def generate(
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
-        ),
-    ],
-    count: Annotated[int, typer.Option(help="How many series.", min=1, metavar="NUMBER")] = 6,
-    points: Annotated[int, typer.Option(help="How many points each has.", min=1, metavar="NUMBER")] = 2000,
-    period: Annotated[int, typer.Option(help="Their period, at least 8.", metavar="POINTS")] = 48,
-    events: Annotated[int, typer.Option(help="How many anomalies each has.", min=1, metavar="NUMBER")] = 6,
-    seed: Annotated[int, typer.Option(help="Of the first series; each has the next one.", min=0, metavar="NUMBER")] = 0,
-) -> None:
-    """Generate labelled series to try things on: a CSV file each, with spikes, shifts and changed patterns.
-
-    The names say where training ends, as in the TSB-AD benchmark. There are no scores: dqeval detect adds them.
-    """
-    from dqeval.datasets import synthetic
-    from dqeval.render.tables import counted
-
-    made = [synthetic(n=points, period=period, events=events, seed=seed + i) for i in range(count)]
-    folder.mkdir(parents=True, exist_ok=True)
-    for i, series in enumerate(made, start=seed):
-        name = f"synthetic_{i}_tr_{series.train_stop}_1st_{series.labels.argmax()}.csv"
-        write_columns(folder / name, series_columns(series))
-    output.tell(f"wrote {counted(count, 'file')} to {folder}")
+    output.finish([failure for outcome in in_order for failure in outcome.failures])
 
 
 def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
@@ -247,12 +122,6 @@ def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
 
 def _is_installed(detector: Detector) -> bool:
     return detector.extra is None or find_spec(MODULES[detector.extra]) is not None
-
-
-def _sources(files: Sequence[Path], form: str = "auto") -> list[Source]:
-    from dqeval.datasets.formats import sources
-
-    return list(chain.from_iterable(sources(file, form) for file in files))
 
 
 def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
@@ -326,12 +195,12 @@ def _done(job: Job) -> Outcome:
             try:
                 scores[detector.name] = _scores(detector, series, series.values, job)
             except UnfitError as error:
-                (left_out if job.every else failures).append(_sentence(error))
+                (left_out if job.every else failures).append(output.sentence_of(error))
             except ValueError as error:
-                failures.append(_sentence(error))
+                failures.append(output.sentence_of(error))
         done = _put(job.target, series, series.values, scores) if scores else ""
     except Exception as error:  # one bad file must not end the work on all others
-        return Outcome(job.target, failures=(*failures, _sentence(error)))
+        return Outcome(job.target, failures=(*failures, output.sentence_of(error)))
     if not scores and not failures:
         failures, left_out = left_out, []  # all would have been left out
     return Outcome(job.target, done, tuple(failures), tuple(left_out))
@@ -384,51 +253,8 @@ def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) ->
         scores: FloatArray = detector.function(values, **options)
     except Exception as error:  # one detector that fails on one series must not end the work on all others
         kind = UnfitError if isinstance(error, UnfitError) else ValueError
-        raise kind(f"{series.name}: {detector.name}: {_sentence(error)}") from error
+        raise kind(f"{series.name}: {detector.name}: {output.sentence_of(error)}") from error
     return scores
-
-
-def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = None) -> dict[str, Any]:
-    """Return a series with values as columns that other commands know by name: scores that it had before are kept."""
-    values = series.values
-    assert values is not None
-    columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
-    columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
-    return columns | {"label": series.labels.astype(int), **series.scores, **(scores or {})}
-
-
-def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
-    """Write columns as CSV."""
-    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
-
-
-def _row(title: str, source: Source) -> Row:
-    from dqeval.core.events import find_events
-
-    series = source.read()
-    labels = series.labels.astype(bool)
-    return Row(
-        title,
-        source.format,
-        len(labels),
-        len(find_events(labels)),
-        float(labels.mean()),
-        series.train_stop,
-        series.period,
-    )
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    rest = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
-    return row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}", *rest
-
-
-def _sentence(error: Exception) -> str:
-    """Return what an error says, in one line."""
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    said = " ".join(str(error).split())
-    return said if isinstance(error, (ValueError, ImportError, OSError)) else f"{type(error).__name__}: {said}"
 
 
 def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
@@ -445,11 +271,3 @@ def _who_was_left_out(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from (f"left out: {sentence}" for sentence in found[:MOST_LEFT_OUT])
     if len(found) > MOST_LEFT_OUT:
         yield f"left out, for the same or like reasons: {len(found) - MOST_LEFT_OUT:,} more"
-
-
-def _finish(failures: Sequence[str]) -> None:
-    """Say what went wrong, and exit with code 2 if anything did: 1 is for verdicts."""
-    for failure in failures:
-        output.tell(failure)
-    if failures:
-        raise typer.Exit(2)

@@ -43,6 +43,13 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
+def _folder(path: Path) -> Path:
+    """Check before any work is done that this is, or can become, a folder."""
+    if path.exists() and not path.is_dir():
+        raise typer.BadParameter(f"{path} is a file; name a folder")
+    return path
+
+
 def _page(path: Path) -> Path:
     check_page(path)
     writable(path)
@@ -89,6 +96,9 @@ SEVERAL = "Separate several with commas, or repeat the option."
 FORMATS = "|".join(Format)
 
 Files = Annotated[list[Path], typer.Argument(help=FILES_HELP, metavar="FILE")]
+SeriesFiles = Annotated[
+    list[Path], typer.Argument(help="Files with labelled series of any format, or folders of them.", metavar="FILE")
+]
 Label = Annotated[
     str | None, typer.Option(help="Column of the labels, if not called label or is_anomaly.", metavar="COLUMN")
 ]
@@ -128,6 +138,12 @@ Period = Annotated[
 Form = Annotated[Format, typer.Option("--format", help="How to write the results; JSON is a receipt.", metavar=FORMATS)]
 PlainForm = Annotated[Format, typer.Option("--format", help="How to write the results.", metavar=FORMATS)]
 Output = Annotated[Path | None, _output("Write to this file instead of standard output.")]
+OutputFolder = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
+    ),
+]
 Page = Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.", callback=_page, metavar="FILE")]
 Pages = Annotated[
     Path,

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,22 @@ def say_sentences(text: str) -> None:
 def tell(sentence: str) -> None:
     """Say on standard error what is being done."""
     typer.echo(wrapped(f"dqeval: {printable(sentence)}", width_of(sys.stderr)), err=True)
+
+
+def sentence_of(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    said = " ".join(str(error).split())
+    return said if isinstance(error, (ValueError, ImportError, OSError)) else f"{type(error).__name__}: {said}"
+
+
+def finish(failures: Sequence[str]) -> None:
+    """Say what went wrong, and exit with code 2 if anything did: 1 is for verdicts."""
+    for failure in failures:
+        tell(failure)
+    if failures:
+        raise typer.Exit(2)
 
 
 def width_of(stream: Any) -> int | None:

@@ -1,14 +1,16 @@
-"""What there is to choose from, as commands list it."""
+"""``dqeval metrics``: what there is to choose from."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from dqeval.cli import output
+from dqeval.cli.options import Format, Output, PlainForm
 from dqeval.core.registry import METRICS, Metric
 from dqeval.render.tables import Page
 
 
-class Metrics:
+class MetricList:
     """The registered metrics: what each is, takes, follows and costs."""
 
     def page(self) -> Page:
@@ -34,6 +36,12 @@ class Metrics:
     def numbers(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
         return {"metrics": self.records()}
+
+
+def metrics(form: PlainForm = Format.TABLE, path: Output = None) -> None:
+    """List the metrics: input, parameters, reference, cost."""
+    found = MetricList()
+    output.emit(found, form, path, found.numbers)
 
 
 def _paragraph(metric: Metric) -> str:

@@ -1,0 +1,25 @@
+"""``dqeval compare``: the detectors of a series beside each other."""
+
+from __future__ import annotations
+
+from dqeval.cli import gate
+from dqeval.cli.options import FailUnder, Files, Form, Format, Label, NearRange, Output, Period, Score, Value
+from dqeval.cli.results import Chosen, show
+
+
+def compare(
+    files: Files,
+    near: NearRange = None,
+    period: Period = None,
+    label: Label = None,
+    value: Value = None,
+    score: Score = None,
+    form: Form = Format.TABLE,
+    path: Output = None,
+    fail_under: FailUnder = None,
+) -> None:
+    """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
+    limits = gate.limits(fail_under, gate.all_names())
+    parameters = {"near": near, "period": period}
+    result = show("compare", files, Chosen(label, value, score), parameters, form=form, output=path)
+    gate.enforce(limits, gate.values_of(result))

@@ -1,0 +1,123 @@
+"""``dqeval datasets``: list labelled series of any format, or generate some."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqeval.cli import output
+from dqeval.cli.help import App
+from dqeval.cli.options import Format, Output, OutputFolder, PlainForm, SeriesFiles
+from dqeval.cli.series_files import series_columns, sources_of, write_columns
+
+if TYPE_CHECKING:
+    from dqeval.datasets.formats import Source
+    from dqeval.render.tables import Page
+
+datasets = App(help="List labelled series of any format, or generate some.")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a listing says of a series."""
+
+    series: str
+    format: str
+    points: int
+    events: int
+    share_anomalous: float
+    train_stop: int | None
+    period: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A listing of series, to be shown."""
+
+    rows: tuple[Row, ...]
+
+    def page(self) -> Page:
+        """Return a table, one row a series."""
+        from dqeval.render.tables import Page, Table
+
+        header = ("series", "format", "points", "events", "anomalous", "train_stop", "period")
+        return Page([Table(header, [_cells(row) for row in self.rows], text_columns=2)])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row a series."""
+        return [asdict(row) for row in self.rows]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {"series": self.records()}
+
+
+@datasets.command("list")
+def list_series(
+    files: SeriesFiles,
+    form: PlainForm = Format.TABLE,
+    path: Output = None,
+) -> None:
+    """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
+    from dqeval.analysis.receipts import jsonable
+    from dqeval.datasets.formats import titles
+
+    sources = sources_of(files)
+    rows, failures = [], []
+    with output.progress("datasets list") as tell:
+        for done, (title, source) in enumerate(zip(titles(sources), sources, strict=True), start=1):
+            try:
+                rows.append(_row(title, source))
+            except Exception as error:  # one bad file must not hide the others
+                failures.append(output.sentence_of(error))
+            tell(done, len(sources))
+    listing = Listing(tuple(rows))
+    output.emit(listing, form, path, lambda: jsonable(listing.numbers()))
+    output.finish(failures)
+
+
+@datasets.command()
+def generate(
+    folder: OutputFolder,
+    count: Annotated[int, typer.Option(help="How many series.", min=1, metavar="NUMBER")] = 6,
+    points: Annotated[int, typer.Option(help="How many points each has.", min=1, metavar="NUMBER")] = 2000,
+    period: Annotated[int, typer.Option(help="Their period, at least 8.", metavar="POINTS")] = 48,
+    events: Annotated[int, typer.Option(help="How many anomalies each has.", min=1, metavar="NUMBER")] = 6,
+    seed: Annotated[int, typer.Option(help="Of the first series; each has the next one.", min=0, metavar="NUMBER")] = 0,
+) -> None:
+    """Generate labelled series to try things on: a CSV file each, with spikes, shifts and changed patterns.
+
+    The names say where training ends, as in the TSB-AD benchmark. There are no scores: dqeval detect adds them.
+    """
+    from dqeval.datasets import synthetic
+    from dqeval.render.tables import counted
+
+    made = [synthetic(n=points, period=period, events=events, seed=seed + i) for i in range(count)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for i, series in enumerate(made, start=seed):
+        name = f"synthetic_{i}_tr_{series.train_stop}_1st_{series.labels.argmax()}.csv"
+        write_columns(folder / name, series_columns(series))
+    output.tell(f"wrote {counted(count, 'file')} to {folder}")
+
+
+def _row(title: str, source: Source) -> Row:
+    from dqeval.core.events import find_events
+
+    series = source.read()
+    labels = series.labels.astype(bool)
+    return Row(
+        title,
+        source.format,
+        len(labels),
+        len(find_events(labels)),
+        float(labels.mean()),
+        series.train_stop,
+        series.period,
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    rest = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
+    return row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}", *rest

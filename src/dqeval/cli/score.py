@@ -1,0 +1,48 @@
+"""``dqeval score``: every detector with every metric."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dqeval.cli import gate, output
+from dqeval.cli.options import FailUnder, Files, Form, Format, Label, Metrics, NearRange, Output, Period, Score, Value
+from dqeval.cli.results import Chosen, show
+
+
+def score(
+    files: Files,
+    metrics: Metrics = None,
+    near: NearRange = None,
+    period: Period = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Integrate DQE over all thresholds, not 100.")] = False,
+    per_event: Annotated[bool, typer.Option("--per-event", help="Show every event too.")] = False,
+    label: Label = None,
+    value: Value = None,
+    score: Score = None,
+    form: Form = Format.TABLE,
+    path: Output = None,
+    fail_under: FailUnder = None,
+) -> None:
+    """Score every detector with every metric; of several files, show the means too."""
+    names = _metric_names(metrics)
+    limits = gate.limits(fail_under, gate.names_with(names))
+    parameters = {
+        "metrics": names,
+        "near": near,
+        "period": period,
+        "thresholds": "exact" if exact else 100,
+        "per_event": per_event,
+    }
+    result = show("score", files, Chosen(label, value, score), parameters, form=form, output=path)
+    for sentence in getattr(result, "warnings", ()):
+        output.tell(f"warning: {sentence}")
+    gate.enforce(limits, gate.values_of(result))
+
+
+def _metric_names(given: list[str] | None) -> list[str]:
+    """Return the names of the metrics that were asked for; all if none were."""
+    from dqeval.core.registry import ALL, METRICS
+
+    return [metric.name for metric in METRICS.chosen(given or [ALL])]

@@ -1,0 +1,35 @@
+"""Labelled series in files of any format, as commands that run detectors read and write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dqeval.support.writing import write_table
+
+if TYPE_CHECKING:
+    from dqeval.core.types import FloatArray, Series
+    from dqeval.datasets.formats import Source
+
+
+def sources_of(files: Sequence[Path], form: str = "auto") -> list[Source]:
+    """Return the series in files and folders."""
+    from dqeval.datasets.formats import sources
+
+    return list(chain.from_iterable(sources(file, form) for file in files))
+
+
+def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = None) -> dict[str, Any]:
+    """Return a series with values as columns that other commands know by name: scores that it had before are kept."""
+    values = series.values
+    assert values is not None
+    columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
+    columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
+    return columns | {"label": series.labels.astype(int), **series.scores, **(scores or {})}
+
+
+def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns as CSV."""
+    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
