@@ -8,7 +8,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy import stats
 
-from dqeval.bench.ranking import Ranking, Significance, Standing, _ranks, groups, rank_rows
+from dqeval.bench.ranking import Ranking, rank_rows
+from dqeval.bench.statistics import Significance, Standing, groups, ranks_of
 from dqeval.render.diagram import critical_difference, size_of
 
 # Demšar (2006), JMLR 7, Table 6: AUC of C4.5 and of three variants of it on 14 data sets.
@@ -54,7 +55,7 @@ def drawn(ax, label):
 
 
 def test_published_ranks():
-    ranks = _ranks(PUBLISHED)
+    ranks = ranks_of(PUBLISHED)
     assert ranks[0].tolist() == [4, 3, 2, 1]
     assert ranks[5].tolist() == [1, 2.5, 4, 2.5]
     assert ranks[9].tolist() == [2.5, 2.5, 2.5, 2.5]
@@ -63,7 +64,7 @@ def test_published_ranks():
 
 def test_published_friedman_statistic():
     n, k = PUBLISHED.shape
-    ranks = _ranks(PUBLISHED)
+    ranks = ranks_of(PUBLISHED)
     squares = (ranks.mean(axis=0) ** 2).sum()
     plain = 12 * n / (k * (k + 1)) * (squares - k * (k + 1) ** 2 / 4)
     assert round(plain, 2) == 9.28
@@ -83,7 +84,7 @@ def test_published_friedman_statistic():
 def test_published_groups(level, critical, expected):
     """Nemenyi's test: two differ if their average ranks are further apart than the critical difference."""
     n, k = PUBLISHED.shape
-    mean = dict(zip(VARIANTS, _ranks(PUBLISHED).mean(axis=0), strict=True))
+    mean = dict(zip(VARIANTS, ranks_of(PUBLISHED).mean(axis=0), strict=True))
     difference = stats.studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
     assert round(difference, 2) == critical
     order = sorted(VARIANTS, key=mean.__getitem__)

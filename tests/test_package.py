@@ -25,7 +25,7 @@ LAYERS = [
     {"metrics", "|", "datasets", "detectors"},
     {"analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.check", "analysis.score"},
     {"analysis.explain", "analysis.compare", "bench"},
-    {"render", "analysis.several", "analysis.receipts"},
+    {"render", "analysis.several", "analysis.receipts", "analysis.verify"},
     {"experiments"},
     {"cli"},
 ]

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dqeval import bench
-from dqeval.bench.ranking import groups, holm, rank_rows
+from dqeval.bench.ranking import rank_rows
+from dqeval.bench.statistics import groups, holm
 
 
 def rows(cube, metrics=("dqe", "auc_roc")):

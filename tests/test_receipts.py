@@ -14,7 +14,9 @@ import pytest
 import dqeval
 from commands import caller, write_demo
 from dqeval.analysis import receipts
-from dqeval.analysis.receipts import HashingReader, compute, jsonable, read_input, read_receipt, receipt, verify
+from dqeval.analysis import verify as verification
+from dqeval.analysis.receipts import HashingReader, compute, jsonable, read_input, receipt
+from dqeval.analysis.verify import read_receipt, verify
 
 PARAMETERS = {
     "score": {"metrics": ["dqe", "vus_pr"], "near": None, "period": 48, "thresholds": "exact", "per_event": True},
@@ -302,7 +304,7 @@ def without(content, place):
 @pytest.fixture
 def remembering(monkeypatch):
     """Make a receipt again only where something changed that it follows from."""
-    make, kept = receipts._made_again, {}
+    make, kept = verification._made_again, {}
 
     def remembered(given, files, progress):
         inputs = [[item["name"], item["file"], item["columns"]] for item in given["inputs"]]
@@ -311,7 +313,7 @@ def remembering(monkeypatch):
             kept[key] = make(given, files, progress)
         return kept[key]
 
-    monkeypatch.setattr(receipts, "_made_again", remembered)
+    monkeypatch.setattr(verification, "_made_again", remembered)
     monkeypatch.setattr(receipts, "compare", partial(receipts.compare, repeats=2))
 
 
@@ -351,7 +353,7 @@ def test_no_change_of_a_receipt_goes_unnoticed(tmp_path, remembering, command):
         for content in edited:
             if not holds(content, file):
                 continue
-            if place in receipts.INFORMATION:
+            if place in verification.INFORMATION:
                 assert isinstance(content[place[0]], (str, dict)), place
             else:
                 # The same columns or metrics in another order, or a check of fewer columns that finds as much.
@@ -363,7 +365,7 @@ def test_no_change_of_a_receipt_goes_unnoticed(tmp_path, remembering, command):
     assert not holds({**found, "versions.numpy": "x"}, file)
 
 
-@pytest.mark.parametrize("place", sorted(receipts.INFORMATION))
+@pytest.mark.parametrize("place", sorted(verification.INFORMATION))
 def test_versions_are_texts_that_must_be_there(file, remembering, place):
     found = made("check", file)
     assert holds(changed(found, place, "another"), file)
@@ -373,12 +375,12 @@ def test_versions_are_texts_that_must_be_there(file, remembering, place):
 
 
 def test_counts_must_be_exact_and_truths_no_numbers():
-    assert receipts._same(24, 24.0)
-    assert not receipts._same(10**10 + 1, 10**10)
-    assert not receipts._same(1600 + 1e-7, 1600)
-    assert not receipts._same(1, True)
-    assert not receipts._same(1.0, False)
-    assert not receipts._same(True, 1.0)
+    assert verification._same(24, 24.0)
+    assert not verification._same(10**10 + 1, 10**10)
+    assert not verification._same(1600 + 1e-7, 1600)
+    assert not verification._same(1, True)
+    assert not verification._same(1.0, False)
+    assert not verification._same(True, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -406,7 +408,7 @@ def test_files_that_are_too_large_for_receipts(tmp_path, monkeypatch):
     path = tmp_path / "receipt.json"
     path.write_text('{"a": 1}')
     assert read_receipt(path) == {"a": 1}
-    monkeypatch.setattr(receipts, "MOST_BYTES", 7)
+    monkeypatch.setattr(verification, "MOST_BYTES", 7)
     with pytest.raises(ValueError, match=r"receipt\.json: this is larger than 7 bytes, and so not a receipt"):
         read_receipt(path)
 

@@ -22,7 +22,7 @@ def verify(
     path: Output = None,
 ) -> None:
     """Compute the numbers of a receipt again and compare: exit code 1 if they, or the files, are not the same."""
-    from dqeval.analysis.receipts import read_receipt, verify
+    from dqeval.analysis.verify import read_receipt, verify
 
     content = read_receipt(receipt)
     with output.progress("verify") as tell:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from dqeval.core.types import PARTS
+
 ALL = "all"  # what people write for every entry
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -331,3 +333,10 @@ def metric(
         return function
 
     return add
+
+
+def label_of(metric: str) -> str:
+    """Return what a metric, or a part of DQE, is called in tables; its name if it is not known here."""
+    if metric in PARTS:
+        return metric.replace("_", " ")
+    return METRICS[metric].label if metric in METRICS.names else metric

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dqeval.analysis.panel import panel
-from dqeval.bench.ranking import label_of
-from dqeval.core.registry import experiment
+from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import BoolArray
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import (

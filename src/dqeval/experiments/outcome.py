@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dqeval.bench.ranking import label_of
+from dqeval.core.registry import label_of
 from dqeval.render.figure import save
 from dqeval.render.tables import Page, Table, counted, in_csv
 from dqeval.support.writing import write_table, write_text

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from dqeval.bench.jobs import Job
 from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.ranking import Ranking, label_of, rank_rows, scipy_stats
-from dqeval.core.registry import experiment
+from dqeval.bench.ranking import Ranking, rank_rows
+from dqeval.bench.statistics import scipy_stats
+from dqeval.core.registry import experiment, label_of
 from dqeval.experiments.detector_runs import (
     NAMES,
     Runs,

@@ -11,10 +11,9 @@ import numpy as np
 
 from dqeval.analysis.panel import panel
 from dqeval.bench.jobs import Job
-from dqeval.bench.ranking import label_of
 from dqeval.core import validate
 from dqeval.core.partition import partition
-from dqeval.core.registry import experiment
+from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import BoolArray, FloatArray
 from dqeval.experiments.detector_runs import (
     failures_sentence,

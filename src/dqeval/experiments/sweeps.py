@@ -10,9 +10,8 @@ import numpy as np
 
 from dqeval import metrics
 from dqeval.analysis.panel import panel
-from dqeval.bench.ranking import label_of
 from dqeval.core.events import find_events
-from dqeval.core.registry import experiment
+from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import PAPER_METRICS, Cell, Claim, Outcome, metric_header

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dqeval.bench.ranking import label_of
+from dqeval.core.registry import label_of
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, Claim
 
 

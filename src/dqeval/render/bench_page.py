@@ -18,9 +18,10 @@ from dqeval.analysis.score import Progress
 from dqeval.bench.jobs import DETECT, EVALUATE
 from dqeval.bench.kept import kept
 from dqeval.bench.plan import Plan
-from dqeval.bench.ranking import LEVEL, Ranking, Standing, label_of, rank_store
+from dqeval.bench.ranking import Ranking, rank_store
+from dqeval.bench.statistics import LEVEL, Standing
 from dqeval.bench.store import Store
-from dqeval.core.registry import METRICS
+from dqeval.core.registry import METRICS, label_of
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.drawing import COLOURS, INK, require_matplotlib
 from dqeval.render.drilldown import NONE, Case, Pages, cases_of, folder_of, write_pages

@@ -40,7 +40,7 @@ def critical_difference(ranking: Ranking, ax: Axes | None = None) -> Axes:
     Notes
     -----
     Rank 1, the best, is on the left. A bar joins detectors no two of which differ; where bars overlap, a detector
-    belongs to several such groups. By which tests: see `dqeval.bench.ranking.Significance`.
+    belongs to several such groups. By which tests: see `dqeval.bench.statistics.Significance`.
 
     References
     ----------

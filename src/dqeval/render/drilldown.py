@@ -15,7 +15,8 @@ from dqeval.analysis.compare import compare
 from dqeval.analysis.score import Progress
 from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
 from dqeval.bench.plan import Plan, PlannedSeries
-from dqeval.bench.ranking import agreement_of, cube_of
+from dqeval.bench.ranking import cube_of
+from dqeval.bench.statistics import agreement_of
 from dqeval.core.types import FloatArray, Series
 from dqeval.render.series_page import missing_bokeh, page
 from dqeval.render.tables import best_of, listed

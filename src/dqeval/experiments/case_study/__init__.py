@@ -11,10 +11,9 @@ import numpy as np
 
 from dqeval.analysis.evaluate import evaluate
 from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.ranking import label_of
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.registry import experiment
+from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import COLUMNS, BoolArray, FloatArray, Scores
 from dqeval.detectors import windows
 from dqeval.experiments import score_plots

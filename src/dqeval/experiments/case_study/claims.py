@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dqeval.bench.ranking import label_of
+from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
 from dqeval.experiments.case_study.numbers import Form, event_row
 from dqeval.experiments.outcome import PAPER_METRICS, Claim
