@@ -17,8 +17,8 @@ from dqeval import bench
 from dqeval.bench import crew as crew_module
 from dqeval.bench import tasks as tasks_module
 from dqeval.bench.crew import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, crew_for, worked_off
-from dqeval.bench.dispatch import Waiting, outcomes
-from dqeval.bench.jobs import Outcome, failed
+from dqeval.bench.dispatch import Waiting, job_results
+from dqeval.bench.jobs import JobResult, failed
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
@@ -202,7 +202,9 @@ def test_a_worker_with_another_version_is_refused_unless_asked_for(tmp_path):
     pytest.importorskip("distributed")
     other = tmp_path / "other" / "dqeval"
     shutil.copytree(Path(dqeval.__file__).parent, other, ignore=shutil.ignore_patterns("__pycache__"))
-    (other / "evaluation.py").write_text((other / "evaluation.py").read_text() + "# Changed.\n")
+    (other / "analysis" / "panel_result.py").write_text(
+        (other / "analysis" / "panel_result.py").read_text() + "# Changed.\n"
+    )
     plan = {**SMALL, "seeds": [0]}
     with Processes(tmp_path, python_path=[str(tmp_path / "other")]) as processes:
         processes.worker()
@@ -314,7 +316,7 @@ class Odd(Crew):
 
     def submit_jobs(self, tasks):
         self.sizes.append(len(tasks))
-        answer = self.answers.pop(0) if self.answers else [Outcome()] * len(tasks)
+        answer = self.answers.pop(0) if self.answers else [JobResult()] * len(tasks)
         future = Future()
         if isinstance(answer, Exception):
             future.set_exception(answer)
@@ -328,27 +330,27 @@ def jobs(folder, count):
 
 
 def done(crew, jobs, expected=""):
-    return [outcome for ended in outcomes(crew, jobs, expected) for _, outcome in ended]
+    return [outcome for ended in job_results(crew, jobs, expected) for _, outcome in ended]
 
 
 def test_short_jobs_go_together(tmp_path):
-    crew = Odd([Outcome(seconds=SLICE / 10)])
+    crew = Odd([JobResult(seconds=SLICE / 10)])
     assert len(done(crew, jobs(tmp_path, 500))) == 500
     assert crew.sizes[:2] == [1, 10]
     assert max(crew.sizes) == TOGETHER
-    crew = Odd([Outcome(seconds=SLICE)])
+    crew = Odd([JobResult(seconds=SLICE)])
     assert len(done(crew, jobs(tmp_path, 3))) == 3
     assert crew.sizes[:2] == [1, 1]
 
 
 def test_what_a_batch_has_not_done_is_done_later(tmp_path):
-    crew = Odd([Outcome()], [Outcome()] * 30, [Outcome()])
+    crew = Odd([JobResult()], [JobResult()] * 30, [JobResult()])
     assert len(done(crew, jobs(tmp_path, 101))) == 101
     assert crew.sizes == [1, 100, 70, 69]
 
 
 def test_of_a_batch_that_is_lost_each_job_is_done_alone(tmp_path):
-    crew = Odd([Outcome()], RuntimeError("lost"), [Outcome()], RuntimeError("lost"))
+    crew = Odd([JobResult()], RuntimeError("lost"), [JobResult()], RuntimeError("lost"))
     found = done(crew, jobs(tmp_path, 4))
     assert crew.sizes == [1, 3, 1, 1, 1]
     (lost,) = (outcome for outcome in found if outcome.failed)
@@ -359,7 +361,7 @@ def test_a_job_of_another_detector_may_be_long(tmp_path):
     short, long = (Task(one_job(tmp_path, name), "", "") for name in ("quick", "slow"))
     waiting = Waiting(iter([short, short, short, long, short]), TOGETHER)
     assert waiting.take() == [short]
-    assert waiting.back([short], [Outcome()]) == [(short, Outcome())]
+    assert waiting.back([short], [JobResult()]) == [(short, JobResult())]
     assert waiting.take() == [short, short]
     assert waiting.take() == [long]
     assert waiting.take() == [short]
@@ -373,13 +375,13 @@ def test_a_worker_without_dqeval(tmp_path):
 
 def test_other_versions(tmp_path):
     theirs = json.dumps({**json.loads(versions()), "numpy": "1.0"})
-    answer = [Outcome(versions=theirs, host="node7")]
+    answer = [JobResult(versions=theirs, host="node7")]
     with pytest.raises(ValueError, match=r"a worker on node7 works with other versions: numpy 1\.0 there and "):
         done(Odd(answer), jobs(tmp_path, 1), versions())
     assert done(Odd(answer), jobs(tmp_path, 1), "") == answer
     assert done(Odd([failed(one_job(tmp_path, "quick"), "lost", "")]), jobs(tmp_path, 1), versions())
     with pytest.raises(ValueError, match="works with other versions: dqeval None there"):
-        done(Odd([Outcome()]), jobs(tmp_path, 1), versions())
+        done(Odd([JobResult()]), jobs(tmp_path, 1), versions())
     assert difference(NOBODY, versions()).startswith(f"dqeval None there and {dqeval.__version__} here, kernels None")
 
 

@@ -14,7 +14,7 @@ from dqeval.bench.ranking import rank
 from dqeval.render import bench_page as bench_module
 from dqeval.render.bench_page import bench_report
 from dqeval.render.drilldown import _drawn, cases_of
-from dqeval.render.tables import listed
+from dqeval.render.tables import in_words
 from test_page import BROWSER_OPTIONS, BROWSERS
 
 DATA = """
@@ -397,9 +397,9 @@ def test_nothing_is_shown_as_minus_zero():
 
 
 def test_names_in_words():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c", "d"]) == "a, b, c and d"
-    assert listed(list("abcdef")) == "a, b, c and 3 others"
+    assert in_words(["a"]) == "a"
+    assert in_words(["a", "b", "c", "d"]) == "a, b, c and d"
+    assert in_words(list("abcdef")) == "a, b, c and 3 others"
 
 
 def test_in_a_browser(folder):

@@ -9,7 +9,7 @@ import pytest
 
 import dqeval
 from conftest import DATA
-from dqeval.core.types import PARTS, Scores, Series
+from dqeval.core.types import SCORE_NAMES, Scores, Series
 from dqeval.experiments import case_study as studying
 from dqeval.experiments.case_study import (
     best_shift,
@@ -218,7 +218,7 @@ class TestGeneratedCase:
                 dqe = found[by, "generated case", detector, "dqe"]
                 assert dqe == found[by, "generated components", detector, "dqe"]
             assert found[OURS, "generated near range", detector, "DQE with period/2"] == dqe
-            for part in ("dqe", *PARTS):
+            for part in SCORE_NAMES:
                 sampled = found[OURS, "generated components", detector, part]
                 assert abs(found[OURS, "generated exact thresholds", detector, part] - sampled) < 0.02
 

@@ -15,7 +15,7 @@ from dqeval.analysis.score import panels as panels_of
 from dqeval.core import validate
 from dqeval.core.types import PARTS, EventScores
 from dqeval.datasets.columns import Data, as_series
-from dqeval.render.tables import Page, Table, best_of, counted
+from dqeval.render.tables import Page, Table, best_of, counted, in_words
 
 SAME = 0.0005  # values that are closer print alike
 SHOWN_OTHERS = 3
@@ -106,7 +106,7 @@ class Comparison:
             shown[-1:] = [f"{len(others) - SHOWN_OTHERS + 1} others"]
         equals = best_of(list(values.values()))
         lead = "is best" if len(equals) == 1 else f"is one of {len(equals)} best"
-        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {_listed(shown)}; {level}."
+        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {in_words(shown)}; {level}."
 
     def _reason(self) -> str:
         best, *others = self.explanations.values()
@@ -350,7 +350,7 @@ def _disagreements(
         metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric]))
         if metrics and (by := a["dqe"] - b["dqe"]) >= noise["dqe"]:
             part = _explaining(explanations[better], explanations[worse])
-            names = _listed([a.labels[metric] for metric in metrics])
+            names = in_words([a.labels[metric] for metric in metrics], most=len(metrics))
             prefer = f"{names} prefer{'s' if len(metrics) == 1 else ''} {worse} to {better}"
             dqe = f"DQE does not ({b['dqe']:.3f} against {a['dqe']:.3f})"
             why = _cost_more(explanations[worse], explanations[better], part) if part else "no single part explains it"
@@ -377,7 +377,3 @@ def _cost_more(worse: Explanation, better: Explanation, part: str) -> str:
         return f"{TROUBLE[part]} bring {better.name} {-less:.3f}, and {worse.name} {-more:.3f}"
     others = f"and bring {better.name} {-less:.3f}" if less < 0 else f"{better.name} {less:.3f}"
     return f"{TROUBLE[part]} cost {worse.name} {more:.3f}, {others}"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -19,7 +19,7 @@ from dqeval.core.pieces import belonging_to_captures, parts_in
 from dqeval.core.prepared import Scored, scored_as_given
 from dqeval.core.types import PARTS, BoolArray, Curve, EventScores, FloatArray, IntArray, Numbers, Partition
 from dqeval.metrics import dqe
-from dqeval.render.tables import listed
+from dqeval.render.tables import in_words
 
 THRESHOLDS = 100
 MOST_IMPROVEMENTS = 3
@@ -251,7 +251,7 @@ class _Explaining:
             which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
             verb = "scores" if len(peaks) == 1 else "score"
             steps.append(f"silence {which} around {place}, which {verb} up to {digits.shown(raw[peaks].max())}")
-        words = listed(steps)
+        words = in_words(steps)
         return words[0].upper() + words[1:]
 
 

@@ -15,7 +15,7 @@ from dqeval.analysis.panel_result import Evaluation
 from dqeval.core import validate
 from dqeval.core.near import estimated
 from dqeval.core.partition import partition
-from dqeval.core.types import MEANING, PARTS, Combined, DQEResult, Partition, Series
+from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Partition, Series
 from dqeval.core.validate import Undefined, UndefinedError
 from dqeval.render.tables import Page, Table, best_of, counted
 
@@ -123,7 +123,7 @@ class Scoring:
             parts += [self._mean_event_table()] if self._has_dqe else []
             parts.append(self._series_table())
         if self.per_event:
-            parts += [self.event_table(part) for part in ("dqe", *PARTS)]
+            parts += [self.event_table(part) for part in SCORE_NAMES]
         notes = list(self._notes())
         return Page([*parts, *(["\n".join(notes)] if notes else [])])
 
@@ -453,6 +453,6 @@ def _metric_rows(found: Evaluation, *, per_event: bool) -> Iterator[dict[str, An
 
 def _event_rows(found: Evaluation) -> Iterator[dict[str, Any]]:
     for event in dqe_of(found).per_event:
-        for part in ("dqe", *PARTS):
+        for part in SCORE_NAMES:
             value = getattr(event, part)
             yield {"metric": part, "start": event.start, "stop": event.stop, "value": value, "best_threshold": None}

@@ -12,7 +12,7 @@ from dqeval.analysis.check import Checked
 from dqeval.analysis.compare import Comparison
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.score import best_marked, left_out_sentence, named_values
-from dqeval.core.types import PARTS
+from dqeval.core.types import SCORE_NAMES
 from dqeval.render.tables import Page, Table
 
 Values = Mapping[str, Mapping[str, float]]  # by detector, then by name of a metric or of a part of DQE
@@ -111,7 +111,7 @@ def values_of(result: Result) -> Values:
     if isinstance(result, Comparison):
         return {name: named_values(panel) for name, panel in result.panels.items()}
     if isinstance(result, Explanations):
-        return {item.name: {part: getattr(item.result, part) for part in ("dqe", *PARTS)} for item in result.items}
+        return {item.name: {part: getattr(item.result, part) for part in SCORE_NAMES} for item in result.items}
     return {}
 
 

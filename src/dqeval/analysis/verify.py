@@ -12,7 +12,7 @@ from typing import Any
 
 from dqeval.analysis.receipts import compute, names_in_receipt, read_input, receipt
 from dqeval.analysis.score import Progress
-from dqeval.render.tables import Page, counted, listed, printable
+from dqeval.render.tables import Page, counted, in_words, printable
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
@@ -150,7 +150,7 @@ def _trouble(given: Any) -> str:
         return "it is no JSON object"
     command, parameters = given.get("command"), given.get("parameters")
     if not isinstance(command, str) or command not in _PARAMETERS:
-        return f"its command is none of {listed(list(_PARAMETERS))}"
+        return f"its command is none of {in_words(list(_PARAMETERS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
         return "its inputs are not each a file with a name and columns"
     names = _PARAMETERS[command]

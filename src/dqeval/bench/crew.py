@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from dqeval.bench.jobs import Outcome
+from dqeval.bench.jobs import JobResult
 from dqeval.bench.pool import InProcess, Limits, LocalPool
 from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
 from dqeval.core import validate
@@ -58,7 +58,7 @@ class Crew:
         """Hand over one piece of work."""
         return self._executor.submit(function, argument)
 
-    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[Outcome]]:
+    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[JobResult]]:
         """Hand over jobs, which give an outcome each; if there is not one for all, the last are to be done again."""
         return self.submit(do_all, tasks)
 
@@ -100,7 +100,7 @@ class Cluster(Crew):
         future: Future[Any] = self._reached(super().submit, function, argument)
         return future
 
-    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[Outcome]]:
+    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[JobResult]]:
         """Hand over jobs, each of which is guarded on its worker."""
         return self.submit(do_guarded, Batch(tasks, self._limits, self._run))
 

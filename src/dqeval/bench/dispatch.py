@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from dqeval.bench.crew import Crew, worked_off
-from dqeval.bench.jobs import Job, Outcome, failed
+from dqeval.bench.jobs import Job, JobResult, failed
 from dqeval.bench.pool import WorkFailedError
 from dqeval.bench.tasks import SLICE, Task, failed_here
 from dqeval.support.versions import NOBODY, difference
 
 
-def outcomes(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list[tuple[Task, Outcome]]]:
+def job_results(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list[tuple[Task, JobResult]]]:
     """Yield tasks with what came of them, as they end; none now and then.
 
     Parameters
@@ -27,7 +27,7 @@ def outcomes(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list[tu
     """
     waiting = Waiting((Task(job, job.id, expected) for job in jobs), crew.together)
 
-    def start() -> tuple[Future[list[Outcome]], list[Task]] | None:
+    def start() -> tuple[Future[list[JobResult]], list[Task]] | None:
         tasks = waiting.take()
         return (crew.submit_jobs(tasks), tasks) if tasks else None
 
@@ -66,7 +66,7 @@ class Waiting:
             batch.append(task)
         return batch
 
-    def back(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[tuple[Task, Outcome]]:
+    def back(self, tasks: Sequence[Task], outcomes: Sequence[JobResult]) -> list[tuple[Task, JobResult]]:
         """Return the tasks that were done, with what came of them, and take back the others."""
         left = tasks[len(outcomes) :]
         # Of a batch that was lost, it shows which task it was when each is alone.
@@ -85,7 +85,7 @@ class Waiting:
         self._seconds[label] = 0.75 * before + 0.25 * seconds
 
 
-def _results(tasks: Sequence[Task], future: Future[list[Outcome]]) -> list[Outcome]:
+def _results(tasks: Sequence[Task], future: Future[list[JobResult]]) -> list[JobResult]:
     """Return what came of the first tasks; nothing if it is not known which of several was the end of all."""
     try:
         found = future.result()
@@ -102,7 +102,7 @@ def _results(tasks: Sequence[Task], future: Future[list[Outcome]]) -> list[Outco
     return found
 
 
-def _check(task: Task, outcome: Outcome) -> None:
+def _check(task: Task, outcome: JobResult) -> None:
     lost = outcome.failed and outcome.versions == NOBODY
     if task.expected and outcome.versions != task.expected and not lost:
         raise ValueError(

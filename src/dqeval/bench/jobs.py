@@ -122,7 +122,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobResult:
     """What came of a job.
 
     Attributes
@@ -167,11 +167,11 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
                 yield Job(series, detector, seed, *common, *modules)
 
 
-def work(job: Job) -> Outcome:
+def work(job: Job) -> JobResult:
     """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
     import_all(job.modules, job.modules_in)
     series = job.series.source.read()
-    outcome = Outcome(data=data_of(series))
+    outcome = JobResult(data=data_of(series))
     if job.detector == FROM_FILE:
         scores = _own_scores(job, series)
     else:
@@ -184,9 +184,9 @@ def work(job: Job) -> Outcome:
     return outcome
 
 
-def failed(job: Job, reason: str, where: str) -> Outcome:
+def failed(job: Job, reason: str, where: str) -> JobResult:
     """Return the outcome of a job that failed as a whole."""
-    return Outcome([_row(job, job.detector.label or UNKNOWN, DETECT, None, 0.0, "failed", reason, where)])
+    return JobResult([_row(job, job.detector.label or UNKNOWN, DETECT, None, 0.0, "failed", reason, where)])
 
 
 def data_of(series: Series) -> str:
@@ -299,7 +299,7 @@ def _check(scores: FloatArray, length: int, printed: str) -> None:
         )
 
 
-def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outcome: Outcome) -> None:
+def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outcome: JobResult) -> None:
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():

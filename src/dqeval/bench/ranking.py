@@ -13,10 +13,8 @@ from dqeval.bench.jobs import UNKNOWN
 from dqeval.bench.statistics import LEVEL, REPEATS, Significance, Standing, agreement_of, significance_of, standing_of
 from dqeval.bench.store import Store
 from dqeval.core.registry import METRICS, label_of
-from dqeval.core.types import FloatArray
-from dqeval.render.tables import Page, Table, best_of, counted, listed
-
-PARTS = ("dqe", "capture", "near_miss", "false_alarm")
+from dqeval.core.types import SCORE_NAMES, FloatArray
+from dqeval.render.tables import Page, Table, best_of, counted, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +73,16 @@ class Ranking:
     def left_out(self) -> list[str]:
         """Say which detectors and metrics are left out, and why."""
         told = [
-            f"Left out: {label_of(metric)}, which has no value for {listed(lacking, most=len(lacking))}."
+            f"Left out: {label_of(metric)}, which has no value for {in_words(lacking, most=len(lacking))}."
             for metric, lacking in self.metrics_left_out.items()
         ]
         if self.without_value:
             told.append(
-                f"Without any value, and so not ranked: {listed(self.without_value, most=len(self.without_value))}."
+                f"Without any value, and so not ranked: {in_words(self.without_value, most=len(self.without_value))}."
             )
         if self.not_planned:
             told.append(
-                f"No longer in the plan, and so not ranked: {listed(self.not_planned, most=len(self.not_planned))}."
+                f"No longer in the plan, and so not ranked: {in_words(self.not_planned, most=len(self.not_planned))}."
             )
         if self.n_not_planned:
             told.append(f"No longer in the plan, and so not counted: {self.n_not_planned:,} series.")
@@ -274,7 +272,8 @@ def _nothing(
     last = "there is nothing to compare"
     if not metrics:
         lacking = "; ".join(
-            f"{label_of(metric)} is lacking for {listed(names, most=len(names))}" for metric, names in left_out.items()
+            f"{label_of(metric)} is lacking for {in_words(names, most=len(names))}"
+            for metric, names in left_out.items()
         )
         return f"there is no metric of which every detector has a value ({lacking}): {last}"
     counts = np.isfinite(cube).all(axis=2).sum(axis=0).tolist()
@@ -289,7 +288,7 @@ def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
     return (
         {"unit": (row["series"], row["start"]), "metric": part, "value": row[part], **row}
         for row in store.events(planned=True)
-        for part in PARTS
+        for part in SCORE_NAMES
     )
 
 
@@ -298,7 +297,7 @@ def cube_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Any], list[str], li
     found = {(row["unit"], row["detector"], row["metric"]): row["value"] for row in rows}
     units = sorted({key[0] for key in found})
     detectors = sorted({key[1] for key in found})
-    known = [*PARTS, *METRICS.names]
+    known = [*SCORE_NAMES, *METRICS.names]
     # Metrics of one's own, which only the run knew, come last.
     metrics = sorted({key[2] for key in found}, key=lambda name: known.index(name) if name in known else len(known))
     cube = np.full((len(units), len(detectors), len(metrics)), np.nan)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.bench.crew import crew_for
-from dqeval.bench.dispatch import outcomes
+from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, Job, jobs_of
 from dqeval.bench.kept import check_place, keep, kept, whole_path
 from dqeval.bench.lock import locked
@@ -126,7 +126,7 @@ def run(
         store.plan(_labels(checked), (series.source.name for series in checked.series))
         to_do = (job for job in _jobs(checked, folder, *shard) if not store.status(job.id))
         tell(state)
-        for ended in outcomes(crew, to_do, expected):
+        for ended in job_results(crew, to_do, expected):
             if crew.threads != state.threads:
                 state = replace(state, threads=crew.threads)
                 tell(state)

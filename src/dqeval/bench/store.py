@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dqeval.bench.jobs import DETECT, Job, Outcome, is_other_data
+from dqeval.bench.jobs import DETECT, Job, JobResult, is_other_data
 from dqeval.render.tables import in_csv
 from dqeval.support import extras
 from dqeval.support.writing import whole, write_table
@@ -192,7 +192,7 @@ class Store:
         found = self._database.execute(f"SELECT {column} FROM {table}").fetchall() if self._has(table) else []
         return [name for (name,) in found or self._database.execute(f"SELECT DISTINCT {column} FROM jobs")]
 
-    def add(self, job: Job, id: str, outcome: Outcome) -> None:
+    def add(self, job: Job, id: str, outcome: JobResult) -> None:
         """Write down what came of a job, in place of what came of it before.
 
         Rows tell which detector of the plan they are of ("planned"; empty for a file of scores), so that what a file

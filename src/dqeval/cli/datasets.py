@@ -20,7 +20,7 @@ datasets = App(help="List labelled series of any format, or generate some.")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SeriesRow:
     """What a listing says of a series."""
 
     series: str
@@ -36,7 +36,7 @@ class Row:
 class Listing:
     """A listing of series, to be shown."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[SeriesRow, ...]
 
     def page(self) -> Page:
         """Return a table, one row a series."""
@@ -102,12 +102,12 @@ def generate(
     output.tell(f"wrote {counted(count, 'file')} to {folder}")
 
 
-def _row(title: str, source: Source) -> Row:
+def _row(title: str, source: Source) -> SeriesRow:
     from dqeval.core.events import find_events
 
     series = source.read()
     labels = series.labels.astype(bool)
-    return Row(
+    return SeriesRow(
         title,
         source.format,
         len(labels),
@@ -118,6 +118,6 @@ def _row(title: str, source: Source) -> Row:
     )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: SeriesRow) -> tuple[str, ...]:
     rest = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
     return row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}", *rest

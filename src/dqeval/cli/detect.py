@@ -32,7 +32,7 @@ class UnfitError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class DetectTask:
     """A series to run detectors on, and where its scores go."""
 
     source: Source
@@ -50,7 +50,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DetectResult:
     """What came of a job: what was done to the target, if anything; sentences on what failed, and what was left out."""
 
     target: Path
@@ -86,7 +86,7 @@ def detect(
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
     # Only tables have columns with names of their own.
     targets = _targets(sources_of(files, "table" if columns else "auto"), folder).items()
-    planned = [Job(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
+    planned = [DetectTask(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
     on_terminal = sys.stderr.isatty()
@@ -115,8 +115,8 @@ def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
         return False, tuple(found)
     missing = [detector for detector in found if not _is_installed(detector)]
     if missing:
-        listed = ", ".join(detector.name for detector in missing)
-        output.tell(f"left out, as {MODULES[str(missing[0].extra)]} is not installed: {listed}")
+        absent = ", ".join(detector.name for detector in missing)
+        output.tell(f"left out, as {MODULES[str(missing[0].extra)]} is not installed: {absent}")
     return True, tuple(detector for detector in found if detector not in missing)
 
 
@@ -142,7 +142,7 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
     return {source: target for target, source in targets.items()}
 
 
-def _outcomes(jobs: Sequence[Job], processes: int) -> Iterator[Outcome]:
+def _outcomes(jobs: Sequence[DetectTask], processes: int) -> Iterator[DetectResult]:
     """Do the jobs in processes of their own, and yield what came of each as it is done."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -178,7 +178,7 @@ def _one_thread_each() -> Iterator[None]:
         os.environ.update({name: before[name] for name in counts if name in before})
 
 
-def _done(job: Job) -> Outcome:
+def _done(job: DetectTask) -> DetectResult:
     """Run the detectors on a series, and write the scores of those that do not fail."""
     failures: list[str] = []
     left_out: list[str] = []
@@ -200,19 +200,21 @@ def _done(job: Job) -> Outcome:
                 failures.append(output.sentence_of(error))
         done = _put(job.target, series, series.values, scores) if scores else ""
     except Exception as error:  # one bad file must not end the work on all others
-        return Outcome(job.target, failures=(*failures, output.sentence_of(error)))
+        return DetectResult(job.target, failures=(*failures, output.sentence_of(error)))
     if not scores and not failures:
         failures, left_out = left_out, []  # all would have been left out
-    return Outcome(job.target, done, tuple(failures), tuple(left_out))
+    return DetectResult(job.target, done, tuple(failures), tuple(left_out))
 
 
 def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
     """Check that all columns of a file that is to be written over are among the new ones."""
-    from dqeval.datasets.files import column_names, listed
+    from dqeval.datasets.files import column_names, some_names
 
     lost = [name for name in column_names(path) if name not in columns]
     if lost:
-        raise ValueError(f"{path} would be written over, and lose its columns {listed(lost)}: choose another folder")
+        raise ValueError(
+            f"{path} would be written over, and lose its columns {some_names(lost)}: choose another folder"
+        )
 
 
 def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> str:
@@ -240,7 +242,7 @@ def _earlier_scores(path: Path, series: Series, values: FloatArray) -> dict[str,
     return dict(there.scores) if np.array_equal(there.labels, series.labels) else None
 
 
-def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) -> FloatArray:
+def _scores(detector: Detector, series: Series, values: FloatArray, job: DetectTask) -> FloatArray:
     """Return the scores of a detector; whatever goes wrong is an error that says where."""
     options = {name: value for name, value in job.options.items() if name in detector.parameters}
     try:
@@ -257,7 +259,7 @@ def _scores(detector: Detector, series: Series, values: FloatArray, job: Job) ->
     return scores
 
 
-def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
+def _summary(outcomes: Sequence[DetectResult], folder: Path) -> str:
     from dqeval.render.tables import counted
 
     done = [outcome.done for outcome in outcomes if outcome.done]
@@ -265,7 +267,7 @@ def _summary(outcomes: Sequence[Outcome], folder: Path) -> str:
     return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *said])
 
 
-def _who_was_left_out(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _who_was_left_out(outcomes: Sequence[DetectResult]) -> Iterator[str]:
     """Yield what to say of series that not every detector fits: each by itself, or of many how many there are."""
     found = [sentence for outcome in outcomes for sentence in outcome.left_out]
     yield from (f"left out: {sentence}" for sentence in found[:MOST_LEFT_OUT])

@@ -17,7 +17,7 @@ from dqeval.cli.examples import EXAMPLES
 WIDEST = 100  # characters of a line: longer ones are hard to read
 NAMES = 28  # characters of the column of names, at most
 
-Row = tuple[str, str]
+HelpRow = tuple[str, str]
 
 
 class Command(TyperCommand):
@@ -69,18 +69,18 @@ def usage(command: Any, context: Any) -> str:
     return " ".join([context.command_path, "[OPTIONS]", *rest])
 
 
-def argument_rows(command: Any, context: Any) -> list[Row]:
+def argument_rows(command: Any, context: Any) -> list[HelpRow]:
     """Return the arguments of a command, and what they are."""
     # Old versions of Typer lose the help of arguments with new versions of Click.
     return [(parameter.metavar, parameter.help or "") for parameter in _parameters(command, context, "argument")]
 
 
-def option_rows(command: Any, context: Any) -> list[Row]:
+def option_rows(command: Any, context: Any) -> list[HelpRow]:
     """Return the options of a command, and what they do."""
     return [(_written(parameter), _said(parameter)) for parameter in _parameters(command, context, "option")]
 
 
-def command_rows(command: Any) -> list[Row]:
+def command_rows(command: Any) -> list[HelpRow]:
     """Return the commands of a group, and what each does, in its first sentence."""
     found = getattr(command, "commands", {})
     return [(name, each.help.partition("\n\n")[0].replace("\n", " ")) for name, each in found.items()]
@@ -129,7 +129,7 @@ def _section(title: str, lines: Sequence[str]) -> str:
     return "\n".join([heading, *lines])
 
 
-def _columns(rows: Sequence[Row], width: int) -> list[str]:
+def _columns(rows: Sequence[HelpRow], width: int) -> list[str]:
     left = min(max(len(name) for name, _ in rows), NAMES)
     return [line for name, text in rows for line in _row(name, text, left, width)]
 

@@ -56,7 +56,7 @@ def reproduce(
     from dqeval.render.drawing import require_matplotlib
 
     if name is None:
-        output.say_sentences(_listed())
+        output.say_sentences(_experiment_list())
         return
     require_matplotlib()  # before hours of work
     with output.sentences(f"{name}: starting") as progress:
@@ -86,7 +86,7 @@ def reproduce(
     output.tell(f"wrote {', '.join(str(folder / outcome.name) for outcome in found)}")
 
 
-def _listed() -> str:
+def _experiment_list() -> str:
     from dqeval.experiments import ALL, EXPERIMENTS
 
     lines = [

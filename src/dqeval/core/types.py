@@ -24,6 +24,7 @@ Numbers = ArrayLike  # a list, an array, a Series: what core.validate reads as o
 
 COLUMNS = ("DQE", "capture", "near miss", "false alarm")
 PARTS = ("capture", "near_miss", "false_alarm")  # of DQE, as attributes are called
+SCORE_NAMES = ("dqe", *PARTS)  # the attributes of Scores
 # What the ends of the scale mean, to stand where the numbers stand.
 MEANING = """\
 1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.

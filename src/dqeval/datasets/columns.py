@@ -17,10 +17,10 @@ from dqeval.datasets.files import (
     VALUE_NAMES,
     Columns,
     Times,
-    listed,
     name_of,
     numeric_columns,
     read_with_times,
+    some_names,
     time_columns,
 )
 from dqeval.render.tables import one_line
@@ -140,7 +140,7 @@ def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None
         raise ValueError(f"there must be a timestamp for each point: got {len(times):,} for {len(labels):,} points")
     detectors = {one_line(detector): columns[detector] for detector in roles.scores}
     if len(detectors) < len(roles.scores):
-        raise ValueError(f"two columns of scores have the same name: {listed(map(one_line, roles.scores))}")
+        raise ValueError(f"two columns of scores have the same name: {some_names(map(one_line, roles.scores))}")
     return Series(
         one_line(name),
         labels,
@@ -169,7 +169,7 @@ def find_roles(
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
-        raise ValueError(f"no numeric column is called label or is_anomaly; there are {listed(names)}")
+        raise ValueError(f"no numeric column is called label or is_anomaly; there are {some_names(names)}")
     others = [name for name in names if name not in (label, value) and not NUMBERED_VALUE.fullmatch(name)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
     if label in detectors:
@@ -185,11 +185,11 @@ def _chosen(names: Collection[str], given: str | None, usual: tuple[str, ...]) -
         return _existing(names, given)
     found = [name for name in names if name.lower() in usual]
     if len(found) > 1:
-        raise ValueError(f"there must be one column for {usual[0]}: found {listed(found)}; say which one")
+        raise ValueError(f"there must be one column for {usual[0]}: found {some_names(found)}; say which one")
     return found[0] if found else None
 
 
 def _existing(names: Collection[str], name: str) -> str:
     if name not in names:
-        raise ValueError(f"no numeric column is called {name}; there are {listed(names)}")
+        raise ValueError(f"no numeric column is called {name}; there are {some_names(names)}")
     return name

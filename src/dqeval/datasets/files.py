@@ -184,7 +184,7 @@ def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
             names = list(row)
             yield names
         if set(row) != set(names):
-            raise ValueError(f"row {number} has the keys {listed(row)}, and the first row has {listed(names)}")
+            raise ValueError(f"row {number} has the keys {some_names(row)}, and the first row has {some_names(names)}")
         yield [row[name] for name in names]
 
 
@@ -214,7 +214,7 @@ def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Colu
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
     used = [i for i, name in enumerate(names) if _is_used(name, batch[0][i])]
     if len({names[i] for i in used}) < len(used):
-        raise ValueError(f"two columns have the same name: {listed(names)}")
+        raise ValueError(f"two columns have the same name: {some_names(names)}")
     columns = {names[i]: array("d") for i in used}
     time = next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
     done = 0
@@ -310,18 +310,18 @@ def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
             raise ValueError(f"column {name} must be one-dimensional: its shape is {column.shape}")
     lengths = {name: len(column) for name, column in numeric.items()}
     if len(set(lengths.values())) > 1:
-        found = listed(f"{name} {length:,}" for name, length in lengths.items())
+        found = some_names(f"{name} {length:,}" for name, length in lengths.items())
         raise ValueError(f"the columns must have the same length: got {found}")
     with np.errstate(over="ignore"):  # of numbers with more bits than a float, which become infinite
         return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
 
 
-def listed(names: Iterable[str]) -> str:
+def some_names(names: Iterable[str]) -> str:
     """Return names as they stand in messages: some of them, if there are many.
 
     Examples
     --------
-    >>> listed(["a", "b"]), listed([]), listed(map(str, range(1000)))
+    >>> some_names(["a", "b"]), some_names([]), some_names(map(str, range(1000)))
     ('a, b', 'none', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 990 more')
     """
     every = list(names)

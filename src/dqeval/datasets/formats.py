@@ -13,7 +13,7 @@ import numpy as np
 from dqeval.core.near import find_period
 from dqeval.core.registry import Registry
 from dqeval.core.types import BoolArray, FloatArray, Series
-from dqeval.datasets.files import UNREADABLE, listed
+from dqeval.datasets.files import UNREADABLE, some_names
 from dqeval.datasets.guard import NO_MEMORY
 from dqeval.render.tables import one_line
 
@@ -50,7 +50,7 @@ def load(path: str | Path, format: str = "auto", *, name: str | None = None) -> 
     if not found:
         raise ValueError(f"{path}: no series is called {name!r}; there are {_some(every)}")
     if len(found) > 1 and name is not None:
-        paths = listed(str(source.path) for source in found[:_MOST])
+        paths = some_names(str(source.path) for source in found[:_MOST])
         raise ValueError(f"{path}: {len(found):,} series are called {name!r} ({paths}): give the path of one")
     if len(found) > 1:
         raise ValueError(f"{path}: there are {len(found):,} series ({_some(found)}): give a name, or use read for all")

@@ -53,7 +53,7 @@ LEVELS = "sequence vs event level"
 BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
 
-Row = dict[str, Any]
+ValueRow = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,9 @@ def _ranked(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: M
         raise ValueError("; ".join(filter(None, [str(error), failures_sentence(runs).rstrip(".")]))) from None
 
 
-def _values(runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tuple[str, str], Any]) -> Iterator[Row]:
+def _values(
+    runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tuple[str, str], Any]
+) -> Iterator[ValueRow]:
     for name in names:
         for detector in runs.detectors:
             for metric in runs.metrics:
@@ -295,7 +297,7 @@ def _values(runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tupl
                     yield {"unit": name, "detector": detector, "metric": metric, "value": value}
 
 
-def _events(runs: Runs, names: Iterable[str]) -> list[Row]:
+def _events(runs: Runs, names: Iterable[str]) -> list[ValueRow]:
     return [
         {"unit": (name, event.start), "detector": detector, "metric": "dqe", "value": event.dqe}
         for name in names
@@ -304,7 +306,7 @@ def _events(runs: Runs, names: Iterable[str]) -> list[Row]:
     ]
 
 
-def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tuple[str, str], Any]) -> list[Row]:
+def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tuple[str, str], Any]) -> list[ValueRow]:
     return [
         {"unit": (name, start), "detector": detector, "metric": "dqe", "value": value}
         for name in names

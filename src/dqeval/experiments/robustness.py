@@ -201,33 +201,33 @@ def claims(overall: Mapping[str, Spreads]) -> list[Claim]:
     strict_lag, strict_noise, strict_ratio = (_ascending(s, STRICT) for s in (lag, noise, ratio))
     half, place = len(STRICT) // 2, strict_lag.index("dqe")
     found = [
-        ("AF varies least with lag", _ascending(lag)[0] == "affiliation_f1", _listed(lag)),
+        ("AF varies least with lag", _ascending(lag)[0] == "affiliation_f1", _spreads_in_words(lag)),
         (
             "VUS-ROC, which forgives false alarms as AF does, varies little with lag",
             "vus_roc" in _ascending(lag)[:3],
-            _listed(lag),
+            _spreads_in_words(lag),
         ),
         (
             "of the metrics that punish false alarms, VUS-PR varies least with lag",
             strict_lag[0] == "vus_pr",
-            _listed(lag, STRICT),
+            _spreads_in_words(lag, STRICT),
         ),
         (
             "with lag, DQE follows VUS-PR and varies less than most others",
             strict_lag.index("vus_pr") < place < half,
-            f"DQE is number {place + 1} of {len(STRICT)}: {_listed(lag, STRICT)}",
+            f"DQE is number {place + 1} of {len(STRICT)}: {_spreads_in_words(lag, STRICT)}",
         ),
         (
             "VUS-PR and DQE are among the half that varies least with noise",
             {"vus_pr", "dqe"} <= set(strict_noise[:half]),
-            _listed(noise, STRICT),
+            _spreads_in_words(noise, STRICT),
         ),
         (
             "of the metrics that punish false alarms, DQE varies least with the anomaly ratio",
             strict_ratio[0] == "dqe",
-            _listed(ratio, STRICT),
+            _spreads_in_words(ratio, STRICT),
         ),
-        ("VUS-PR varies most with the anomaly ratio", _ascending(ratio)[-1] == "vus_pr", _listed(ratio)),
+        ("VUS-PR varies most with the anomaly ratio", _ascending(ratio)[-1] == "vus_pr", _spreads_in_words(ratio)),
         (
             "all in all, DQE is among the half that varies least with each of the three",
             all("dqe" in ascending[:half] for ascending in (strict_lag, strict_noise, strict_ratio)),
@@ -259,7 +259,7 @@ def _ascending(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> list[s
     return sorted(among, key=lambda metric: (np.isnan(spreads[metric]), spreads[metric]))
 
 
-def _listed(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> str:
+def _spreads_in_words(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> str:
     return ", ".join(f"{label_of(metric)} {spreads[metric]:.3f}" for metric in _ascending(spreads, among))
 
 

@@ -14,7 +14,7 @@ from dqeval.analysis.evaluate import evaluate
 from dqeval.core import validate
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import experiment
-from dqeval.core.types import COLUMNS, PARTS, BoolArray, DQEResult, FloatArray, Series
+from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, DQEResult, FloatArray, Series
 from dqeval.datasets import synthetic
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import FORMS, HALFWAY, OURS, PUBLISHED, By, Cell, Claim, Key, Outcome, beside, expected
@@ -81,7 +81,7 @@ class Answer:
 
     def numbers(self) -> dict[str, float]:
         """Return what the table shows, by what it is called: as the registry does, or in words."""
-        parts = {part: getattr(self.dqe, part) for part in ("dqe", *PARTS)}
+        parts = {part: getattr(self.dqe, part) for part in SCORE_NAMES}
         areas = {"auc_roc": self.auc_roc, "auc_pr": self.auc_pr}
         return {**areas, **parts, OUTSIDE: self.outside, LOWEST: self.lowest}
 

@@ -22,12 +22,12 @@ def most(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) -> bool:
     return len(metrics) > len(of) / 2
 
 
-def listed(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) -> str:
+def metrics_in_words(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) -> str:
     """Return how many metrics there are of those that they are counted among, and which.
 
     Examples
     --------
-    >>> listed(["dqe", "range_f1"]), listed([], of=["pate"])
+    >>> metrics_in_words(["dqe", "range_f1"]), metrics_in_words([], of=["pate"])
     ('2 of 11 metrics: DQE, RF', '0 of 1 metrics')
     """
     names = f": {', '.join(map(label_of, metrics))}" if metrics else ""

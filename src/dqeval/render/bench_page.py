@@ -25,7 +25,7 @@ from dqeval.core.registry import METRICS, label_of
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.drawing import COLOURS, INK, require_matplotlib
 from dqeval.render.drilldown import NONE, Case, Pages, cases_of, folder_of, write_pages
-from dqeval.render.tables import Table, best_of, counted, listed
+from dqeval.render.tables import Table, best_of, counted, in_words
 from dqeval.support.places import without_folders
 from dqeval.support.writing import write_text
 
@@ -190,7 +190,7 @@ def _verdict(ranking: Ranking) -> str:
         return f"{lead} ({interval})."
     p_values = {(set(pair) - {best}).pop(): p for pair, p in ranking.significance.pairs.items() if best in pair}
     alike = [other for other in others if p_values[other] >= LEVEL]
-    surely = f"is not told apart from {listed(alike)}" if alike else "differs from every other by more than chance"
+    surely = f"is not told apart from {in_words(alike)}" if alike else "differs from every other by more than chance"
     test = f"Wilcoxon's test, corrected after Holm, level {LEVEL:g}"
     return f"{lead} ({interval}), followed by {others[0]} ({first.mean[1]:.3f}). It {surely} ({test})."
 

@@ -19,7 +19,7 @@ from dqeval.bench.ranking import cube_of
 from dqeval.bench.statistics import agreement_of
 from dqeval.core.types import FloatArray, Series
 from dqeval.render.series_page import missing_bokeh, page
-from dqeval.render.tables import best_of, listed
+from dqeval.render.tables import best_of, in_words
 from dqeval.support.naming import file_names
 from dqeval.support.places import without_folders
 from dqeval.support.writing import write_text
@@ -83,7 +83,7 @@ def _case(name: str, dataset: str, detectors: Sequence[str], metrics: Sequence[s
 
 def _best(names: Sequence[str], values: FloatArray) -> str:
     best = best_of(values.tolist())
-    return "all alike" if len(best) == len(names) > 1 else listed([names[i] for i in best])
+    return "all alike" if len(best) == len(names) > 1 else in_words([names[i] for i in best])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dqeval.core.types import DQEResult
 
-OUTCOMES = ("captured, no false alarm", "captured amid false alarms", "near miss only", "missed")
+EVENT_OUTCOMES = ("captured, no false alarm", "captured amid false alarms", "near miss only", "missed")
 
 
 def outcome_shares(result: DQEResult) -> dict[str, float]:
@@ -29,4 +29,4 @@ def outcome_shares(result: DQEResult) -> dict[str, float]:
     near = np.concatenate([event.near_miss for event in events]) > 0
     clean = np.concatenate([event.false_alarm for event in events]) == 1
     hits = (captured & clean, captured & ~clean, ~captured & near, ~captured & ~near)
-    return {outcome: float(hit.mean()) for outcome, hit in zip(OUTCOMES, hits, strict=True)}
+    return {outcome: float(hit.mean()) for outcome, hit in zip(EVENT_OUTCOMES, hits, strict=True)}

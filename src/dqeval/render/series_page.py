@@ -21,7 +21,7 @@ from dqeval.analysis.score import Progress, dqe_of
 from dqeval.core import thresholds, validate
 from dqeval.core.partition import partition
 from dqeval.core.prepared import scored_as_given
-from dqeval.core.types import COLUMNS, PARTS, Curve, FloatArray, Partition, Series
+from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Partition, Series
 from dqeval.datasets.columns import Data, as_series
 from dqeval.render.drawing import COLOURS
 from dqeval.render.tables import Table, counted, in_html, printable
@@ -107,7 +107,7 @@ def _own(name: str) -> str:
 def _summary(comparison: Comparison) -> Table:
     rows = []
     for name, panel in comparison.panels.items():
-        parts = [getattr(dqe_of(panel), part) for part in ("dqe", *PARTS)]
+        parts = [getattr(dqe_of(panel), part) for part in SCORE_NAMES]
         cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
         start = comparison.explanations[name]
         rows.append((name, *cells, str(comparison.wins(name)), start.shown_threshold, f"{start.sdqe:.3f}"))

@@ -45,12 +45,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
+def in_words(names: Sequence[str], most: int = 4) -> str:
     """Return names in words, the last of many as a number.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], most=2)
+    >>> in_words(["a", "b", "c"]), in_words(["a", "b", "c"], most=2)
     ('a, b and c', 'a and 2 others')
     """
     if len(names) > most:

@@ -14,12 +14,12 @@ from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
 from dqeval.core.events import find_events
 from dqeval.core.registry import experiment, label_of
-from dqeval.core.types import COLUMNS, BoolArray, FloatArray, Scores
+from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, FloatArray, Scores
 from dqeval.detectors import windows
 from dqeval.experiments import score_plots
 from dqeval.experiments.case_study import near_sweep
 from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decided
-from dqeval.experiments.case_study.numbers import SHOWN, Study, parts_of, studied
+from dqeval.experiments.case_study.numbers import Study, parts_of, studied
 from dqeval.experiments.detector_runs import (
     VARIED,
     generated_series,
@@ -127,7 +127,7 @@ def cells_of(study: Study) -> Iterator[Cell]:
             for metric in PAPER_METRICS:
                 yield cell(f"{study.dataset} case", detector, metric, values[metric], by)
         for row, scores in form.parts.items():
-            for part in SHOWN:
+            for part in SCORE_NAMES:
                 yield cell(f"{study.dataset} components", row, part, getattr(scores, part), by)
 
 
@@ -137,7 +137,7 @@ def _further_cells(study: Study, exact: Mapping[str, Scores], sweep: near_sweep.
         for detector, count in form.alarms.items():
             yield Cell(NAME, f"{study.dataset} false alarms", detector, f"number at {HALFWAY}", count, by=by)
     for detector, scores in exact.items():
-        for part in SHOWN:
+        for part in SCORE_NAMES:
             yield Cell(NAME, f"{study.dataset} exact thresholds", detector, part, getattr(scores, part))
     for detector, values in near_sweep.tabulated(sweep).items():
         for word, value in values.items():
@@ -154,7 +154,7 @@ def tables(study: Study, cells: list[Cell]) -> dict[str, Table]:
             (label_of(metric), *(found[by, of_case, detector, metric] for detector in study.detectors))
             for metric in PAPER_METRICS
         ]
-        part_rows = [(row, *(found[by, of_parts, row, part] for part in SHOWN)) for row in form.parts]
+        part_rows = [(row, *(found[by, of_parts, row, part] for part in SCORE_NAMES)) for row in form.parts]
         made[f"Every metric, {by}"] = Table(("metric", *study.detectors), metric_rows, note=_bracket(study))
         made[f"DQE and its parts, {by}"] = Table(("detector", *COLUMNS), part_rows, note=_bracket(study))
     return made

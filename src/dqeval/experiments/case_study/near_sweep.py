@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dqeval.analysis.evaluate import evaluate
-from dqeval.core.types import COLUMNS, FloatArray, Scores
+from dqeval.core.types import COLUMNS, SCORE_NAMES, FloatArray, Scores
 from dqeval.experiments import score_plots
-from dqeval.experiments.case_study.numbers import SHOWN, Form, Study, parts_of
+from dqeval.experiments.case_study.numbers import Form, Study, parts_of
 from dqeval.experiments.outcome import OURS
 from dqeval.experiments.verdicts import order_of
 from dqeval.render.tables import Table
@@ -79,7 +79,7 @@ def exact_table(form: Form, exact: Mapping[str, Scores]) -> Table:
         header += [f"{column}, 100", f"{column}, exact"]
     rows = []
     for name, of_all in exact.items():
-        pairs = ((getattr(form.parts[name], part), getattr(of_all, part)) for part in SHOWN)
+        pairs = ((getattr(form.parts[name], part), getattr(of_all, part)) for part in SCORE_NAMES)
         rows.append((name, *(f"{number:.4f}" for pair in pairs for number in pair)))
     return Table(header, rows)
 
@@ -89,7 +89,7 @@ def exact_sentence(form: Form, exact: Mapping[str, Scores]) -> str:
     off = {
         (name, part): abs(getattr(form.parts[name], part) - getattr(of_all, part))
         for name, of_all in exact.items()
-        for part in SHOWN
+        for part in SCORE_NAMES
     }
     worst = max(off, key=lambda key: off[key])
     of_dqe = max(value for (_, part), value in off.items() if part == "dqe")

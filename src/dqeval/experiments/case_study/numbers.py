@@ -13,13 +13,11 @@ from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
 from dqeval.core.events import find_events
 from dqeval.core.partition import partition
-from dqeval.core.types import PARTS, DQEResult, EventScores, FloatArray, Numbers, Scores, Series
+from dqeval.core.types import DQEResult, EventScores, FloatArray, Numbers, Scores, Series
 from dqeval.experiments.detector_runs import Runs
 from dqeval.experiments.outcome import FORMS, HALFWAY, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.published import PublishedResult, published_dqe
 from dqeval.experiments.verdicts import order_of
-
-SHOWN = ("dqe", *PARTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
