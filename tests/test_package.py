@@ -1,9 +1,12 @@
 """The package as a whole: who imports whom, what an import costs, what is public."""
 
 import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -90,6 +93,28 @@ def test_a_room_has_one_door(room):
     content = ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8")).body
     assert len(content) == 1
     assert ast.get_docstring(ast.Module(content, [])) is not None
+
+
+PUBLIC = ["dqeval", "dqeval.metrics", "dqeval.datasets", "dqeval.detectors", "dqeval.bench", "dqeval.experiments"]
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_no_public_name_hides_a_module(package):
+    """Otherwise ``import dqeval.x as x`` gives a function, and no test can patch the module."""
+    package = importlib.import_module(package)
+    beside = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert {name for name in beside & set(vars(package)) if not isinstance(vars(package)[name], ModuleType)} == set()
+    assert {name for name in beside & set(package.__all__) if callable(getattr(package, name))} == set()
+
+
+def test_benchmark_runs_are_imported_when_asked_for():
+    program = """
+import sys
+import dqeval
+assert "dqeval.bench" not in sys.modules
+assert dqeval.bench.run is sys.modules["dqeval.bench"].run
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_import_needs_numpy_alone():
