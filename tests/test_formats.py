@@ -422,7 +422,7 @@ def test_the_page_lists_every_format():
 def test_the_example_of_a_new_format(tmp_path, monkeypatch):
     monkeypatch.setattr(FORMATS, "_entries", dict(FORMATS._entries))
     page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
-    program = re.search(r"^```python\n(from dqeval.datasets.formats.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[1]
+    program = re.search(r"^```python\n(from dqeval.core.types.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[1]
     exec(compile(program, "datasets.md", "exec"), {})
     (tmp_path / "a.marked").write_text("1\n2\n9*\n1\n")
     series = load(tmp_path / "a.marked")

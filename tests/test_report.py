@@ -3,7 +3,7 @@
 import pytest
 
 import dqeval
-from dqeval.render.event_outcomes import OUTCOMES, outcome_shares
+from dqeval.render.event_outcomes import EVENT_OUTCOMES, outcome_shares
 from dqeval.render.tables import Table
 
 
@@ -20,12 +20,12 @@ from dqeval.render.tables import Table
 )
 def test_outcomes(y_pred, outcome):
     shares = outcome_shares(dqeval.evaluate_detections([0, 0, 0, 0, 1, 0, 0, 0, 0], y_pred, near=2))
-    assert shares == {name: float(name == outcome) for name in OUTCOMES}
+    assert shares == {name: float(name == outcome) for name in EVENT_OUTCOMES}
 
 
 def test_outcomes_over_thresholds_and_events():
     result = dqeval.evaluate([0, 1, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0.5], near=1)
-    assert outcome_shares(result) == pytest.approx(dict(zip(OUTCOMES, (0.75, 0, 0, 0.25), strict=True)))
+    assert outcome_shares(result) == pytest.approx(dict(zip(EVENT_OUTCOMES, (0.75, 0, 0, 0.25), strict=True)))
 
 
 def test_outcomes_need_sampled_thresholds():
