@@ -33,7 +33,10 @@ SLOW_FILES = {
     "test_bench_modules",
     "test_bench_report",
     "test_build",
+    "test_cli_bad_input",
+    "test_cli_use",
     "test_deep",
+    "test_detect",
     "test_experiments_cases",
     "test_experiments_published",
     "test_experiments_rankings",
@@ -44,7 +47,9 @@ SLOW_FILES = {
     "test_hostile_files",
     "test_lock",
     "test_page",
+    "test_receipts",
     "test_reproduce",
+    "test_shown",
     "test_store",
 }
 

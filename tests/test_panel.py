@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
+from dqeval.core import prepared, thresholds
+from dqeval.core.events import find_events
 from dqeval.core.thresholds import shortest_threshold
 
 SERIES = dqeval.datasets.demo()
@@ -258,3 +261,21 @@ def test_the_shortest_threshold_separates(scores, data):
     lowest = data.draw(st.sampled_from(scores))
     threshold = shortest_threshold(np.array(scores), lowest)
     assert [s >= threshold for s in scores] == [s >= lowest for s in scores]
+
+
+def test_what_is_detected_at_a_threshold_is_looked_at_once(monkeypatch):
+    looked = []
+    monkeypatch.setattr(prepared, "find_events", lambda flags: looked.append(flags) or find_events(flags))
+    levels = len(list(thresholds.detections_at(prepared.scored_as_given(Y_TRUE, Y_SCORE), 100)))
+    dqeval.panel(Y_TRUE, Y_SCORE, near=24)
+    assert len(looked) == 1 + levels  # labels, and detections
+
+
+def test_metrics_with_other_thresholds_are_searched_apart(monkeypatch):
+    metric = dqeval.METRICS["range_f1"]
+    alone = dqeval.panel(Y_TRUE, Y_SCORE, near=24, metrics=["tapr_f1", "range_f1"])
+    few = dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=5)
+    monkeypatch.setitem(dqeval.METRICS._entries, "few", replace(metric, name="few", sweep=5))
+    found = dqeval.panel(Y_TRUE, Y_SCORE, near=24, metrics=["range_f1", "few", "tapr_f1"])
+    assert found.best["few"] == few
+    assert {name: found.best[name] for name in alone.best} == alone.best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from dqeval.core import validate
 from dqeval.core.near import near_range
 from dqeval.core.prepared import Match, Scored, scored_as_given
 from dqeval.core.registry import METRICS, Metric
-from dqeval.core.types import BoolArray, DQEResult, Numbers
+from dqeval.core.types import BoolArray, DQEResult, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined, UndefinedError
 
 
@@ -72,8 +72,8 @@ def panel(
     RF       0.438          0.22
     near 24
     """
-    run = _started(y_true, y_score, near, period, values, thresholds, undefined)
-    for metric in _chosen(metrics):
+    run = _started(y_true, y_score, near, period, values, thresholds, undefined, _chosen(metrics))
+    for metric in run.metrics:
         run.add(metric)
     return run.evaluation()
 
@@ -88,9 +88,9 @@ def panel_and_errors(
     undefined: Undefined = "raise",
 ) -> tuple[Evaluation, dict[str, Exception]]:
     """Return what `panel` does, and what went wrong, by metric, where the values of the others are still wanted."""
-    run = _started(y_true, y_score, near, period, None, 100, undefined)
+    run = _started(y_true, y_score, near, period, None, 100, undefined, _chosen(metrics))
     errors: dict[str, Exception] = {}
-    for metric in _chosen(metrics):
+    for metric in run.metrics:
         try:
             run.add(metric)
         except MemoryError:  # no fault of the metric: others would fail in the same way
@@ -108,13 +108,14 @@ def _started(
     values: Numbers | None,
     thresholds: int | Literal["exact"],
     undefined: Undefined,
+    metrics: Sequence[Metric],
 ) -> _Run:
     """Validate the input, and return a panel without any metric yet."""
     count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = scored_as_given(labels, raw)
     validate.defined(scored.events, undefined)
-    return _Run(scored, near_range(y_true, labels, near=near, period=period, values=values), count)
+    return _Run(scored, near_range(y_true, labels, near=near, period=period, values=values), count, metrics)
 
 
 def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
@@ -183,7 +184,13 @@ def _best(
     if thresholds == "all" and metric.at_every_score is not None:
         found = sweeping.best_at_every_score(scored, *metric.at_every_score(scored, **parameters))
     else:
-        found = sweeping.best(scored, partial(metric.compute, **parameters), thresholds)
+        search = sweeping.Search(partial(metric.compute, **parameters))
+        sweeping.search(scored, [search], thresholds)
+        found = search.found()
+    return _as_threshold(scored, found)
+
+
+def _as_threshold(scored: Scored, found: sweeping.Best) -> BestThreshold:
     threshold = np.inf if found.lowest is None else sweeping.shortest_threshold(scored.raw, found.lowest)
     return BestThreshold(found.parts.f1, threshold, found.parts.precision, found.parts.recall)
 
@@ -191,8 +198,10 @@ def _best(
 class _Run:
     """A panel while its metrics are computed, one after the other."""
 
-    def __init__(self, scored: Scored, near: float, thresholds: int | Literal["exact"]) -> None:
-        self.scored, self.near, self.thresholds = scored, near, thresholds
+    def __init__(
+        self, scored: Scored, near: float, thresholds: int | Literal["exact"], metrics: Sequence[Metric]
+    ) -> None:
+        self.scored, self.near, self.thresholds, self.metrics = scored, near, thresholds, metrics
         self.values: dict[str, float] = {}
         self.seconds: dict[str, float] = {}
         self.failures: dict[str, str] = {}
@@ -200,6 +209,7 @@ class _Run:
         self.best: dict[str, BestThreshold] = {}
         self.labels: dict[str, str] = {}
         self.dqe: DQEResult | None = None
+        self.searches: dict[str, sweeping.Search] = {}
 
     def add(self, metric: Metric) -> None:
         """Compute a metric; NaN, with the reason, if it is undefined."""
@@ -215,7 +225,8 @@ class _Run:
         except UndefinedError as error:
             why = str(error)
         finally:
-            self.seconds[metric.name] = time.perf_counter() - began
+            passed = time.perf_counter() - began
+            self.seconds[metric.name] = self.searches[metric.name].seconds if metric.name in self.searches else passed
         if why is not None:
             self.failures[metric.name] = f"undefined, because {why}"
 
@@ -246,8 +257,25 @@ class _Run:
             return float(found)
         if self.scored.binary:
             return float(metric.compute(Match(self.scored, self.scored.raw == 1), **parameters).f1)
-        self.best[metric.name] = _best(metric, self.scored, metric.sweep, parameters)
+        if metric.at_every_score is not None and metric.sweep == "all":
+            self.best[metric.name] = _best(metric, self.scored, metric.sweep, parameters)
+        else:
+            self.best[metric.name] = _as_threshold(self.scored, self.searched(metric).found())
         return self.best[metric.name].value
+
+    def searched(self, metric: Metric) -> sweeping.Search:
+        """Return the search for a metric's best threshold: one pass for all that are sought among the same ones."""
+        if metric.name not in self.searches:
+            likewise = (each for each in self.metrics if (each.takes, each.sweep) == (metric.takes, metric.sweep))
+            together = {each.name: sweeping.Search(self.with_parameters(each)) for each in likewise}
+            sweeping.search(self.scored, together.values(), metric.sweep)
+            self.searches |= together
+        return self.searches[metric.name]
+
+    def with_parameters(self, metric: Metric) -> Callable[[Match], PrecisionRecall]:
+        """Return a metric of what is detected; its parameters are made when it is first computed, and may fail then."""
+        parameters = cache(partial(self.parameters_of, metric))
+        return lambda match: metric.compute(match, **parameters())
 
     def evaluation(self) -> Evaluation:
         """Return what was computed."""
@@ -286,9 +314,10 @@ def _chance(
         scores = random.random(len(labels))
         if detected is not None:
             scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
-        run = _Run(Scored(labels, raw=scores, binary=detected is not None), evaluation.near, thresholds)
-        for name in names:
-            run.add(METRICS[name])
+        scored = Scored(labels, raw=scores, binary=detected is not None)
+        run = _Run(scored, evaluation.near, thresholds, [METRICS[name] for name in names])
+        for metric in run.metrics:
+            run.add(metric)
         rows.append(list(run.values.values()))
         if progress is not None:
             progress(len(rows), repeats)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Literal
@@ -140,14 +141,49 @@ def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolA
             yield levels >= level
 
 
-def best(scored: Scored, compute: Callable[[Match], PrecisionRecall], count: int | Literal["all"]) -> Best:
-    """Return the best of a metric of detections over the thresholds; at a tie, at the highest one."""
-    found = Best(PrecisionRecall(0.0, 0.0, 0.0), None)
+class Search:
+    """The search for the best value of a metric of detections, one threshold after the other.
+
+    Attributes
+    ----------
+    best : Best
+    seconds : float
+        How long the metric has taken.
+    """
+
+    def __init__(self, compute: Callable[[Match], PrecisionRecall]) -> None:
+        self._compute = compute
+        self._error: Exception | None = None
+        self.best = Best(PrecisionRecall(0.0, 0.0, 0.0), None)
+        self.seconds = 0.0
+
+    def take(self, match: Match, raw: FloatArray) -> None:
+        """Compute the metric for what is detected; not any more after an error, which is kept for later."""
+        if self._error is not None:
+            return
+        began = time.perf_counter()
+        try:
+            parts = self._compute(match)
+        except Exception as error:
+            self._error = error
+            return
+        self.seconds += time.perf_counter() - began
+        if parts.f1 > self.best.parts.f1:
+            self.best = Best(parts, float(raw[match.flags].min()))
+
+    def found(self) -> Best:
+        """Return the best; at a tie, at the highest threshold. If the metric has failed, raise its error."""
+        if self._error is not None:
+            raise self._error
+        return self.best
+
+
+def search(scored: Scored, searches: Collection[Search], count: int | Literal["all"]) -> None:
+    """Compute metrics at each threshold, from the highest down: what is detected there is looked at once for all."""
     for flags in detections_at(scored, count):
-        parts = compute(Match(scored, flags))
-        if parts.f1 > found.parts.f1:
-            found = Best(parts, float(scored.raw[flags].min()))
-    return found
+        match = Match(scored, flags)
+        for each in searches:
+            each.take(match, scored.raw)
 
 
 def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArray) -> Best:
