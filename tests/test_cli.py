@@ -70,6 +70,7 @@ def test_score(file):
     assert done.stdout.endswith(notes)
 
 
+@pytest.mark.slow
 def test_score_warns_of_what_makes_numbers_wrong(call, tmp_path):
     path = write_demo(tmp_path / "demo.csv")
     header, *rows = path.read_text().splitlines()
@@ -324,6 +325,7 @@ def test_fail_under_that_cannot_be(call, file, given, message):
     assert (done.code, done.out, done.err) == (2, "", f"dqeval: {message}\n")
 
 
+@pytest.mark.slow
 def test_compare(demo_file, tmp_path, call):
     done = run("compare", demo_file, "--period", "48", "--fail-under", "auc_roc=0.9")
     assert done.returncode == 1
@@ -347,6 +349,7 @@ def test_explain(demo_file, call):
     assert [row["detector"] for row in rows[::6]] == ["sharp", "late", "jumpy"]
 
 
+@pytest.mark.slow
 def test_report(demo_file, tmp_path, call, monkeypatch):
     place = tmp_path / "out.html"
     done = run("report", demo_file, "-o", place)
@@ -360,6 +363,7 @@ def test_report(demo_file, tmp_path, call, monkeypatch):
     assert "Missing option '-o' / '--output'" in call("report", demo_file).err
 
 
+@pytest.mark.slow
 def test_plot(demo_file, tmp_path, call):
     place = tmp_path / "out.svg"
     done = run("plot", demo_file, "-o", place)

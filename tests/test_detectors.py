@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
@@ -189,7 +189,6 @@ class TestNaive:
 
     @pytest.mark.parametrize("normalise", ["columns", "windows"])
     @given(values=generic(least=10, most=40), window=st.integers(3, 8), count=st.integers(1, 12))
-    @settings(max_examples=100)
     def test_sub_lof(self, normalise, values, window, count):
         options = {"window": window, "neighbours": count, "normalise": normalise}
         expected = naive.sub_lof(values.tolist(), **options)
@@ -205,7 +204,6 @@ class TestNeighbours:
     @pytest.mark.parametrize("search", [neighbours.by_diagonals, neighbours.by_products])
     @pytest.mark.parametrize("weighted", [True, False])
     @given(values=coarse, window=st.integers(2, 7), count=st.integers(1, 9), first=st.sampled_from([0, 1000]))
-    @settings(max_examples=50)
     def test_distances_are_exact_also_at_ties(self, search, weighted, values, window, count, first):
         """Which of several equally near windows are taken is free; how far they are is not."""
         values = np.array([values[0] + first, *values[1:]], float)
@@ -307,7 +305,6 @@ class TestEdges:
         assert set(detectors.fft(constant)) == set(detectors.sr(constant)) == {0.0}
 
     @given(coarse, st.integers(2, 7))
-    @settings(max_examples=50)
     def test_flat_stretches(self, values, window):
         for call in [
             partial(detectors.kmeans_ad, window=window, clusters=1),
@@ -393,6 +390,7 @@ EXACT = {
 
 
 @pytest.mark.data
+@pytest.mark.slow
 class TestRealSeries:
     @pytest.mark.parametrize(("archive", "name"), CASES)
     @pytest.mark.parametrize("key", EXACT)

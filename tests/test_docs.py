@@ -179,6 +179,7 @@ def test_every_command_block_of_the_quickstart_runs(typed):
         typed(line.replace("--detector all", "--detector kmeans_ad,sub_lof,fft,sr"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="it is a script for a shell")
 @pytest.mark.parametrize("fails", [False, True])
 def test_the_demo_says_what_it_does_while_it_builds(tmp_path, fails):

@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import dqeval
 import naive
@@ -56,7 +56,6 @@ def mended(labels, scores, near, parts):
     return naive.sampled(labels, scores, near)[:, 0]
 
 
-@settings(max_examples=40)
 @given(strategies.labelled(strategies.scores, most=6, longest=5), strategies.exact_near)
 def test_costs_are_the_mean_gains_over_all_orders_of_mending(drawn, near):
     labels, scores = drawn
