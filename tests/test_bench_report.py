@@ -11,6 +11,7 @@ import pytest
 import dqeval
 from dqeval.bench import run
 from dqeval.bench.ranking import rank
+from dqeval.core.registry import METRICS
 from dqeval.render import bench_page as bench_module
 from dqeval.render import drilldown
 from dqeval.render.bench_page import bench_report
@@ -453,3 +454,20 @@ def check_sorting(page):
             assert board.locator("th[aria-sort]").get_attribute("aria-sort") == direction
     board.get_by_role("button", name="detector").click()
     assert lines.evaluate_all("rows => rows.map(row => row.cells[0].textContent)") == ["fft", "sr", "sub_lof"]
+
+
+def test_metrics_that_only_the_run_knew(tmp_path, monkeypatch):
+    """Those that were registered in Python are called by their names where they are not known, as in a ranking."""
+    for name in ("own_roc", "own_pr"):
+        monkeypatch.setitem(METRICS._entries, name, replace(METRICS[name.replace("own", "auc")], name=name, label="X"))
+    plan = ONE_SERIES.replace('["dqe"]', '["own_roc", "own_pr"]') + FFT + '[[detector]]\nname = "sr"\n'
+    (tmp_path / "mine.toml").write_text(plan, encoding="utf-8")
+    run(tmp_path / "mine.toml", tmp_path / "out")
+    for name in ("own_roc", "own_pr"):
+        monkeypatch.delitem(METRICS._entries, name)
+    assert set(rank(tmp_path / "out").standings) == {"own_roc", "own_pr"}
+    bench_report(tmp_path / "out", tmp_path / "bench.html")
+    text = (tmp_path / "bench.html").read_text(encoding="utf-8")
+    for name in ("leaderboard", "agreement-of-metrics", "series"):
+        assert "own_roc" in section(text, name)
+        assert "own_pr" in section(text, name)

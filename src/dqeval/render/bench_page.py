@@ -21,7 +21,7 @@ from dqeval.bench.plan import Plan
 from dqeval.bench.ranking import Ranking, rank_store
 from dqeval.bench.statistics import LEVEL, Standing
 from dqeval.bench.store import Store
-from dqeval.core.registry import METRICS, label_of
+from dqeval.core.registry import label_of
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.drawing import COLOURS, INK, require_matplotlib
 from dqeval.render.drilldown import NONE, Case, Pages, cases_of, folder_of, write_pages
@@ -183,7 +183,7 @@ def _first(ranking: Ranking) -> Standing:
 
 def _verdict(ranking: Ranking) -> str:
     first, (best, *others) = _first(ranking), ranking.detectors
-    label = METRICS[first.metric].label
+    label = label_of(first.metric)
     lead = f"{best} is best by {label}: {first.mean[0]:.3f} on average over {ranking.n:,} series"
     interval = f"95 % interval {first.low[0]:.3f}–{first.high[0]:.3f}"
     if not others:
@@ -199,8 +199,8 @@ def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> str:
     if isinstance(ranking, str):
         return _paragraph(ranking) + _seconds(seconds)
     first, *others = ranking.standings.values()
-    label = METRICS[first.metric].label
-    labels = [METRICS[standing.metric].label for standing in others]
+    label = label_of(first.metric)
+    labels = [label_of(standing.metric) for standing in others]
     header = ("detector", label, f"{label}, 95 % interval", f"{label}, average rank", *labels, "seconds a series")
     rows = []
     for i, detector in enumerate(ranking.detectors):
@@ -237,7 +237,7 @@ def _interval(standing: Standing, i: int) -> str:
 def _records(ranking: Ranking) -> Table:
     rows = [
         (
-            *(row["detector"], METRICS[row["metric"]].label),
+            *(row["detector"], label_of(row["metric"])),
             *(f"{row[name]:.3f}" for name in ("mean", "low", "high")),
             *(f"{row['rank']:g}", f"{row['average_rank']:.2f}"),
         )
@@ -296,7 +296,7 @@ def _datasets(store: Store, datasets: Sequence[str]) -> str:
     if not rankings:
         return whole
     rows = [_dataset_row(dataset, ranking, detectors) for dataset, ranking in rankings.items()]
-    label = METRICS[_first(next(iter(rankings.values()))).metric].label
+    label = label_of(_first(next(iter(rankings.values()))).metric)
     summary = _scroll(_table(("dataset", "series", *detectors), rows), "Datasets")
     return summary + _paragraph(f"Mean {label} of each detector. All metrics are below.", "hint") + whole
 
@@ -331,7 +331,7 @@ def _events(ranking: Ranking | str) -> str:
 def _agreements(ranking: Ranking | str) -> str:
     if isinstance(ranking, str) or len(ranking.standings) < 2 or len(ranking.detectors) < 2:
         return _paragraph("That takes two metrics and two detectors.")
-    labels = [METRICS[metric].label for metric in ranking.standings]
+    labels = [label_of(metric) for metric in ranking.standings]
     rows = [
         (_text(label), *(_tau(value) for value in row))
         for label, row in zip(labels, ranking.agreement.tolist(), strict=True)
@@ -359,7 +359,7 @@ def _series(cases: Sequence[Case], pages: Pages) -> str:
     if not cases:
         return _paragraph("No series has a result.")
     shown = cases[:MOST_PAGES]
-    label = METRICS[cases[0].metric].label
+    label = label_of(cases[0].metric)
     header = ("series", "dataset", f"best by {label}", label, f"agreement with {label}", "agrees least", "best by that")
     rows = [_series_row(case, pages) for case in shown]
     said = _disagreement(shown[0], label)
@@ -378,7 +378,7 @@ def _series(cases: Sequence[Case], pages: Pages) -> str:
 def _disagreement(worst: Case, label: str) -> str:
     if not worst.other:
         return "No two metrics can be said to agree or disagree about the order of detectors."
-    other = METRICS[worst.other].label
+    other = label_of(worst.other)
     lead = f"The metrics disagree most about the order of the detectors on {worst.name}"
     told = f"{label} prefers {worst.best}, {other} {worst.other_best}"
     return f"{lead}, where {told} (Kendall's tau {_signed(worst.other_tau)}; {_signed(worst.tau)} over all metrics)."
@@ -388,7 +388,7 @@ def _series_row(case: Case, pages: Pages) -> tuple[str, ...]:
     name = escape(case.name)
     link = pages.links.get(case.name)
     linked = f'<td class="text"><a href="{escape(link)}">{name}</a></td>' if link else _text(case.name)
-    least = f"{METRICS[case.other].label} ({_signed(case.other_tau)})" if case.other else NONE
+    least = f"{label_of(case.other)} ({_signed(case.other_tau)})" if case.other else NONE
     cells = (
         _number(case.value),
         _number(case.tau, digits=2),

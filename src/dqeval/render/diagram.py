@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dqeval.bench.ranking import Ranking
-from dqeval.core.registry import METRICS
+from dqeval.core.registry import label_of
 from dqeval.render.drawing import INK, require_matplotlib
 from dqeval.render.figure import shortened
 
@@ -52,7 +52,7 @@ def critical_difference(ranking: Ranking, ax: Axes | None = None) -> Axes:
     metric, ranks, levels = next(iter(ranking.standings)), _ranks(ranking), _levels(ranking)
     # y is in rows of names, downwards from the axis.
     below = (len(levels) + 1) * _LEVEL / _ROW
-    _draw_axis(ax, len(ranks), below + _rows(ranking), f"average rank by {METRICS[metric].label}, 1 is best")
+    _draw_axis(ax, len(ranks), below + _rows(ranking), f"average rank by {label_of(metric)}, 1 is best")
     _draw_bars(ax, levels, _OVERHANG * (len(ranks) - 1))
     _draw_names(ax, sorted(ranks.items(), key=lambda item: item[1]), below)
     return ax
