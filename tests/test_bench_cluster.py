@@ -330,7 +330,8 @@ def jobs(folder, count):
 
 
 def done(crew, jobs, expected=""):
-    return [outcome for ended in job_results(crew, jobs, expected) for _, outcome in ended]
+    tasks = (Task(job, job.id, expected) for job in jobs)
+    return [outcome for ended in job_results(crew, tasks) for _, outcome in ended]
 
 
 def test_short_jobs_go_together(tmp_path):

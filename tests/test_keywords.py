@@ -47,6 +47,7 @@ RIGHT = {
     "name": {"text"},
     "per_event": {"truth"},
     "window": {"nothing"},
+    "train_stop": {"nothing"},
     "early": {"huge", "beyond floats", "too long to print"},
     "late": {"huge", "beyond floats", "too long to print"},
     "delta": {"huge", "beyond floats", "too long to print"},
@@ -66,6 +67,7 @@ FUNCTIONS = {
     "compare": (dqeval.compare, (COLUMNS,), {"repeats": 1}),
     "chance": (dqeval.panel(LABELS, SCORES, metrics=["auc_roc"]).chance, (), {"repeats": 1}),
     "score": (scoring.score, ([datasets.series_of(COLUMNS)],), {"metrics": ["dqe"]}),
+    "detect": (dqeval.detect, (VALUES, "sub_lof"), {}),
     "synthetic": (datasets.synthetic, (), {}),
     **{name: (getattr(detectors, name), (VALUES,), {}) for name in ("kmeans_ad", "sub_lof", "fft", "sr")},
 }

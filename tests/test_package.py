@@ -26,7 +26,7 @@ LAYERS = [
         *("core.prepared", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
-    {"analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.check", "analysis.score"},
+    {"analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.check", "analysis.detect", "analysis.score"},
     {"analysis.explain", "analysis.compare", "bench"},
     {"render", "analysis.several", "analysis.receipts", "analysis.verify"},
     {"experiments"},

@@ -11,10 +11,10 @@ import pytest
 
 from commands import caller
 from dqeval import bench
-from dqeval.bench.parameters import check_parameters
 from dqeval.bench.runner import progress_of
 from dqeval.core.registry import DETECTORS, Detector
 from dqeval.detectors import kmeans_ad, sub_lof
+from dqeval.detectors.parameters import check_parameters
 
 if TYPE_CHECKING:
     from nowhere import Odd

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from dqeval import datasets, detectors, kernels, metrics
 from dqeval.analysis.check import Finding, check
 from dqeval.analysis.compare import Comparison, compare
+from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
@@ -54,6 +55,7 @@ __all__ = [
     "combine",
     "compare",
     "datasets",
+    "detect",
     "detectors",
     "dqe_score",
     "evaluate",

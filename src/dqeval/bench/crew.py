@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from dqeval.bench.jobs import JobResult
 from dqeval.bench.pool import InProcess, Limits, LocalPool
+from dqeval.bench.reading import forget_series
 from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
 from dqeval.core import validate
 from dqeval.support import extras
@@ -37,11 +38,14 @@ class Crew:
     ----------
     together : int
         How many jobs may be one piece of work.
+    lanes : int
+        Of how many series jobs shall be handed over at a time.
     threads : int or None
         How many pieces are worked on at the same time; None if that is not known.
     """
 
     together = 1
+    lanes = 1
     threads: int | None = None
 
     def __init__(self, executor: Executor, ahead: int) -> None:
@@ -65,6 +69,18 @@ class Crew:
     def lost(self) -> CrewLostError:
         """Return the error that says that nobody works any more."""
         return CrewLostError(f"{self} is gone: start it again, and then this run, which resumes where it stopped")
+
+
+class Processes(Crew):
+    """Processes on this machine, each of which has jobs of its own series, as long as there are any."""
+
+    def __init__(self, pool: LocalPool, count: int) -> None:
+        super().__init__(pool, AHEAD * count)
+        self._pool, self.lanes = pool, count
+
+    def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[JobResult]]:
+        """Hand over jobs, to the process that has their series, if it is free."""
+        return self._pool.submit(do_all, tasks, group=tasks[0].job.series)
 
 
 class Cluster(Crew):
@@ -142,14 +158,23 @@ def crew_for(workers: int, scheduler: str | None, limits: Limits, executor: Exec
             yield Cluster(client, limits)
     else:
         count = validate.whole("workers", workers, least=0)
-        with _ended(LocalPool(count, limits) if count else InProcess()) as own:
-            yield Crew(own, AHEAD * count or 1)
+        with _processes(count, limits) if count else _this_process() as own:
+            yield own
 
 
 @contextmanager
-def _ended(executor: Executor) -> Iterator[Executor]:
+def _this_process() -> Iterator[Crew]:
     try:
-        yield executor
+        yield Crew(InProcess(), 1)
+    finally:
+        forget_series()
+
+
+@contextmanager
+def _processes(count: int, limits: Limits) -> Iterator[Crew]:
+    executor = LocalPool(count, limits)
+    try:
+        yield Processes(executor, count)
     except BaseException:
         executor.shutdown(cancel_futures=True)
         raise

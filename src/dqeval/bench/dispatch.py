@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
 from dqeval.bench.crew import Crew, worked_off
-from dqeval.bench.jobs import Job, JobResult, failed
+from dqeval.bench.jobs import JobResult, failed
 from dqeval.bench.pool import WorkFailedError
 from dqeval.bench.tasks import SLICE, Task, failed_here
 from dqeval.support.versions import NOBODY, difference
 
+AHEAD = 10_000  # tasks that are looked at to find those of another series
 
-def job_results(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list[tuple[Task, JobResult]]]:
+
+def job_results(crew: Crew, tasks: Iterator[Task]) -> Iterator[list[tuple[Task, JobResult]]]:
     """Yield tasks with what came of them, as they end; none now and then.
 
     Parameters
     ----------
     crew : Crew
-    jobs : iterator of Job
-        Only some are taken at a time: there may be millions.
-    expected : str
-        The versions that they must be done with; empty for any.
+    tasks : iterator of Task
+        Series by series. Only some are taken at a time: there may be millions.
     """
-    waiting = Waiting((Task(job, job.id, expected) for job in jobs), crew.together)
+    waiting = Waiting(tasks, crew.together, crew.lanes)
 
     def start() -> tuple[Future[list[JobResult]], list[Task]] | None:
         tasks = waiting.take()
@@ -35,18 +35,69 @@ def job_results(crew: Crew, jobs: Iterator[Job], expected: str) -> Iterator[list
         yield [pair for tasks, future in ended for pair in waiting.back(tasks, _results(tasks, future))]
 
 
+class Lanes:
+    """The tasks of several series at a time: one series for each worker, which so reads it once.
+
+    Parameters
+    ----------
+    tasks : iterator of Task
+        Series by series.
+    count : int
+        Of how many series there shall be tasks, if there are so many.
+    """
+
+    def __init__(self, tasks: Iterator[Task], count: int) -> None:
+        self._tasks, self._count = tasks, count
+        self._open: dict[tuple[bool, str], deque[Task]] = {}  # by series
+        self._handed: Counter[tuple[bool, str]] = Counter()  # tasks that are being done, by series
+
+    def next(self) -> Task | None:
+        """Return a task of the series with the fewest that are being done; None if there is none left."""
+        self._fill()
+        if not self._open:
+            return None
+        series = min(self._open, key=self._handed.__getitem__)
+        task = self._open[series].popleft()
+        if not self._open[series]:
+            del self._open[series]
+        self._handed[series] += 1
+        return task
+
+    def ended(self, task: Task) -> None:
+        """Take note that a task is no longer being done."""
+        series = _series_of(task)
+        self._handed[series] -= 1
+        if not self._handed[series]:
+            del self._handed[series]
+
+    def _fill(self) -> None:
+        while len(self._open) < self._count and sum(map(len, self._open.values())) < AHEAD:
+            task = next(self._tasks, None)
+            if task is None:
+                return
+            self._open.setdefault(_series_of(task), deque()).append(task)
+
+
+def _series_of(task: Task) -> tuple[bool, str]:
+    """Return what tells the series of a plan apart: scores of one's own may be those of another series of the plan."""
+    return task.job.series.scored, task.job.series.source.name
+
+
 class Waiting:
     """The tasks that are left, taken in batches of what is likely to be done in a slice of time.
 
     Parameters
     ----------
     tasks : iterator of Task
+        Series by series.
     together : int
         The most that a batch may hold.
+    lanes : int, default 1
+        Of how many series tasks are taken at a time.
     """
 
-    def __init__(self, tasks: Iterator[Task], together: int) -> None:
-        self._tasks, self._together = tasks, together
+    def __init__(self, tasks: Iterator[Task], together: int, lanes: int = 1) -> None:
+        self._lanes, self._together = Lanes(tasks, lanes), together
         self._returned: deque[Task] = deque()
         self._alone: deque[Task] = deque()
         self._seconds: dict[str, float] = {}  # that a job of a detector is expected to take
@@ -69,6 +120,8 @@ class Waiting:
     def back(self, tasks: Sequence[Task], outcomes: Sequence[JobResult]) -> list[tuple[Task, JobResult]]:
         """Return the tasks that were done, with what came of them, and take back the others."""
         left = tasks[len(outcomes) :]
+        for task in tasks[: len(outcomes)]:
+            self._lanes.ended(task)
         # Of a batch that was lost, it shows which task it was when each is alone.
         (self._returned if outcomes else self._alone).extend(left)
         done = list(zip(tasks, outcomes, strict=False))
@@ -77,7 +130,7 @@ class Waiting:
         return done
 
     def _next(self) -> Task | None:
-        return self._returned.popleft() if self._returned else next(self._tasks, None)
+        return self._returned.popleft() if self._returned else self._lanes.next()
 
     def _learn(self, label: str, seconds: float) -> None:
         # The last ones count most, as series that are alike often follow each other.

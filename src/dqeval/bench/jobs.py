@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
 from dqeval.analysis.panel import panel_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
 from dqeval.bench.pool import WorkFailedError, printed
+from dqeval.bench.reading import read_series
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import EventScores, FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
@@ -32,6 +34,7 @@ DETECT, EVALUATE = "detect", "evaluate"
 UNKNOWN = "*"  # the detectors of a file that cannot be read
 FROM_FILE = PlannedDetector("", "", ())  # the scores are in the series' file
 MADE_AGAIN = "the scores that were kept are damaged: they were made again"
+ID_BYTES = 16
 _DIGEST = 32  # bytes
 
 
@@ -76,7 +79,7 @@ class Job:
         if not isinstance(source, Generated) and source.path.is_file():
             state = source.path.stat()
             told += [state.st_size, state.st_mtime_ns]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[: 2 * ID_BYTES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
 def work(job: Job) -> JobResult:
     """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
     import_all(job.modules, job.modules_in)
-    series = job.series.source.read()
+    series = read_series(job.series.source)
     outcome = JobResult(data=data_of(series))
     if job.detector == FROM_FILE:
         scores = _own_scores(job, series)
@@ -225,14 +228,14 @@ def kept_scores(job: Job, series: Series) -> FloatArray | None:
 
 def _made(job: Job, series: Series) -> Made:
     if series.values is None:
-        raise WorkFailedError("the series has no values for a detector to work on")
+        raise WorkFailedError(NO_VALUES)
     path = Path(job.folder) / _address(job, series)
     kept = _read(path)
     if kept is not None:
         return kept
     note = MADE_AGAIN if path.exists() else ""
     began = time.perf_counter()
-    scores = _detected(job, series, series.values)
+    scores = _detected(job, series)
     made = Made(scores, time.perf_counter() - began, note)
     _keep(made, path)
     return made
@@ -272,31 +275,16 @@ def _address(job: Job, series: Series) -> str:
     return f"{name[:2]}/{name[2:34]}.npy"
 
 
-def _detected(job: Job, series: Series, values: FloatArray) -> FloatArray:
-    detector = DETECTORS[job.detector.name]
-    options: dict[str, Any] = dict(job.detector.parameters)
-    if "seed" in detector.parameters:
-        options.setdefault("seed", job.seed)
-    if detector.trains:
-        if series.train_stop is None:
-            raise WorkFailedError("the detector needs training, and the series does not say which part is for that")
-        options["train_stop"] = series.train_stop
-    with printed() as caught:
-        scores = np.asarray(detector.function(values, **options), dtype=np.float64)
-    _check(scores, len(values), caught.getvalue())
+def _detected(job: Job, series: Series) -> FloatArray:
+    options = {"seed": job.seed, **dict(job.detector.parameters)}
+    try:
+        with printed() as caught:
+            scores = detect(series, job.detector.name, **options)
+    except DetectorError as error:
+        raise WorkFailedError(str(error)) from None
+    if caught.getvalue():
+        raise WorkFailedError(f"the detector printed, which it must not: {caught.getvalue()[:100]!r}")
     return scores
-
-
-def _check(scores: FloatArray, length: int, printed: str) -> None:
-    if printed:
-        raise WorkFailedError(f"the detector printed, which it must not: {printed[:100]!r}")
-    if scores.shape != (length,):
-        raise WorkFailedError(f"the detector gave scores of shape {scores.shape} for {length:,} points")
-    if not np.isfinite(scores).all():
-        bad = np.flatnonzero(~np.isfinite(scores))
-        raise WorkFailedError(
-            f"the detector gave {len(bad):,} scores that are not finite, the first at point {bad[0]:,}"
-        )
 
 
 def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outcome: JobResult) -> None:

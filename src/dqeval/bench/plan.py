@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import json
@@ -17,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.bench.parameters import check_parameters
 from dqeval.bench.pool import Limits
 from dqeval.core import validate
 from dqeval.core.registry import DETECTORS, METRICS
@@ -28,6 +26,7 @@ from dqeval.datasets.columns import find_roles
 from dqeval.datasets.files import NPZ, column_names
 from dqeval.datasets.formats import Source, sources
 from dqeval.datasets.generator import MOST_SEED, check_synthetic
+from dqeval.detectors.parameters import check_parameters
 
 KEYS = (
     "metrics",
@@ -170,7 +169,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     Plan
     """
     content = plain(content)
-    _known_keys(content, KEYS, "the plan")
+    validate.known_names(content, KEYS, "the plan")
     for key in ("metrics", "seeds", "modules", *TABLES):
         _check_list(content, key)
     validate.at_most_one(near=content.get("near"), period=content.get("period"))
@@ -300,7 +299,7 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
         if kind == "data" and "generator" in entry:
             yield from _generated(entry)
             continue
-        _known_keys(entry, ("path", "format", "name"), f"[[{kind}]]")
+        validate.known_names(entry, ("path", "format", "name"), f"[[{kind}]]")
         if not isinstance(entry.get("path"), str):
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
         path, name = folder / entry["path"], _text(entry, "name", "", f"[[{kind}]]")
@@ -335,7 +334,7 @@ def _generated(entry: Mapping[str, Any]) -> Iterator[PlannedSeries]:
     generator = _text(entry, "generator", "", "[[data]]")
     if generator not in GENERATORS:
         raise ValueError(f"there is no generator called {generator!r}: there is {', '.join(GENERATORS)}")
-    _fits(GENERATORS[generator], given, f"the generator {generator}")
+    validate.known_names(given, [*inspect.signature(GENERATORS[generator]).parameters], f"the generator {generator}")
     count, name = _whole("count", entry.get("count", 1), 1, MOST_SERIES), _text(entry, "name", generator, "[[data]]")
     first = _whole("seed", given.pop("seed", 0), 0, MOST_SEED + 1 - count)
     try:
@@ -359,28 +358,12 @@ def _detector(entry: Mapping[str, Any]) -> PlannedDetector:
         raise ValueError(f"seeds are the plan's, not the detector {detector.name}'s: give seeds = [{entry['seed']}]")
     if "seed" in parameters:
         raise ValueError(f"the detector {detector.name} takes no seed, as it draws no random numbers: leave seed out")
-    _fits(detector.function, parameters, f"the detector {detector.name}")
     check_parameters(detector, parameters)
     return PlannedDetector(label, detector.name, tuple(sorted(_hashable(parameters).items())))
 
 
 def _hashable(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
-
-
-def _fits(function: Any, parameters: Mapping[str, Any], what: str) -> None:
-    known = [
-        name for name, option in inspect.signature(function).parameters.items() if option.default is not option.empty
-    ]
-    _known_keys(parameters, known, what)
-
-
-def _known_keys(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for key in given:
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
-            raise ValueError(f"{what} has no {key!r}: {hint}")
 
 
 def _no_series_twice(found: Iterable[Source | Generated]) -> None:

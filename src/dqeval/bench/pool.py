@@ -6,13 +6,12 @@ import contextlib
 import io
 import os
 import pickle
-import queue
 import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any
@@ -217,10 +216,38 @@ def _limit_memory(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call that waits for a process, and the group of calls that one process does best one after the other."""
+
+    future: Future[Any]
+    function: Callable[[Any], Any]
+    argument: Any
+    group: Any
+
+
+def next_of(waiting: Sequence[Any], mine: Any, others: Sequence[Any]) -> int:
+    """Return which of the groups that wait a process takes: its own, one that no other process has, or the first.
+
+    Examples
+    --------
+    >>> next_of(["a", "b", "b"], mine="b", others=["a"])
+    1
+    >>> next_of(["a", "a", "c"], mine="b", others=["a"])
+    2
+    >>> next_of(["a", "a"], mine="b", others=["a"])
+    0
+    """
+    own = (i for i, group in enumerate(waiting) if group == mine)
+    free = (i for i, group in enumerate(waiting) if group not in others)
+    return next(own, next(free, 0))
+
+
 class LocalPool(Executor):
     """An executor of processes on this machine that keeps to limits.
 
-    Unlike `concurrent.futures.ProcessPoolExecutor`, it ends what takes too long, and outlives a process that dies.
+    Unlike `concurrent.futures.ProcessPoolExecutor`, it ends what takes too long, outlives a process that dies, and has
+    calls of one group done by the same process where none has to wait for it.
 
     Parameters
     ----------
@@ -229,43 +256,60 @@ class LocalPool(Executor):
     """
 
     def __init__(self, workers: int, limits: Limits) -> None:
-        self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[[Any], Any], Any] | None] = queue.SimpleQueue()
+        self._calls: list[_Call] = []
+        self._changed = threading.Condition()
+        self._closed = False
+        self._groups: list[Any] = [None] * workers  # of the call that each process did last
         self._workers = [Worker(limits) for _ in range(workers)]
-        self._threads = [threading.Thread(target=self._feed, args=(worker,), daemon=True) for worker in self._workers]
+        self._threads = [threading.Thread(target=self._feed, args=(i,), daemon=True) for i in range(workers)]
         for thread in self._threads:
             thread.start()
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a function of one argument called in one of the processes."""
+    def submit(self, function: Callable[..., Any], /, *args: Any, group: Any = None, **kwargs: Any) -> Future[Any]:
+        """Have a function of one argument called in one of the processes: in that of the group, if it is free."""
         (argument,) = args
-        future: Future[Any] = Future()
-        self._calls.put((future, function, argument))
-        return future
+        call = _Call(Future(), function, argument, group)
+        with self._changed:
+            self._calls.append(call)
+            self._changed.notify()
+        return call.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes: after what was submitted, or at once."""
-        if cancel_futures:
-            with contextlib.suppress(queue.Empty):
-                while (call := self._calls.get_nowait()) is not None:
-                    call[0].cancel()
-        for _ in self._threads:
-            self._calls.put(None)
+        with self._changed:
+            self._closed = True
+            if cancel_futures:
+                for call in self._calls:
+                    call.future.cancel()
+                self._calls.clear()
+            self._changed.notify_all()
         if not wait or cancel_futures:
             for worker in self._workers:
                 worker.kill()
         for thread in self._threads:
             thread.join()
 
-    def _feed(self, worker: Worker) -> None:
-        while (call := self._calls.get()) is not None:
-            future, function, argument = call
-            if not future.set_running_or_notify_cancel():
+    def _feed(self, place: int) -> None:
+        worker = self._workers[place]
+        while (call := self._next(place)) is not None:
+            if not call.future.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(worker.call(function, argument))
+                call.future.set_result(worker.call(call.function, call.argument))
             except BaseException as error:
-                future.set_exception(error)
+                call.future.set_exception(error)
         worker.stop()
+
+    def _next(self, place: int) -> _Call | None:
+        """Wait for a call that this process shall do; None if there will be no more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._calls or self._closed)
+            if not self._calls:
+                return None
+            others = self._groups[:place] + self._groups[place + 1 :]
+            call = self._calls.pop(next_of([each.group for each in self._calls], self._groups[place], others))
+            self._groups[place] = call.group
+            return call
 
 
 class InProcess(Executor):

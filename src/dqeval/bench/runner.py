@@ -13,11 +13,12 @@ from typing import Any
 
 from dqeval.bench.crew import crew_for
 from dqeval.bench.dispatch import job_results
-from dqeval.bench.jobs import FROM_FILE, Job, jobs_of
+from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, jobs_of
 from dqeval.bench.kept import check_place, keep, kept, whole_path
 from dqeval.bench.lock import locked
 from dqeval.bench.plan import Plan, make_plan, read_plan
 from dqeval.bench.store import Store, check_same_data
+from dqeval.bench.tasks import Task
 from dqeval.support.versions import versions
 
 Progress = Callable[["State"], None]
@@ -122,11 +123,11 @@ def run(
         if retry_failed:
             store.forget_failures()
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
-        state = _state(store, checked, folder, shard)
+        outlook = _outlook(store, _jobs(checked, folder, *shard))
+        state = outlook.state
         store.plan(_labels(checked), (series.source.name for series in checked.series))
-        to_do = (job for job in _jobs(checked, folder, *shard) if not store.status(job.id))
         tell(state)
-        for ended in job_results(crew, to_do, expected):
+        for ended in job_results(crew, outlook.tasks(_jobs(checked, folder, *shard), expected)):
             if crew.threads != state.threads:
                 state = replace(state, threads=crew.threads)
                 tell(state)
@@ -169,13 +170,37 @@ def progress_of(folder: str | Path) -> State:
     folder = Path(folder)
     with Store(folder) as store:
         last = kept(folder)
-        found = _state(store, last.plan, folder, last.shard)
+        found = _outlook(store, _jobs(last.plan, folder, *last.shard)).state
     return State(found.earlier, found.failed_earlier, 0, found.total)
 
 
-def _state(store: Store, plan: Plan, folder: Path, shard: tuple[int, int]) -> State:
-    count = Counter(store.status(job.id) for job in _jobs(plan, folder, *shard))
-    return State(0, 0, count["done"] + count["failed"], count.total(), count["failed"])
+@dataclass(frozen=True, slots=True)
+class _Outlook:
+    """What there is to do: how far the run is, and the ids of the jobs that are left, zeros in place of the others.
+
+    Each id is computed once. As there may be millions, they are kept as bytes, one after the other.
+    """
+
+    state: State
+    ids: bytes
+
+    def tasks(self, jobs: Iterable[Job], expected: str) -> Iterator[Task]:
+        """Yield those of the same jobs that are left, to be done with the versions that are expected."""
+        for i, job in enumerate(jobs):
+            found = self.ids[i * ID_BYTES : (i + 1) * ID_BYTES]
+            if any(found):
+                yield Task(job, found.hex(), expected)
+
+
+def _outlook(store: Store, jobs: Iterable[Job]) -> _Outlook:
+    count: Counter[str | None] = Counter()
+    ids = bytearray()
+    for job in jobs:
+        own = job.id
+        status = store.status(own)
+        count[status] += 1
+        ids += bytes(ID_BYTES) if status else bytes.fromhex(own)
+    return _Outlook(State(0, 0, count["done"] + count["failed"], count.total(), count["failed"]), bytes(ids))
 
 
 def _labels(plan: Plan) -> list[str]:

@@ -23,7 +23,7 @@ class Task:
     ----------
     job : Job
     id : str
-        Of the job when it was handed over: its file may be changed meanwhile.
+        Of the job when the run began: its file may be changed meanwhile.
     expected : str
         The versions that it must be done with; empty for any.
     """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
@@ -88,6 +89,28 @@ def values(given: Numbers) -> FloatArray:
     return _finite("values", given, one_column=True)
 
 
+def values_of_columns(given: Numbers) -> FloatArray:
+    """Return the values of a series of one or several columns; which of them may be missing, its detector says."""
+    array = _as_array("values", given)
+    if array.ndim == 2 and array.shape[1] > 1:
+        array = np.column_stack([_array("values", column) for column in array.T])
+    else:
+        array = _array("values", array, one_column=True)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def one_score_per_point(given: Any, points: int) -> FloatArray:
+    """Return what a detector gave for so many points: as many finite scores."""
+    array = _as_array("what the detector gave", given)
+    if array.shape != (points,):
+        raise ValueError(f"the detector gave scores of shape {array.shape} for {points:,} points")
+    scores = np.ascontiguousarray(_array("what the detector gave", array), dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if len(bad):
+        raise ValueError(f"the detector gave {len(bad):,} scores that are not finite, the first at point {bad[0]:,}")
+    return scores
+
+
 def values_with_gaps(given: Numbers, *, name: str = "values") -> FloatArray:
     """Return the values of one series to estimate its period from: NaN, a missing value, is filled.
 
@@ -146,6 +169,15 @@ def enough_windows(series: FloatArray, window: int, *, count: int, why: str) -> 
         raise ValueError(f"values must have at least {least:,} points: got {len(series):,}; {advice}")
 
 
+def known_names(given: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Check that something has all the names that were given."""
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
+            raise ValueError(f"{what} has no {name!r}: {hint}")
+
+
 def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
     """Check that an option is one of the choices."""
     if not (isinstance(given, str) and given in choices):
@@ -185,11 +217,11 @@ def seed(given: Any, *, name: str = "seed", most: int = LARGEST_SEED) -> int:
     return whole(name, given, least=0, most=most)
 
 
-def train_stop(given: Any, series: FloatArray, *, least: int, detector: str) -> int:
+def train_stop(given: Any, series: FloatArray, *, least: int = 1, detector: str = "training") -> int:
     """Return how many of the first points of a series a detector may learn from, which needs so many."""
     stop = whole("train_stop", given, least=1)
     if stop > len(series):
-        raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {stop:,}")
+        raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {_written(stop)}")
     if stop < least:
         raise ValueError(f"train_stop must be at least {least:,}, as many points as {detector} needs: got {stop:,}")
     return stop
@@ -338,9 +370,12 @@ def whole(name: str, given: Any, *, least: int, most: int | None = None) -> int:
 
 def _at_most(name: str, number: int, most: int, *, advice: str = "") -> int:
     if number > most:
-        got = f"{number:,}" if number < _SHORT else shown(number)
-        raise ValueError(f"{name} must be at most {most:,}: got {got}{advice}")
+        raise ValueError(f"{name} must be at most {most:,}: got {_written(number)}{advice}")
     return number
+
+
+def _written(number: int) -> str:
+    return f"{number:,}" if number < _SHORT else shown(number)
 
 
 def share(name: str, given: Any) -> float:
@@ -366,14 +401,19 @@ def shown(given: Any) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
-    """Return what was given as a one-dimensional array of numbers or booleans."""
+def _as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
+    """Return what was given as an array of any shape."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise ValueError(f"{name} has masked values: remove or fill them first")
     try:
-        array = np.asarray(given)
+        return np.asarray(given)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from None
+
+
+def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
+    """Return what was given as a one-dimensional array of numbers or booleans."""
+    array = _as_array(name, given)
     if one_column and array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim == 0:

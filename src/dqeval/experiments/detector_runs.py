@@ -14,6 +14,7 @@ import numpy as np
 from dqeval.bench.jobs import Job, scores_of
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
+from dqeval.bench.reading import read_series
 from dqeval.bench.runner import State, run
 from dqeval.bench.store import Store
 from dqeval.core.registry import DETECTORS
@@ -72,7 +73,7 @@ class Runs:
 
     def scores(self, series: PlannedSeries, detector: str, by: By, read: Series | None = None) -> FloatArray:
         """Return a detector's scores of a series, which the run has kept; ``read`` is the series, if it is at hand."""
-        return scores_of(self.job(series, detector, by), read or series.source.read())
+        return scores_of(self.job(series, detector, by), read or read_series(series.source))
 
     def value(self, series: str, detector: str, by: By, metric: str) -> float | None:
         """Return the value of a metric; None if it is undefined, or the detector failed."""
@@ -142,7 +143,7 @@ def run_detectors(
 
 def scored_series(job: Job) -> ScoredSeries:
     """Return the scores of a job that was done, with the labels and the period of its series."""
-    series = job.series.source.read()
+    series = read_series(job.series.source)
     assert series.period is not None  # without one, no detector has worked on it
     return ScoredSeries(np.asarray(series.labels, dtype=np.bool_), scores_of(job, series), series.period)
 

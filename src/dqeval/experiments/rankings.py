@@ -262,9 +262,10 @@ def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
         for detector in runs.detectors
         if runs.has(series, detector, PUBLISHED)
     }
-    tasks = {job.id: job for job in jobs.values()}
+    ids = {key: job.id for key, job in jobs.items()}
+    tasks = {ids[key]: job for key, job in jobs.items()}
     found = computed(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
-    return {key: found[job.id] for key, job in jobs.items()}
+    return {key: found[id] for key, id in ids.items()}
 
 
 def published_of(job: Job) -> dict[str, Any]:

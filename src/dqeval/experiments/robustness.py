@@ -69,11 +69,12 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
         for detector in runs.detectors
         if runs.has(series, detector, PUBLISHED)
     }
-    keyed = {f"{task.job.id} {task.seed}": task for task in tasks.values()}
+    ids = {key: f"{task.job.id} {task.seed}" for key, task in tasks.items()}
+    keyed = {ids[key]: task for key, task in tasks.items()}
     found = computed(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
     by_dataset: dict[str, list[Mapping[str, Spreads]]] = {dataset: [] for dataset in datasets}
-    for (dataset, _, _), task in tasks.items():
-        by_dataset[dataset].append(found[f"{task.job.id} {task.seed}"])
+    for (dataset, _, _), id in ids.items():
+        by_dataset[dataset].append(found[id])
     yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
 
 

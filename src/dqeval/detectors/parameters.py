@@ -1,4 +1,4 @@
-"""Whether the parameters that a plan gives a detector are of the right kind, before any work starts."""
+"""Whether the parameters that somebody gives a detector are its own, and of the right kind, before it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _KINDS: dict[Any, tuple[Any, str]] = {
 
 
 def check_parameters(detector: Detector, given: Mapping[str, Any]) -> None:
-    """Check the values that a plan gives the parameters of a detector: by its signature, and what it says of them."""
+    """Check parameters given to a detector: their names, and values by its signature and what it says of them."""
+    validate.known_names(given, list(detector.parameters), f"the detector {detector.name}")
     hints = _hints(detector.function)
     for name, value in given.items():
         try:

@@ -1,0 +1,126 @@
+"""One way to run a detector: on a series, on values, or on a file, with one set of checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dqeval.core import validate
+from dqeval.core.registry import DETECTORS, Detector
+from dqeval.core.types import FloatArray, Numbers, Series
+from dqeval.datasets.formats import load
+from dqeval.detectors.parameters import check_parameters
+
+NO_VALUES = "the series has no values for a detector to work on"
+
+
+class DetectorError(ValueError):
+    """A detector cannot be run on a series, or did not give what detectors must."""
+
+
+class UnfitError(DetectorError):
+    """A detector does not fit a series, which is no fault of either."""
+
+
+class NoTrainingError(UnfitError):
+    """A detector needs training, and nobody says where that ends."""
+
+
+def detect(
+    data: Series | Numbers | str | PathLike[str],
+    detector: str | Detector,
+    *,
+    train_stop: int | None = None,
+    seed: int = 0,
+    **parameters: Any,
+) -> FloatArray:
+    """Run a detector, and return its scores.
+
+    Parameters
+    ----------
+    data : Series, array-like of numbers of shape (n,) or (n, columns), str or Path
+        What to run it on: a series with values, the values themselves, or a file with one series in any of
+        `dqeval.datasets.FORMATS`. The detector gets a copy of the values, and never the labels.
+    detector : str
+        The name of a detector, as ``dqeval detectors`` lists them; or an entry of `dqeval.detectors.DETECTORS`.
+    train_stop : int, optional
+        The points before it are for training. If not given, it is that of the series. Detectors that need no training
+        do not use it.
+    seed : int, default 0
+        The seed of detectors that draw random numbers. The others do not use it.
+    **parameters
+        The detector's own parameters; each one that is left out has its default.
+
+    Returns
+    -------
+    array of float, shape (n,)
+        One finite score per point: the higher, the more anomalous.
+
+    Raises
+    ------
+    ValueError
+        If there is no such detector or parameter, the detector does not fit the series (it needs training and there is
+        no ``train_stop``, or takes a single column and there are several), or it does not give one finite score per
+        point. Whatever the detector itself raises is passed on.
+
+    Examples
+    --------
+    >>> series = dqeval.datasets.demo()
+    >>> scores = dqeval.detect(series, "sub_lof", neighbours=20)
+    >>> scores.shape == series.labels.shape
+    True
+    >>> round(dqeval.dqe_score(series.labels, scores, period=48), 2)
+    0.24
+    >>> dqeval.detect([*[0, 1] * 20, 9, 9, *[0, 1] * 20], "fft", variant="published").argmax()
+    40
+    """
+    chosen = detector if isinstance(detector, Detector) else DETECTORS[validate.text("detector", detector)]
+    check_parameters(chosen, parameters)
+    given = _given(data, train_stop)
+    # A copy: what a detector does to its input must not reach whoever uses it next.
+    returned = chosen.function(given.values.copy(), **parameters, **_options(chosen, given, validate.seed(seed)))
+    try:
+        return validate.one_score_per_point(returned, len(given.values))
+    except ValueError as error:
+        raise DetectorError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The values to run a detector on, and where training ends, if that is known."""
+
+    values: FloatArray
+    train_stop: int | None
+
+
+def _given(data: Any, train_stop: int | None) -> _Given:
+    """Return what there is to run a detector on; what the caller says of training goes before what the series says."""
+    found = load(Path(data)) if isinstance(data, (str, PathLike)) else data
+    if isinstance(found, Series):
+        return _checked(_values_of(found), found.train_stop if train_stop is None else train_stop)
+    return _checked(found, train_stop)
+
+
+def _values_of(series: Series) -> FloatArray:
+    if series.values is None:
+        raise UnfitError(NO_VALUES)
+    return series.values
+
+
+def _checked(values: Numbers, train_stop: int | None) -> _Given:
+    array = validate.values_of_columns(values)
+    return _Given(array, None if train_stop is None else validate.train_stop(train_stop, array))
+
+
+def _options(detector: Detector, given: _Given, seed: int) -> dict[str, int]:
+    """Return what a detector gets besides its own parameters, if it fits what it is to run on."""
+    options = {"seed": seed} if "seed" in detector.parameters else {}
+    if detector.univariate and given.values.ndim > 1:
+        raise UnfitError(f"the detector takes a single column, and the series has {given.values.shape[1]}")
+    if not detector.trains:
+        return options
+    if given.train_stop is None:
+        raise NoTrainingError("the detector needs training, and the series does not say where that ends (train_stop)")
+    return {**options, "train_stop": given.train_stop}

@@ -1,0 +1,159 @@
+"""One way to run a detector: what it takes, what it refuses, and who uses it."""
+
+import numpy as np
+import pytest
+
+import dqeval
+from dqeval import datasets, detectors
+from dqeval.analysis.detect import DetectorError, NoTrainingError, UnfitError
+from dqeval.core.registry import DETECTORS, detector
+
+VALUES = datasets.synthetic(n=400, period=10, events=3).values
+LABELS = datasets.synthetic(n=400, period=10, events=3).labels
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """Register detectors for one test alone."""
+    monkeypatch.setattr(DETECTORS, "_entries", dict(DETECTORS._entries))
+
+    def add(function, **options):
+        return detector(label=function.__name__, citation="none", **options)(function)
+
+    return add
+
+
+def learned(values, *, train_stop, seed=0):
+    """Return where training ends, and the seed."""
+    return np.full(len(values), train_stop + seed / 10)
+
+
+def several(values):
+    """Return the sum over columns, whatever is missing."""
+    return np.nansum(values.reshape(len(values), -1), axis=1)
+
+
+@pytest.mark.parametrize("given", [list, np.asarray, lambda x: x[:, None], lambda x: dqeval.Series("a", LABELS, {}, x)])
+def test_a_series_and_its_values_give_the_same_scores(given):
+    expected = detectors.sub_lof(VALUES, neighbours=9).tolist()
+    assert dqeval.detect(given(VALUES), "sub_lof", neighbours=9).tolist() == expected
+    assert dqeval.detect(given(VALUES), DETECTORS["sub_lof"], neighbours=9).tolist() == expected
+
+
+@pytest.mark.parametrize("as_given", [str, lambda path: path])
+def test_a_file_of_any_format(tmp_path, own, as_given):
+    own(learned)
+    path = tmp_path / "001_UCR_id_1_tr_100_1st_200.csv"
+    rows = [f"{x},{label:d}" for x, label in zip(VALUES.tolist(), np.arange(400) == 200, strict=True)]
+    path.write_text("\n".join(["Data,Label", *rows]))
+    assert dqeval.detect(as_given(path), "fft").tolist() == detectors.fft(VALUES).tolist()
+    assert set(dqeval.detect(as_given(path), "learned")) == {100.0}
+
+
+def test_the_end_of_training(own):
+    own(learned)
+    series = dqeval.Series("a", LABELS, {}, VALUES, train_stop=100)
+    assert set(dqeval.detect(series, "learned")) == {100.0}
+    assert set(dqeval.detect(series, "learned", train_stop=50)) == {50.0}
+    assert set(dqeval.detect(VALUES, "learned", train_stop=50, seed=3)) == {50.3}
+    with pytest.raises(
+        NoTrainingError, match=r"needs training, and the series does not say where that ends \(train_st"
+    ):
+        dqeval.detect(VALUES, "learned")
+    with pytest.raises(ValueError, match="train_stop must be at most the number of values, 400: got 401"):
+        dqeval.detect(VALUES, "learned", train_stop=401)
+    # Others do not use either.
+    assert dqeval.detect(VALUES, "fft", train_stop=50, seed=3).tolist() == detectors.fft(VALUES).tolist()
+
+
+def test_seeds():
+    assert dqeval.detect(VALUES, "kmeans_ad", seed=3).tolist() == detectors.kmeans_ad(VALUES, seed=3).tolist()
+    assert dqeval.detect(VALUES, "kmeans_ad").tolist() == detectors.kmeans_ad(VALUES, seed=0).tolist()
+
+
+def test_several_columns(own):
+    own(several, univariate=False)
+    table = np.column_stack([VALUES, np.ones(400)])
+    table[7] = np.nan  # of what is missing, each detector says what it does with it
+    assert dqeval.detect(table, "several").tolist() == several(table).tolist()
+    assert dqeval.detect(table.astype(object), "several").tolist() == several(table).tolist()
+    with pytest.raises(UnfitError, match="the detector takes a single column, and the series has 2"):
+        dqeval.detect(table, "sub_lof")
+    with pytest.raises(
+        ValueError, match=r"values must be one-dimensional: its shape is \(2, 2, 100\); pass one column"
+    ):
+        dqeval.detect(VALUES.reshape(2, 2, 100), "several")
+
+
+def test_the_input_is_never_changed(own):
+    def changes(values):
+        values[:] = 0
+        return values
+
+    own(changes)
+    series = dqeval.Series("a", LABELS, {}, VALUES.copy())
+    assert dqeval.detect(series, "changes").tolist() == [0] * 400
+    assert series.values.tolist() == VALUES.tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "options", "message"),
+    [
+        (VALUES, "sub_lod", {}, "there is no detector called 'sub_lod': did you mean 'sub_lof'?"),
+        (VALUES, 3, {}, "detector must be a text: got 3"),
+        (VALUES, "sub_lof", {"neighbors": 3}, "the detector sub_lof has no 'neighbors': did you mean 'neighbours'?"),
+        (VALUES, "sub_lof", {"neighbours": "x"}, "neighbours must be a whole number of at least 1: got 'x'"),
+        (VALUES, "sub_lof", {"seed": -1}, "seed must be a whole number of at least 0: got -1"),
+        ([], "sub_lof", {}, "values is empty: at least one point is needed"),
+        (["x", "y"], "sub_lof", {}, "values must be numeric or boolean"),
+        ([[1, 2], ["x", 3]], "sub_lof", {}, "values must be numeric or boolean"),
+        (np.ma.masked_equal([1.0, 2.0], 2), "sub_lof", {}, "values has masked values: remove or fill them first"),
+        ([1.0, np.nan], "fft", {}, "values must be finite: 1 of 2 values is not (first at index 1: nan)"),
+        (dqeval.Series("a", LABELS, {}), "fft", {}, "the series has no values for a detector to work on"),
+    ],
+)
+def test_what_cannot_be_done(data, name, options, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        dqeval.detect(data, name, **options)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        ([1.0, np.nan, np.inf], "the detector gave 2 scores that are not finite, the first at point 1"),
+        ([1.0, 2.0], "the detector gave scores of shape (2,) for 3 points"),
+        ([[1.0], [2.0], [3.0]], "the detector gave scores of shape (3, 1) for 3 points"),
+        (None, "the detector gave scores of shape () for 3 points"),
+        ([1.0, [2.0], 3.0], "what the detector gave cannot be read as an array of numbers"),
+        (["a", "b", "c"], "what the detector gave must be numeric or boolean"),
+        ([1.0, None, 3.0], "what the detector gave must be numeric: the value at index 1 is missing"),
+        ([1j, 2j, 3j], "what the detector gave must be numeric or boolean"),
+    ],
+)
+def test_what_a_detector_must_not_give(own, returned, message):
+    def gives(values):
+        return returned
+
+    own(gives)
+    with pytest.raises(DetectorError) as caught:
+        dqeval.detect([1, 2, 3], "gives")
+    assert str(caught.value).startswith(message)
+
+
+def test_what_a_detector_gives_becomes_floats(own):
+    def flags(values):
+        return values > 1
+
+    own(flags)
+    found = dqeval.detect([1, 2, 3], "flags")
+    assert (found.tolist(), found.dtype) == ([0, 1, 1], np.float64)
+
+
+def test_what_a_detector_raises_is_passed_on(own):
+    def breaks(values):
+        raise RuntimeError("no such luck")
+
+    own(breaks)
+    with pytest.raises(RuntimeError, match="no such luck"):
+        dqeval.detect(VALUES, "breaks")
