@@ -21,12 +21,13 @@ from commands import caller, run, write_demo
 from dqeval.analysis.check import Checked
 from dqeval.analysis.several import Several
 from dqeval.bench.plan import read_plan
-from dqeval.cli import detect, options, output
 from dqeval.cli import help as helping
+from dqeval.cli import options, output
 from dqeval.cli.app import app
 from dqeval.cli.examples import EXAMPLES
 from dqeval.datasets import load
 from dqeval.detectors import DETECTORS
+from dqeval.support import extras
 
 ROOT = typer.main.get_command(app)
 
@@ -310,7 +311,7 @@ def test_columns_with_commas_in_their_names(call, tmp_path):
 def test_all_detectors(call, tmp_path, monkeypatch):
     """Without torch, and where training has no end, some are left out, and that is no failure."""
     call("datasets", "generate", "-o", "series", "--count", "1", "--points", "400", "--period", "16", "--events", "2")
-    monkeypatch.setattr(detect, "find_spec", lambda name: None if name == "torch" else find_spec(name))
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else find_spec(name))
     done = call("detect", "series", "--detector", "all", "-o", "scored")
     assert done.code == 0, done.err
     assert "dqeval: left out, as torch is not installed: cnn, timesnet\n" in done.err

@@ -6,13 +6,13 @@ import json
 import os
 import sys
 import time
-from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
 import dqeval
 from commands import caller, run
+from dqeval.bench.pool import InProcess
 from dqeval.cli import output
 from dqeval.core.registry import Detector
 from dqeval.datasets import load, synthetic
@@ -57,7 +57,15 @@ def broken(values):
 
 
 def killed(values):
-    os._exit(1)
+    return distance(values) if values.min() > 100 else os._exit(1)
+
+
+def gives_nan(values):
+    return np.where(np.arange(len(values)) == 3, np.nan, values)
+
+
+def gives_few(values):
+    return values[1:]
 
 
 def entry(function, *, parameters=(), trains=False, univariate=True, extra=None):
@@ -83,21 +91,15 @@ OWN = [
     entry(not_installed, extra="deep"),
     entry(broken),
     entry(killed),
+    entry(gives_nan),
+    entry(gives_few),
 ]
 
 
-class InThisProcess:
+class InThisProcess(InProcess):
     """What does the work of a pool of processes in the one that is there, which is faster."""
 
-    def __init__(self, processes, mp_context):
-        pass
-
-    def submit(self, function, job):
-        future = Future()
-        future.set_result(function(job))
-        return future
-
-    def shutdown(self, cancel_futures):
+    def __init__(self, workers, limits):
         pass
 
 
@@ -111,7 +113,7 @@ def call_with_processes(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def call(call_with_processes, monkeypatch):
-    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", InThisProcess)
+    monkeypatch.setattr("dqeval.bench.crew.LocalPool", InThisProcess)
     return call_with_processes
 
 
@@ -261,7 +263,7 @@ def test_several_columns(call, tmp_path):
     done = call("detect", "a.npz", "--detector", "distance", "-o", "scored")
     assert (done.code, done.err) == (
         2,
-        "dqeval: x/../a: distance: it takes a single column, and the series has 2\n",
+        "dqeval: x/../a: distance: the detector takes a single column, and the series has 2\n",
     )
 
 
@@ -294,6 +296,21 @@ def test_detectors_that_fail(call, tmp_path):
     assert list((tmp_path / "scored").iterdir()) == []
 
 
+def test_scores_that_are_none(call, tmp_path):
+    """The command refuses what a benchmark run refuses, in the same words."""
+    write_series(tmp_path / "a.csv")
+    done = call("detect", "a.csv", "--detector", "gives_nan,distance,gives_few", "-o", "scored")
+    assert (done.code, done.err.splitlines()) == (
+        2,
+        [
+            "dqeval: wrote scored/a.csv",
+            "dqeval: a: gives_nan: the detector gave 1 scores that are not finite, the first at point 3",
+            "dqeval: a: gives_few: the detector gave scores of shape (399,) for 400 points",
+        ],
+    )
+    assert list(load(tmp_path / "scored" / "a.csv").scores) == ["distance"]
+
+
 def test_jobs_do_not_change_results(call_with_processes, tmp_path):
     call = call_with_processes
     (tmp_path / "in").mkdir()
@@ -310,7 +327,8 @@ def test_jobs_do_not_change_results(call_with_processes, tmp_path):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
-def test_one_thread_each(call, tmp_path, monkeypatch):
+def test_one_thread_each(call_with_processes, tmp_path, monkeypatch):
+    call = call_with_processes
     write_series(tmp_path / "a.csv")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setenv("MKL_NUM_THREADS", "3")
@@ -329,11 +347,10 @@ def test_a_process_that_is_killed(call_with_processes, tmp_path):
     call = call_with_processes
     write_series(tmp_path / "a.csv")
     write_series(tmp_path / "b.csv")
-    done = call("detect", "a.csv", "b.csv", "--detector", "killed", "-o", "scored", "--jobs", 2)
-    assert (done.code, done.err) == (
-        2,
-        "dqeval: a process ended before its work was done, probably for lack of memory: try fewer --jobs\n",
-    )
+    write_series(tmp_path / "c.csv", value=np.arange(400) + 1000)
+    done = call("detect", "a.csv", "b.csv", "c.csv", "--detector", "killed", "-o", "scored", "--jobs", 2)
+    why = "the process died (exit code 1): out of memory, or a crash; try fewer --jobs"
+    assert (done.code, done.err) == (2, f"dqeval: wrote scored/c.csv\ndqeval: a: {why}\ndqeval: b: {why}\n")
 
 
 def test_a_disk_that_is_full(call, tmp_path, monkeypatch):

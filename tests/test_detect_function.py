@@ -56,9 +56,7 @@ def test_the_end_of_training(own):
     assert set(dqeval.detect(series, "learned")) == {100.0}
     assert set(dqeval.detect(series, "learned", train_stop=50)) == {50.0}
     assert set(dqeval.detect(VALUES, "learned", train_stop=50, seed=3)) == {50.3}
-    with pytest.raises(
-        NoTrainingError, match=r"needs training, and the series does not say where that ends \(train_st"
-    ):
+    with pytest.raises(NoTrainingError, match=r"the series does not say where that ends \(train_stop\)"):
         dqeval.detect(VALUES, "learned")
     with pytest.raises(ValueError, match="train_stop must be at most the number of values, 400: got 401"):
         dqeval.detect(VALUES, "learned", train_stop=401)
@@ -79,9 +77,7 @@ def test_several_columns(own):
     assert dqeval.detect(table.astype(object), "several").tolist() == several(table).tolist()
     with pytest.raises(UnfitError, match="the detector takes a single column, and the series has 2"):
         dqeval.detect(table, "sub_lof")
-    with pytest.raises(
-        ValueError, match=r"values must be one-dimensional: its shape is \(2, 2, 100\); pass one column"
-    ):
+    with pytest.raises(ValueError, match=r"values must be one-dimensional: its shape is \(2, 2, 100\)"):
         dqeval.detect(VALUES.reshape(2, 2, 100), "several")
 
 

@@ -28,6 +28,7 @@ from dqeval.experiments.published import published_dqe
 from dqeval.experiments.rankings import Ranked, outcome, published_of
 from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Task, claims, lags, moved, spreads_of, windows
 from dqeval.experiments.setting import ARCHIVE, Setting
+from dqeval.support import extras
 
 QUICK = ("KMeansAD", "FFT")
 SMALL = partial(generated_series, n=600, period=24, events=3)
@@ -393,7 +394,7 @@ class TestRankings:
         found.write(tmp_path)
 
     def test_without_torch(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detector_runs, "find_spec", lambda name: None)
+        monkeypatch.setattr(extras, "find_spec", lambda name: None)
         monkeypatch.setattr(detector_runs, "generated_series", SMALL)
         (found,) = rankings.rankings(Setting(tmp_path, subset=1))
         assert {cell.row for cell in found.cells} == {"KMeansAD", "Sub-LOF", "FFT"}

@@ -8,7 +8,6 @@ import pytest
 
 import dqeval
 from dqeval.datasets.formats import Source
-from dqeval.experiments import detector_runs
 from dqeval.experiments.detector_runs import (
     generated_series,
     missing_sentence,
@@ -19,6 +18,7 @@ from dqeval.experiments.detector_runs import (
 from dqeval.experiments.kept_lines import computed
 from dqeval.experiments.outcome import OURS, PUBLISHED
 from dqeval.experiments.setting import ARCHIVE, NoDataError, Setting, find_numbered, find_series, sampled
+from dqeval.support import extras
 
 NAMES = ["007_WSD_id_1_WebService_tr_30_1st_40", "094_WSD_id_66_WebService_tr_30_1st_50"]
 
@@ -215,18 +215,18 @@ class TestRunDetectors:
         assert found.failures[1].startswith("CNN, as published on plain: ")
 
     def test_all_that_can_be_run_are(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detector_runs, "find_spec", lambda name: None)
+        monkeypatch.setattr(extras, "find_spec", lambda name: None)
         assert run_detectors([], Setting(tmp_path)).detectors == ("KMeansAD", "Sub-LOF", "FFT")
 
 
 class TestUsable:
     def test_without_torch(self, monkeypatch):
-        monkeypatch.setattr(detector_runs, "find_spec", lambda name: None)
+        monkeypatch.setattr(extras, "find_spec", lambda name: None)
         assert usable() == ("KMeansAD", "Sub-LOF", "FFT")
         assert missing_sentence(usable()).startswith("TimesNet and CNN need PyTorch, which is not installed: pip")
 
     def test_with_torch(self, monkeypatch):
-        monkeypatch.setattr(detector_runs, "find_spec", lambda name: object())
+        monkeypatch.setattr(extras, "find_spec", lambda name: object())
         assert usable() == ("KMeansAD", "TimesNet", "CNN", "Sub-LOF", "FFT")
         assert missing_sentence(usable()) == ""
 

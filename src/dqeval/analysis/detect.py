@@ -31,6 +31,7 @@ class NoTrainingError(UnfitError):
 def detect(
     data: Series | Numbers | str | PathLike[str],
     detector: str | Detector,
+    /,
     *,
     train_stop: int | None = None,
     seed: int = 0,
@@ -73,8 +74,8 @@ def detect(
     True
     >>> round(dqeval.dqe_score(series.labels, scores, period=48), 2)
     0.24
-    >>> dqeval.detect([*[0, 1] * 20, 9, 9, *[0, 1] * 20], "fft", variant="published").argmax()
-    40
+    >>> np.flatnonzero(dqeval.detect([*[0, 1] * 20, 9, 9, *[0, 1] * 20], "fft", variant="published"))
+    array([40, 41])
     """
     chosen = detector if isinstance(detector, Detector) else DETECTORS[validate.text("detector", detector)]
     check_parameters(chosen, parameters)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,16 +16,22 @@ from dqeval.cli.series_files import series_columns, sources_of, write_columns
 from dqeval.support.naming import file_names
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from dqeval.core.registry import Detector
     from dqeval.core.types import FloatArray, Series
     from dqeval.datasets.formats import Source
 
 MOST_LEFT_OUT = 4  # series and detectors that are named
-MODULES = {"deep": "torch"}  # what an extra of the installation is needed for
+NO_TRAINING = "it needs training, and the file does not say where that ends: give --train-stop"
 
 
-class UnfitError(ValueError):
-    """A detector does not fit a series, which is no fault of either."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The detectors to run, and whether all were asked for: then those that do not fit a series are left out."""
+
+    detectors: tuple[Detector, ...]
+    every: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +40,7 @@ class DetectTask:
 
     source: Source
     target: Path
-    detectors: tuple[Detector, ...]
-    every: bool  # of all detectors, those that do not fit are left out
+    choice: Choice
     train_stop: int | None
     options: Mapping[str, Any]
     columns: Mapping[str, str]
@@ -81,12 +83,12 @@ def detect(
 
     A file that is there already, for the same series, keeps its scores, and gets the new ones too.
     """
-    every, chosen = _chosen(detector)
+    choice = _choice(detector)
     options = {"seed": seed, "device": device}
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
     # Only tables have columns with names of their own.
     targets = _targets(sources_of(files, "table" if columns else "auto"), folder).items()
-    planned = [DetectTask(source, target, chosen, every, train_stop, options, columns) for source, target in targets]
+    planned = [DetectTask(source, target, choice, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
     on_terminal = sys.stderr.isatty()
@@ -105,23 +107,20 @@ def detect(
     output.finish([failure for outcome in in_order for failure in outcome.failures])
 
 
-def _chosen(names: Sequence[str]) -> tuple[bool, tuple[Detector, ...]]:
-    """Return whether all detectors were asked for, and those that were; of all, those that can run here."""
+def _choice(names: Sequence[str]) -> Choice:
+    """Return the detectors that were asked for; of all, those that can run here."""
     from dqeval.core.registry import ALL, separated
     from dqeval.detectors import DETECTORS
+    from dqeval.support import extras
 
     found = DETECTORS.chosen(names)
     if separated(names, ()) != [ALL]:
-        return False, tuple(found)
-    missing = [detector for detector in found if not _is_installed(detector)]
-    if missing:
-        absent = ", ".join(detector.name for detector in missing)
-        output.tell(f"left out, as {MODULES[str(missing[0].extra)]} is not installed: {absent}")
-    return True, tuple(detector for detector in found if detector not in missing)
-
-
-def _is_installed(detector: Detector) -> bool:
-    return detector.extra is None or find_spec(MODULES[detector.extra]) is not None
+        return Choice(tuple(found), every=False)
+    missing = {detector.name: module for detector in found if (module := extras.missing(detector.extra))}
+    for module in dict.fromkeys(missing.values()):
+        absent = ", ".join(name for name, needed in missing.items() if needed == module)
+        output.tell(f"left out, as {module} is not installed: {absent}")
+    return Choice(tuple(detector for detector in found if detector.name not in missing), every=True)
 
 
 def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
@@ -142,44 +141,36 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
     return {source: target for target, source in targets.items()}
 
 
-def _outcomes(jobs: Sequence[DetectTask], processes: int) -> Iterator[DetectResult]:
-    """Do the jobs in processes of their own, and yield what came of each as it is done."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
+def _outcomes(tasks: Sequence[DetectTask], processes: int) -> Iterator[DetectResult]:
+    """Do the tasks in the processes of benchmark runs, and yield what came of each as it is done."""
+    from dqeval.bench.crew import crew_for, worked_off
+    from dqeval.bench.pool import Limits
 
-    # New processes, not copies of this one: copies hang where torch or BLAS have started threads.
-    pool = ProcessPoolExecutor(min(processes, len(jobs)), mp_context=get_context("spawn"))
+    left = iter(tasks)
+    with crew_for(min(processes, len(tasks)), None, Limits()) as crew:
+
+        def start() -> tuple[Future[DetectResult], DetectTask] | None:
+            task = next(left, None)
+            return None if task is None else (crew.submit(_done, task), task)
+
+        for ended in worked_off(crew, start):
+            yield from (_result(task, future) for task, future in ended)
+
+
+def _result(task: DetectTask, future: Future[DetectResult]) -> DetectResult:
+    """Return what came of a task; a process that died has failed at this one alone."""
+    from dqeval.bench.pool import WorkFailedError
+
     try:
-        with _one_thread_each():
-            futures = [pool.submit(_done, job) for job in jobs]
-        for future in as_completed(futures):
-            yield future.result()
-    except BrokenProcessPool:
-        raise ValueError(
-            "a process ended before its work was done, probably for lack of memory: try fewer --jobs"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes that start now use one thread, or as many as OMP_NUM_THREADS says."""
-    from dqeval.bench.pool import one_thread_each
-
-    before, counts = dict(os.environ), one_thread_each()
-    os.environ.update(counts)
-    try:
-        yield
-    finally:
-        for name in counts:
-            os.environ.pop(name)
-        os.environ.update({name: before[name] for name in counts if name in before})
+        return future.result()
+    except WorkFailedError as error:
+        return DetectResult(task.target, failures=(f"{task.source.name}: {error.reason}; try fewer --jobs",))
 
 
 def _done(job: DetectTask) -> DetectResult:
     """Run the detectors on a series, and write the scores of those that do not fail."""
+    from dqeval.analysis.detect import UnfitError
+
     failures: list[str] = []
     left_out: list[str] = []
     try:
@@ -191,11 +182,11 @@ def _done(job: DetectTask) -> DetectResult:
         if job.in_place:
             _check_nothing_is_lost(job.target, series_columns(series))
         scores = {}
-        for detector in job.detectors:
+        for detector in job.choice.detectors:
             try:
-                scores[detector.name] = _scores(detector, series, series.values, job)
+                scores[detector.name] = _scores(detector, series, job)
             except UnfitError as error:
-                (left_out if job.every else failures).append(output.sentence_of(error))
+                (left_out if job.choice.every else failures).append(output.sentence_of(error))
             except ValueError as error:
                 failures.append(output.sentence_of(error))
         done = _put(job.target, series, series.values, scores) if scores else ""
@@ -242,21 +233,17 @@ def _earlier_scores(path: Path, series: Series, values: FloatArray) -> dict[str,
     return dict(there.scores) if np.array_equal(there.labels, series.labels) else None
 
 
-def _scores(detector: Detector, series: Series, values: FloatArray, job: DetectTask) -> FloatArray:
+def _scores(detector: Detector, series: Series, job: DetectTask) -> FloatArray:
     """Return the scores of a detector; whatever goes wrong is an error that says where."""
+    from dqeval.analysis.detect import NoTrainingError, UnfitError, detect
+
     options = {name: value for name, value in job.options.items() if name in detector.parameters}
     try:
-        if detector.univariate and values.ndim > 1:
-            raise UnfitError(f"it takes a single column, and the series has {values.shape[1]}")
-        if detector.trains:
-            options["train_stop"] = job.train_stop or series.train_stop
-            if options["train_stop"] is None:
-                raise UnfitError("it needs training, and the file does not say where that ends: give --train-stop")
-        scores: FloatArray = detector.function(values, **options)
+        return detect(series, detector, train_stop=job.train_stop, **options)
     except Exception as error:  # one detector that fails on one series must not end the work on all others
+        said = NO_TRAINING if isinstance(error, NoTrainingError) else output.sentence_of(error)
         kind = UnfitError if isinstance(error, UnfitError) else ValueError
-        raise kind(f"{series.name}: {detector.name}: {output.sentence_of(error)}") from error
-    return scores
+        raise kind(f"{series.name}: {detector.name}: {said}") from error
 
 
 def _summary(outcomes: Sequence[DetectResult], folder: Path) -> str:

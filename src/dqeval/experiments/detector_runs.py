@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +32,7 @@ QUICK_SUBSET = 2  # series of each dataset
 
 def usable() -> tuple[str, ...]:
     """Return which of the paper's detectors can be run: two need PyTorch."""
-    torch = find_spec("torch") is not None
-    return tuple(label for label, name in NAMES.items() if torch or DETECTORS[name].extra != "deep")
+    return tuple(label for label, name in NAMES.items() if not extras.missing(DETECTORS[name].extra))
 
 
 def missing_sentence(detectors: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dqeval import detectors, metrics
+from dqeval import metrics
+from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import evaluate
 from dqeval.core import validate
 from dqeval.core.prepared import Scored
@@ -96,9 +97,9 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
         return
     assert series.values is not None
     scores: dict[tuple[str, tuple[By, ...]], FloatArray] = {
-        ("KMeansAD", FORMS): detectors.kmeans_ad(series.values, seed=setting.seed),
-        ("SR", (PUBLISHED,)): detectors.sr(series.values, variant="published"),
-        ("SR", (OURS,)): detectors.sr(series.values),
+        ("KMeansAD", FORMS): detect(series, "kmeans_ad", seed=setting.seed),
+        ("SR", (PUBLISHED,)): detect(series, "sr", variant="published"),
+        ("SR", (OURS,)): detect(series, "sr"),
     }
     shown = slice(FIRST, STOP)
     labels = validate.labels(series.labels)
@@ -124,7 +125,7 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
 def seeds_sentence(values: FloatArray, labels: BoolArray) -> str:
     """Say how far the lowest threshold of KMeansAD moves with its seed."""
     shown = slice(FIRST, STOP)
-    found = [validate.scaled(detectors.kmeans_ad(values, seed=seed)[shown]) for seed in range(SEEDS)]
+    found = [validate.scaled(detect(values, "kmeans_ad", seed=seed)[shown]) for seed in range(SEEDS)]
     lowest = [float(scaled[labels[shown]].min()) for scaled in found]
     return (
         f"KMeansAD draws its first centres at random: with seeds from 0 to {SEEDS - 1} its lowest threshold goes from "

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+_MODULES = {"deep": "torch"}  # by which it is told whether what an extra brings is installed
+
 
 def install(extra: str) -> str:
     """Return the command that installs what an extra needs.
@@ -18,3 +22,9 @@ def install(extra: str) -> str:
     needs = [need.replace("'", '"').partition(";") for need in requires("dqeval") or ()]
     packages = [package.strip() for package, _, rule in needs if f'extra == "{extra}"' in rule]
     return " ".join(["pip install", *(f"'{package}'" for package in packages)])
+
+
+def missing(extra: str | None) -> str | None:
+    """Return the module that an extra brings and that is not installed; None if nothing is known to be missing."""
+    module = _MODULES.get(extra or "")
+    return None if module is None or find_spec(module) is not None else module
