@@ -31,6 +31,7 @@ SLOW_FILES = {
     "test_bench_cli",
     "test_bench_cluster",
     "test_bench_modules",
+    "test_bench_reading",
     "test_bench_report",
     "test_build",
     "test_cli_bad_input",
