@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -78,6 +79,14 @@ def panel(
     return run.evaluation()
 
 
+@dataclass(frozen=True, slots=True)
+class PanelAndErrors:
+    """What the metrics of a panel say, and what went wrong, by metric."""
+
+    evaluation: Evaluation
+    errors: dict[str, Exception]
+
+
 def panel_and_errors(
     y_true: Numbers,
     y_score: Numbers,
@@ -86,7 +95,7 @@ def panel_and_errors(
     period: float | None = None,
     metrics: Sequence[str] | None = None,
     undefined: Undefined = "raise",
-) -> tuple[Evaluation, dict[str, Exception]]:
+) -> PanelAndErrors:
     """Return what `panel` does, and what went wrong, by metric, where the values of the others are still wanted."""
     run = _started(y_true, y_score, near, period, None, 100, undefined, _chosen(metrics))
     errors: dict[str, Exception] = {}
@@ -97,7 +106,7 @@ def panel_and_errors(
             raise
         except Exception as error:
             errors[metric.name] = error
-    return run.evaluation(), errors
+    return PanelAndErrors(run.evaluation(), errors)
 
 
 def _started(

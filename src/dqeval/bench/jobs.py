@@ -292,18 +292,16 @@ def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outco
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedWarning)
-            found, errors = panel_and_errors(
-                series.labels, scores, **_near(job, series), metrics=job.metrics, undefined="nan"
-            )
+            found = panel_and_errors(series.labels, scores, **_near(job, series), metrics=job.metrics, undefined="nan")
     except ValueError as error:
         # The other detectors of a file are still wanted.
         spent = time.perf_counter() - began
         where = traceback.format_exc()
         outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {error}", where))
         return
-    outcome.rows.extend(_metric_rows(job, detector, found, errors))
-    if found.dqe is not None:
-        outcome.events.extend((detector, event) for event in found.dqe.per_event)
+    outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors))
+    if found.evaluation.dqe is not None:
+        outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
 
 
 def _near(job: Job, series: Series) -> dict[str, Any]:

@@ -231,7 +231,8 @@ def rank_rows(
     seed: int = 0,
 ) -> Ranking:
     """Rank detectors by rows with ``unit``, ``detector``, ``metric`` and ``value``, by the metrics that all have."""
-    units, detectors, metrics, cube = cube_of(rows)
+    found = cube_of(rows)
+    detectors, metrics, cube = found.detectors, found.metrics, found.values
     has = np.asarray(np.isfinite(cube).any(axis=0))
     shared = np.asarray(has.all(axis=0))
     left_out = {
@@ -258,7 +259,7 @@ def rank_rows(
         detectors=names,
         standings=standings,
         n=len(cube),
-        n_left_out=int(len(units) - len(cube)),
+        n_left_out=int(len(found.units) - len(cube)),
         significance=significance_of(names, cube[:, :, 0], first.average_rank),
         agreement=agreement_of(cube),
         metrics_left_out=left_out,
@@ -292,7 +293,17 @@ def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
     )
 
 
-def cube_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Any], list[str], list[str], FloatArray]:
+@dataclass(frozen=True, slots=True)
+class Cube:
+    """Values by unit (a series, or an event), detector and metric; NaN where there is none."""
+
+    units: list[Any]
+    detectors: list[str]
+    metrics: list[str]
+    values: FloatArray
+
+
+def cube_of(rows: Iterable[Mapping[str, Any]]) -> Cube:
     """Return the values as units × detectors × metrics, NaN where there is none, DQE first."""
     found = {(row["unit"], row["detector"], row["metric"]): row["value"] for row in rows}
     units = sorted({key[0] for key in found})
@@ -304,7 +315,7 @@ def cube_of(rows: Iterable[Mapping[str, Any]]) -> tuple[list[Any], list[str], li
     places = [{name: i for i, name in enumerate(names)} for names in (units, detectors, metrics)]
     for (unit, detector, metric), value in found.items():
         cube[places[0][unit], places[1][detector], places[2][metric]] = value
-    return units, detectors, metrics, cube
+    return Cube(units, detectors, metrics, cube)
 
 
 def _percent(share: float) -> str:

@@ -71,6 +71,14 @@ class Count:
     failed: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """Which rows are meant, in SQL, and what its question marks are filled with."""
+
+    sql: str
+    values: tuple[str, ...] = ()
+
+
 class Store:
     """The results of a run, in its folder. Only the process that runs the jobs writes.
 
@@ -227,9 +235,9 @@ class Store:
 
     def count(self, *, planned: bool = False) -> Count:
         """Return how many jobs were done, and how many failed."""
-        those, labels = self._those(planned, "detector")
-        query = f"SELECT status, COUNT(*) FROM jobs WHERE {those} GROUP BY status"
-        found = dict(self._database.execute(query, labels).fetchall())
+        those = self._those(planned, "detector")
+        query = f"SELECT status, COUNT(*) FROM jobs WHERE {those.sql} GROUP BY status"
+        found = dict(self._database.execute(query, those.values).fetchall())
         return Count(found.get("done", 0), found.get("failed", 0))
 
     def failures(self, *, planned: bool = False) -> list[dict[str, Any]]:
@@ -242,31 +250,31 @@ class Store:
 
     def values(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
         """Return series, dataset, detector, metric and value of what is ok; over several seeds, the mean."""
-        those, labels = self._those(planned)
+        those = self._those(planned)
         return self._select(
             "SELECT series, dataset, detector, metric, AVG(value) AS value FROM results "
-            f"WHERE status = 'ok' AND metric <> ? AND {those} "
+            f"WHERE status = 'ok' AND metric <> ? AND {those.sql} "
             "GROUP BY series, detector, metric ORDER BY series, detector, metric",
-            *(DETECT, *labels),
+            *(DETECT, *those.values),
         )
 
     def events(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
         """Return DQE and its parts of each event; over several seeds, the means."""
-        those, labels = self._those(planned)
+        those = self._those(planned)
         means = ", ".join(f"AVG({part}) AS {part}" for part in ("dqe", "capture", "near_miss", "false_alarm"))
         return self._select(
-            f"SELECT series, dataset, detector, start, stop, {means} FROM events WHERE {those} "
+            f"SELECT series, dataset, detector, start, stop, {means} FROM events WHERE {those.sql} "
             "GROUP BY series, detector, start ORDER BY series, start, detector",
-            *labels,
+            *those.values,
         )
 
     def pairs(self) -> Iterator[dict[str, Any]]:
         """Return series, dataset and detector of all that was tried, and whether the plan still has them."""
-        (of_plan, labels), (of_series, _) = self._of_detectors("planned"), self._of_series()
+        detectors, series = self._of_detectors("planned"), self._of_series()
         return self._select(
-            f"SELECT DISTINCT series, dataset, detector, {of_plan} AS detector_planned, {of_series} AS series_planned "
-            "FROM results",
-            *labels,
+            f"SELECT DISTINCT series, dataset, detector, {detectors.sql} AS detector_planned, "
+            f"{series.sql} AS series_planned FROM results",
+            *detectors.values,
         )
 
     def seconds(self) -> dict[str, float]:
@@ -277,30 +285,33 @@ class Store:
         return dict(rows.fetchall())
 
     def _rows(self, condition: str, planned: bool) -> Iterator[dict[str, Any]]:
-        those, labels = self._those(planned)
+        those = self._those(planned)
         columns, order = ", ".join(COLUMNS), "series, detector, seed, metric"
-        return self._select(f"SELECT {columns} FROM results WHERE {condition} AND {those} ORDER BY {order}", *labels)
+        query = f"SELECT {columns} FROM results WHERE {condition} AND {those.sql} ORDER BY {order}"
+        return self._select(query, *those.values)
 
     def export_rows(self) -> Iterator[tuple[Any, ...]]:
         """Return every row of the results, and whether the plan of the last run has it."""
-        those, labels = self._those(True)
+        those = self._those(True)
         columns, order = ", ".join(COLUMNS), "series, detector, seed, metric"
-        return iter(self._database.execute(f"SELECT {columns}, {those} FROM results ORDER BY {order}", labels))
+        return iter(
+            self._database.execute(f"SELECT {columns}, {those.sql} FROM results ORDER BY {order}", those.values)
+        )
 
-    def _those(self, planned: bool, column: str = "planned") -> tuple[str, list[str]]:
-        """Return the condition for rows of the plan, or of all, and what it is filled with."""
+    def _those(self, planned: bool, column: str = "planned") -> _Condition:
+        """Return the condition for rows of the plan, or of all."""
         if not planned:
-            return "TRUE", []
-        (detectors, labels), (series, _) = self._of_detectors(column), self._of_series()
-        return f"({detectors} AND {series})", labels
+            return _Condition("TRUE")
+        detectors, series = self._of_detectors(column), self._of_series()
+        return _Condition(f"({detectors.sql} AND {series.sql})", detectors.values)
 
-    def _of_detectors(self, column: str) -> tuple[str, list[str]]:
+    def _of_detectors(self, column: str) -> _Condition:
         labels = self.planned()
-        return f"({column} IN ({', '.join('?' * len(labels))}))", labels
+        return _Condition(f"({column} IN ({', '.join('?' * len(labels))}))", tuple(labels))
 
-    def _of_series(self) -> tuple[str, list[str]]:
+    def _of_series(self) -> _Condition:
         told = self._has("plan_series") and self._one("SELECT COUNT(*) FROM plan_series")
-        return ("(series IN (SELECT series FROM plan_series))" if told else "TRUE"), []
+        return _Condition("(series IN (SELECT series FROM plan_series))" if told else "TRUE")
 
     def _select(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         rows = self._database.execute(query, values)
@@ -309,11 +320,11 @@ class Store:
 
     def data(self) -> dict[str, set[str]]:
         """Return which data the jobs of the plan had, by series, where that is known: digests."""
-        those, labels = self._those(True, "detector")
+        those = self._those(True, "detector")
         found: dict[str, set[str]] = {}
         if "data" in self._columns("jobs"):
-            query = f"SELECT DISTINCT series, data FROM jobs WHERE data <> '' AND {those}"
-            for series, data in self._database.execute(query, labels):
+            query = f"SELECT DISTINCT series, data FROM jobs WHERE data <> '' AND {those.sql}"
+            for series, data in self._database.execute(query, those.values):
                 found.setdefault(series, set()).add(data)
         return found
 

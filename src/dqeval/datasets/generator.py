@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,16 @@ SHORTEST_PERIOD = 8  # below, a changed pattern cannot be told from noise
 MOST_POINTS = 10**9
 MOST_SEED = 2**32 - 1  # of NumPy's RandomState
 _NOISE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a series is generated from: how many points, the period, the kind of each event, and the seed."""
+
+    n: int
+    period: int
+    kinds: list[str]
+    seed: int
 
 
 def synthetic(n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[str] = KINDS, seed: int = 0) -> Series:
@@ -47,14 +58,15 @@ def synthetic(n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[
     >>> [stop - start for start, stop in dqeval.core.events.find_events(series.labels)]
     [2, 20, 20]
     """
-    n, period, planned, seed = check_synthetic(n, period, events, kinds, seed)
-    train_stop, slot = n // 4, (n - n // 4) // len(planned)
+    recipe = check_synthetic(n, period, events, kinds, seed)
+    n, period = recipe.n, recipe.period
+    train_stop, slot = n // 4, (n - n // 4) // len(recipe.kinds)
     # RandomState, unlike the newer generators, gives the same numbers in every version of NumPy; its whole numbers
     # differ between systems, so they are made from others.
-    random = np.random.RandomState(seed)
+    random = np.random.RandomState(recipe.seed)
     values = _rhythm(np.arange(n) / period) + _NOISE * random.randn(n)
     labels = np.zeros(n, dtype=np.bool_)
-    for i, kind in enumerate(planned):
+    for i, kind in enumerate(recipe.kinds):
         length = max(1, period // 10) if kind == "spike" else period
         start = train_stop + i * slot + int(random.rand() * (slot - period - length + 1))
         labels[start : start + length] = True
@@ -64,8 +76,8 @@ def synthetic(n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[
 
 def check_synthetic(
     n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[str] = KINDS, seed: int = 0
-) -> tuple[int, int, list[str], int]:
-    """Return what a series is generated from, checked: length, period, the kind of each event, and seed."""
+) -> Recipe:
+    """Return what a series is generated from, checked."""
     n = validate.whole("n", n, least=1, most=MOST_POINTS)
     events = validate.whole("events", events, least=1, most=MOST_POINTS)
     period = validate.whole("period", period, least=SHORTEST_PERIOD, most=MOST_POINTS)
@@ -75,7 +87,7 @@ def check_synthetic(
         raise ValueError(
             f"{events:,} events of up to {period:,} points, as far apart, need at least {least:,} points: got n={n:,}"
         )
-    return n, period, _planned(events, kinds), seed
+    return Recipe(n, period, _planned(events, kinds), seed)
 
 
 def _planned(events: int, kinds: Sequence[str]) -> list[str]:

@@ -59,8 +59,11 @@ class Case:
 def cases_of(values: Sequence[Mapping[str, Any]]) -> list[Case]:
     """Return the series, those where the metrics disagree most first."""
     datasets = {row["series"]: row["dataset"] for row in values}
-    units, detectors, metrics, cube = cube_of(values)
-    cases = [_case(unit, datasets[unit], detectors, metrics, cube[i]) for i, unit in enumerate(units)]
+    cube = cube_of(values)
+    cases = [
+        _case(unit, datasets[unit], cube.detectors, cube.metrics, of_unit)
+        for unit, of_unit in zip(cube.units, cube.values, strict=True)
+    ]
     return sorted(cases, key=lambda case: (np.isnan(case.tau), case.tau, case.name))
 
 
