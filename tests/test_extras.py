@@ -50,3 +50,11 @@ def test_hints_do_not_name_a_package_that_is_on_no_index():
 def test_hints_follow_from_what_is_installed(requires, monkeypatch):
     monkeypatch.setattr(importlib.metadata, "requires", {"dqeval": requires}.get)
     assert extras.install("deep").replace(" >=", ">=") == "pip install 'torch>=2.2'"
+
+
+def test_what_is_missing(monkeypatch):
+    assert extras.missing(None) is None
+    assert extras.missing("somebody's own") is None  # of which nothing is known
+    for there in (None, object()):
+        monkeypatch.setattr(extras, "find_spec", lambda name, there=there: there)
+        assert extras.missing("deep") == ("torch" if there is None else None)
