@@ -21,7 +21,7 @@ from typer.main import get_command
 from dqeval.cli.app import app
 from dqeval.cli.entry import exit_code
 
-from . import arguments, inputs
+from . import arguments, inputs, texts
 
 PATIENCE = 20  # seconds of work, not of waiting for others: far more than any of these small inputs should take
 SILENCE = 120  # seconds by the clock without a new input: it waits for something that never comes
@@ -105,6 +105,7 @@ def try_one(seed, number, folder, tally, kinds):
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said), warnings.catch_warnings():
             warnings.simplefilter("error")
             command, code = _done(made, rng, folder)
+            wrong = texts.difference(folder / made.kind) if made.kind.startswith("a.csv") else ""
     except HangError:
         command, wrong = "", f"took more than {PATIENCE} s"
     finally:

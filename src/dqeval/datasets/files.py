@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from dqeval.core.types import FloatArray
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
-from dqeval.datasets.guard import NO_MEMORY, allowed_bytes, shortened, too_much
+from dqeval.datasets.guard import LONGEST_TIME, NO_MEMORY, allowed_bytes, shortened, too_much
+from dqeval.datasets.plain_text import Layout, NotPlainError, ends_lines_plainly, is_worth_it, pieces
 
 STANDARD_INPUT = Path("-")
 NPZ = ".npz"
@@ -39,7 +40,6 @@ UNREADABLE = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
 _ROWS_AT_ONCE = 10_000
 _CELLS_AT_ONCE = 1_000_000
 _LONGEST_LINE = 2**25  # bytes: a million columns of full precision
-_LONGEST_TIME = 64  # characters: all timestamps take as much memory as the longest
 _MOST_NAMES = 10  # in a message
 _LONGEST_NAME = 80  # in a message
 _PIECE = 2**16
@@ -108,8 +108,52 @@ def _columns_by_kind(path: Path, watch: Watch, times: list[Times] | None) -> Col
         return _from_arrays(npz_arrays(path), times)
     if kind in ARROW:
         return _from_arrays(arrow_arrays(path, kind, ignored=IGNORED_NAMES, times=TIME_NAMES), times)
-    with _opened(path) as stream, _text_of(watch(stream), path) as text:
-        return _from_rows(_rows(text, kind), times)
+    with _opened(path) as stream:
+        watched = watch(stream)
+        if kind not in LINES and is_worth_it(path):
+            return _from_large_text(watched, path, times)
+        with _text_of(watched, path) as text:
+            return _from_rows(_rows(text, kind), times)
+
+
+def _from_large_text(stream: BinaryIO, path: Path, times: list[Times] | None) -> Columns:
+    """Return the columns of a text file by the fast way, or else by the one that can tell what is wrong."""
+    with path.open("rb") as again:
+        source = _Rewindable(stream, again)
+        columns = _from_plain_text(cast(BinaryIO, source), path, times)
+        if columns is not None:
+            return columns
+        source.rewind()
+        with _text_of(cast(BinaryIO, source), path) as text:
+            return _from_rows(_text_rows(text), times)
+
+
+def _from_plain_text(stream: BinaryIO, path: Path, times: list[Times] | None) -> Columns | None:
+    """Return the columns of a text file; None, and no times in the list, if there is anything unusual about it."""
+    try:
+        with _bytes_of(stream, path) as content:
+            header, first_row = content.readline(), content.readline()
+            layout = _layout_of(header, first_row)
+            columns = {layout.names[i]: array("d") for i in layout.numbers}
+            moments: list[Times] = []
+            for piece in pieces(first_row, content, layout, times=times is not None):
+                for column, numbers in zip(columns.values(), piece.numbers, strict=True):
+                    column.frombytes(numbers.view(np.uint8).data)
+                moments += piece.times
+    except (*UNREADABLE, ImportError):
+        return None
+    if times is not None:
+        times += moments
+    return _as_arrays(columns)
+
+
+def _layout_of(header: bytes, first_row: bytes) -> Layout:
+    """Return what is in the columns of a text file that begins in the plain way: with names, and a row below them."""
+    names, row = _text_rows(io.StringIO((header + first_row).decode("utf-8-sig"), newline=""))
+    used, time = _chosen(names, row)
+    if not used or len(row) != len(names) or not ends_lines_plainly(header):
+        raise NotPlainError
+    return Layout(names, _separator_of(header.decode("utf-8")), used, time)
 
 
 def _rows(text: TextIO, kind: str) -> Iterator[Sequence[Any]]:
@@ -145,32 +189,74 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
+class _Rewindable(io.RawIOBase):
+    """A stream that can be read twice, though its source only once: the second time from another one that is the same.
+
+    So whoever watches the source sees each byte once.
+    """
+
+    def __init__(self, source: BinaryIO, again: BinaryIO) -> None:
+        self._source, self._again = source, again
+        self._seen = self._at = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer."""
+        if self._at < self._seen:
+            data = self._again.read(min(len(buffer), self._seen - self._at))
+        else:
+            data = self._source.read(len(buffer))
+            self._seen += len(data)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def rewind(self) -> None:
+        """Go back to the start."""
+        self._at = 0
+
+
 @contextmanager
-def _text_of(stream: BinaryIO, path: Path) -> Iterator[TextIO]:
-    """Give a stream as text, unpacked if it is packed; it may be longer than the file, but not without limit."""
+def _bytes_of(stream: BinaryIO, path: Path) -> Iterator[io.BufferedReader]:
+    """Give what is in a stream, unpacked if it is packed; it may be longer than the file, but not without limit."""
     seen = io.BufferedReader(cast(io.RawIOBase, stream))
     zipped = seen.peek(2)[:2] == b"\x1f\x8b"
     unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen) if zipped else seen)
     allowed = allowed_bytes(path.stat().st_size if path.is_file() else 0)
-    text = io.TextIOWrapper(io.BufferedReader(_Bounded(unpacked, allowed), _PIECE), encoding="utf-8-sig", newline="")
     try:
-        yield text
+        yield io.BufferedReader(_Bounded(unpacked, allowed), _PIECE)
     finally:
-        # Or they would close the stream, which may be standard input.
-        text.detach()
-        seen.detach()
+        seen.detach()  # or it would close the stream, which may be standard input
+
+
+@contextmanager
+def _text_of(stream: BinaryIO, path: Path) -> Iterator[TextIO]:
+    """Give a stream as text."""
+    with _bytes_of(stream, path) as content:
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()
 
 
 def _text_rows(file: TextIO) -> Iterator[Sequence[Any]]:
     """Yield the names of the columns, then the rows of cells; empty lines are passed over."""
     lines = (line for line in file if line.strip("\r\n\ufeff"))
     header_line = next(lines, "").removeprefix("\ufeff")
-    separator = max(SEPARATORS, key=header_line.count)
+    separator = _separator_of(header_line)
     header = next(csv.reader([header_line], delimiter=separator), [])
     if header and all(map(_is_number, header)):
         raise ValueError("the first line must name the columns, such as value,label,my_detector")
     yield [name.strip() for name in header]
     yield from csv.reader(lines, delimiter=separator)
+
+
+def _separator_of(header_line: str) -> str:
+    return max(SEPARATORS, key=header_line.count)
 
 
 def _json_rows(file: TextIO) -> Iterator[Sequence[Any]]:
@@ -212,11 +298,8 @@ def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Colu
     batch = list(islice(rows, at_once))
     if not batch:
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
-    used = [i for i, name in enumerate(names) if _is_used(name, batch[0][i])]
-    if len({names[i] for i in used}) < len(used):
-        raise ValueError(f"two columns have the same name: {some_names(names)}")
+    used, time = _chosen(names, batch[0])
     columns = {names[i]: array("d") for i in used}
-    time = next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
     done = 0
     while batch:
         for i in used:
@@ -225,7 +308,19 @@ def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Colu
             times.append(_moments(names[time], [row[time] for row in batch], done))
         done += len(batch)
         batch = list(islice(rows, at_once))
+    return _as_arrays(columns)
+
+
+def _as_arrays(columns: Mapping[str, array[float]]) -> Columns:
     return {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
+
+
+def _chosen(names: Sequence[str], first_row: Sequence[Any]) -> tuple[list[int], int | None]:
+    """Return the places of the columns of numbers, and that of the first column of times."""
+    used = [i for i, (name, cell) in enumerate(zip(names, first_row, strict=True)) if _is_used(name, cell)]
+    if len({names[i] for i in used}) < len(used):
+        raise ValueError(f"two columns have the same name: {some_names(names)}")
+    return used, next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
 
 
 def _of_width(rows: Iterator[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
@@ -239,7 +334,7 @@ def _of_width(rows: Iterator[Sequence[Any]], width: int) -> Iterator[Sequence[An
 def _moments(name: str, cells: list[Any], done: int) -> Times:
     """Return timestamps as they are: words or numbers."""
     for number, cell in enumerate(cells, start=done + 1):
-        if isinstance(cell, (list, dict)) or len(str(cell)) > _LONGEST_TIME:
+        if isinstance(cell, (list, dict)) or len(str(cell)) > LONGEST_TIME:
             raise ValueError(f"column {name} must hold times: row {number} below the header is {_quoted(cell)}")
     return np.array(cells)
 

@@ -11,6 +11,7 @@ from dqeval.render.tables import counted
 
 VARIABLE = "DQEVAL_MAX_BYTES"
 DEFAULT = 2 * 2**30
+LONGEST_TIME = 64  # characters: all timestamps take as much memory as the longest
 _LONGEST = 200  # of what an error quotes from another library
 
 

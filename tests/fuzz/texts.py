@@ -1,0 +1,22 @@
+"""What is read from a text file, with and without pyarrow: it must be the same, bit by bit, or the same error."""
+
+from unittest import mock
+
+from dqeval.datasets import files
+
+
+def read(path, *, fast):
+    """Return all that is read from a file, in a form that can be compared, or the error."""
+    with mock.patch.object(files, "is_worth_it", return_value=fast):
+        try:
+            columns, times = files.read_with_times(path)
+        except ValueError as error:
+            return str(error)
+    texts = None if times is None else (times.dtype.str, times.tolist())
+    return {name: column.tobytes() for name, column in columns.items()}, list(columns), texts
+
+
+def difference(path):
+    """Return what is wrong with what pyarrow reads from a file; nothing if it is as it should be."""
+    slow, fast = read(path, fast=False), read(path, fast=True)
+    return "" if slow == fast else f"without pyarrow {str(slow)[:200]}, and with it {str(fast)[:200]}"
