@@ -46,6 +46,8 @@ def main() -> None:
     for name, thresholds in FORMS.items():
         call = partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=thresholds)
         print(f"\n1,000 points, {name}: {1e3 * seconds(call):.2f} ms", end="")
+    values = np.sin(np.arange(20_000) / 8) + case(20_000, "white noise", 1_000)[1]
+    print(f"\nperiod of 20,000 points: {1e3 * seconds(lambda: dqeval.find_period(values)):.2f} ms", end="")
     print(f"\nimport dqeval, beyond numpy's own: {import_seconds('import dqeval', beyond='import numpy'):.3f} s")
 
 

@@ -155,21 +155,29 @@ def scaled(scores):
     return [(s - low) / (high - low) if high > low else 0.0 for s in scores]
 
 
-def period(values):
-    """Return the period: the highest strict local maximum of the autocorrelation, or 125."""
-    x = [float(v) for v in values[:20000]]
-    mean = math.fsum(x) / len(x)
+def period(values, rank=1):
+    """Return the period: the highest strict local maximum of the autocorrelation, or 125.
+
+    In whole numbers, so that equal is equal: values times a power of two, and times their count, for the mean.
+    """
+    ratios = [float(v).as_integer_ratio() for v in values[:20000]]
+    unit = max(below for _, below in ratios)
+    x = [len(ratios) * above * (unit // below) for above, below in ratios]
+    mean = sum(x) // len(x)
     x = [v - mean for v in x]
     longest = min(400, len(x) - 1)
-    correlation = [math.fsum(x[t] * x[t + lag] for t in range(len(x) - lag)) for lag in range(longest + 1)]
+    correlation = [sum(x[t] * x[t + lag] for t in range(len(x) - lag)) for lag in range(longest + 1)]
     peaks = [
         lag
         for lag in range(4, longest)
         if correlation[lag] > correlation[lag - 1] and correlation[lag] > correlation[lag + 1]
     ]
-    if not peaks or min(x) == max(x):
+    if not peaks:
         return 125
     best = max(peaks, key=lambda lag: (correlation[lag], -lag))
+    longer = [lag for lag in peaks if lag > best]
+    if rank == 2 and longer:
+        best = max(longer, key=lambda lag: (correlation[lag], -lag))
     return best if 6 <= best <= 303 else 125
 
 

@@ -17,6 +17,36 @@ def test_equals_the_definition(period, length, seed, noise):
     assert dqeval.find_period(values) == naive.period(values.tolist())
 
 
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=60),
+    st.integers(1, 8),
+    st.sampled_from([0, 10**6, -(10**15)]),
+    st.sampled_from([1.0, 2.0**-30, 2.0**900]),
+    st.sampled_from([1, 2]),
+)
+def test_ties_are_ties(pattern, repeats, offset, unit, rank):
+    """Whole numbers have equal autocorrelations at several lags, which rounding must not tell apart."""
+    values = (offset + np.array(pattern * repeats, dtype=float)) * unit
+    assert dqeval.find_period(values, rank=rank) == naive.period(values.tolist(), rank)
+
+
+def test_equal_neighbours_are_no_peak_and_of_equal_peaks_the_shortest_counts():
+    assert dqeval.find_period([6, 6, 6, 7, 7, 7, 6, 7]) == 125  # equal at the lags 5 and 6
+    tied = [1, -1, 1, 0, 0, 0, 1, 1, 0, 0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1]  # at the lags 11 and 20
+    assert dqeval.find_period(tied) == 11
+    assert dqeval.find_period(tied, rank=2) == 20
+
+
+def test_one_transform_for_all_lags(monkeypatch):
+    """An autocorrelation is one transform there and one back, however many lags there are."""
+    calls = []
+    for name in ("rfft", "irfft"):
+        made = getattr(np.fft, name)
+        monkeypatch.setattr(np.fft, name, lambda *args, made=made, name=name: calls.append(name) or made(*args))
+    assert dqeval.find_period(np.sin(np.arange(5000) * 2 * np.pi / 48)) == 48
+    assert calls == ["rfft", "irfft"]
+
+
 def test_lags_up_to_400_are_searched():
     """The highest maximum, at lag 380, is too long to be a period, so the lower ones below it do not count either."""
     t = np.arange(4000)
@@ -104,3 +134,24 @@ def test_the_second_rank_is_a_longer_period():
     x = np.sin(2 * np.pi * t / 24) + 0.4 * np.sin(2 * np.pi * t / 168)
     assert (dqeval.find_period(x), dqeval.find_period(x, rank=2)) == (24, 168)
     assert dqeval.find_period(np.ones(100), rank=2) == 125
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("rank", [1, 2])
+def test_all_real_series_have_the_period_of_plain_products(real_series, rank):
+    """No estimate hangs on how the autocorrelation is computed: here lag by lag."""
+    for archive in ("wsd", "ucr"):
+        with real_series(archive) as arrays:
+            for name in sorted(name for name in arrays.files if name.endswith("/data"))[::8]:
+                values = arrays[name].astype(float)
+                assert dqeval.find_period(values, rank=rank) == by_products(values[:20_000], rank), name
+
+
+def by_products(values, rank):
+    x = values - values.mean()
+    correlation = np.array([(x[: len(x) - lag] * x[lag:]).sum() for lag in range(401)])
+    peaks = [lag for lag in range(4, 400) if correlation[lag] > max(correlation[lag - 1], correlation[lag + 1])]
+    best = max(peaks, key=lambda lag: correlation[lag], default=0)
+    longer = [lag for lag in peaks if lag > best]
+    lag = max(longer, key=lambda lag: correlation[lag]) if rank == 2 and longer else best
+    return lag if 6 <= lag <= 303 else 125

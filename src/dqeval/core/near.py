@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import validate
 from dqeval.core.types import BoolArray, FloatArray, Numbers
@@ -15,6 +16,7 @@ _MOST_VALUES = 20_000
 _LONGEST_LAG = 400
 _FIRST_LAG = 3
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 6, 303
+_TIE = 1e-13  # of the autocorrelation at lag 0: what is closer is equal, but for rounding, which is 50 times smaller
 
 
 def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
@@ -38,7 +40,8 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
     -----
     The estimate of the TSB-AD benchmark: the biased autocorrelation at the lags 0 to 400, of which the lags from 3 on
     are searched for strict local maxima (neither end counts). The highest wins, at a tie the shortest; outside 6 to 303
-    it falls back to 125, as it does for a constant or a very short series.
+    it falls back to 125, as it does for a constant or a very short series. Autocorrelations that differ by less than
+    rounding may, 1e-13, are tied.
 
     Examples
     --------
@@ -55,13 +58,13 @@ def estimated(x: FloatArray, rank: int = 1) -> int | None:
     """Return the period of a series as `find_period` does, but None where that falls back to 125."""
     correlation = _autocorrelation(x[:_MOST_VALUES])[_FIRST_LAG:]
     inner = correlation[1:-1]
-    peaks = np.flatnonzero((inner > correlation[:-2]) & (inner > correlation[2:]))
+    peaks = np.flatnonzero((inner > correlation[:-2] + _TIE) & (inner > correlation[2:] + _TIE))
     if not len(peaks):
         return None
-    highest = peaks[np.argmax(inner[peaks])]
+    highest = _highest(inner, peaks)
     longer = peaks[peaks > highest]
     if rank == 2 and len(longer):
-        highest = longer[np.argmax(inner[longer])]
+        highest = _highest(inner, longer)
     lag = int(highest) + _FIRST_LAG + 1
     return lag if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
 
@@ -83,12 +86,28 @@ def near_range(
     return FALLBACK_NEAR
 
 
+def _highest(heights: FloatArray, peaks: NDArray[np.intp]) -> np.intp:
+    """Return the first of the highest peaks."""
+    found: np.intp = peaks[np.argmax(heights[peaks] > heights[peaks].max() - _TIE)]
+    return found
+
+
 def _autocorrelation(x: FloatArray) -> FloatArray:
-    """Return the autocorrelation at the lags 0 to 400, but for a positive factor that moves no maximum."""
+    """Return the autocorrelation at the lags 0 to 400, 1 at lag 0; nothing for a constant series."""
     if x.min() == x.max():
         return np.zeros(0)
-    # Values of any size are brought near 1 before they are squared.
-    centred = x / np.abs(x).max()
+    lags = min(_LONGEST_LAG, len(x) - 1)
+    size = 1 << (len(x) + lags).bit_length()  # with zeros behind the series, so that its end does not meet its start
+    spectrum = np.fft.rfft(_centred(x), size)
+    correlation: FloatArray = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[: lags + 1]
+    correlation /= correlation[0]
+    return correlation
+
+
+def _centred(x: FloatArray) -> FloatArray:
+    """Return a series around 0, in a unit in which its squares are neither infinite nor 0."""
+    _, exponent = np.frexp(np.abs(x).max())
+    centred: FloatArray = np.ldexp(x, -exponent)  # a power of two, which rounds nothing
     centred -= centred.mean()
-    lags = range(min(_LONGEST_LAG, len(x) - 1) + 1)
-    return np.array([centred[: len(x) - lag] @ centred[lag:] for lag in lags])
+    centred -= centred.mean()  # what the rounding of a mean far from 0 has left
+    return centred
