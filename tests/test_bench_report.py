@@ -15,6 +15,7 @@ from dqeval.core.registry import METRICS
 from dqeval.render import bench_page as bench_module
 from dqeval.render import drilldown
 from dqeval.render.bench_page import bench_report
+from dqeval.render.blocks import number_cell
 from dqeval.render.drilldown import _drawn, cases_of
 from dqeval.render.tables import in_words
 from test_page import BROWSER_OPTIONS, BROWSERS
@@ -243,6 +244,14 @@ def test_without_bokeh(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "plain_series").exists()
 
 
+def test_without_jinja(folder, tmp_path, monkeypatch):
+    """Before anything is read or written."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ValueError, match=r"^HTML pages need Jinja2: pip install 'bokeh>=3.5' 'jinja2>=3.1'$"):
+        bench_report(folder / "out", tmp_path / "none.html")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_scores_from_files(tmp_path):
     text = made(tmp_path, score_files(tmp_path, ["mine", "theirs"]))
     assert "theirs is best by DQE" in text
@@ -401,7 +410,7 @@ def test_where_all_are_alike():
 
 def test_nothing_is_shown_as_minus_zero():
     assert bench_module._signed(-0.001) == "0.00"
-    assert ">0.00<" in bench_module._number(-0.001, digits=2)
+    assert number_cell(-0.001, digits=2).text == "0.00"
     assert ">−0.01<" in bench_module._number(-0.009, digits=2)
 
 

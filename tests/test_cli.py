@@ -377,7 +377,7 @@ def test_plot(demo_file, tmp_path, call):
 @pytest.mark.parametrize(
     ("command", "module", "needed"),
     [
-        (("report", "-o", "out.html"), "bokeh.resources", "bokeh>=3.5"),
+        (("report", "-o", "out.html"), "bokeh.resources", "bokeh>=3.5' 'jinja2>=3.1"),
         (("plot", "-o", "out.pdf"), "matplotlib", "matplotlib>=3.8"),
     ],
 )
@@ -540,7 +540,8 @@ try:
     main()
 except SystemExit:
     pass
-heavy = {{"pandas", "scipy", "sklearn", "matplotlib", "torch", "polars", "pyarrow", "bokeh"}} & set(sys.modules)
+heavy = {{"pandas", "scipy", "sklearn", "matplotlib", "torch", "polars", "pyarrow", "bokeh", "jinja2"}}
+heavy &= set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)

@@ -71,8 +71,7 @@ def usage(command: Any, context: Any) -> str:
 
 def argument_rows(command: Any, context: Any) -> list[HelpRow]:
     """Return the arguments of a command, and what they are."""
-    # Old versions of Typer lose the help of arguments with new versions of Click.
-    return [(parameter.metavar, parameter.help or "") for parameter in _parameters(command, context, "argument")]
+    return [(parameter.metavar, parameter.help) for parameter in _parameters(command, context, "argument")]
 
 
 def option_rows(command: Any, context: Any) -> list[HelpRow]:

@@ -18,13 +18,12 @@ from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.ranking import cube_of
 from dqeval.bench.statistics import agreement_of
 from dqeval.core.types import FloatArray, Series
+from dqeval.render.blocks import NONE
 from dqeval.render.series_page import missing_bokeh, page
 from dqeval.render.tables import best_of, in_words
 from dqeval.support.naming import file_names
 from dqeval.support.places import without_folders
 from dqeval.support.writing import write_text
-
-NONE = "–"  # where there is no value
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,11 @@ DETECTOR_COLOURS = (
     *("#1b7837", "#b2182b", "#4d4dff", "#e7298a", "#66a61e", "#d95f02"),
 )
 STRIP = (-0.14, -0.03)  # where detections are drawn, below the scores
+
+
+def colours_of(detectors: Iterable[str]) -> dict[str, str]:
+    """Return the colour of each detector; after the last colour, the first comes again."""
+    return dict(zip(detectors, cycle(DETECTOR_COLOURS), strict=False))
 
 
 def time_item(series: Series) -> dict[str, Any]:
@@ -79,9 +86,9 @@ def _scores_figure(series: Series, x_range: Any) -> Any:
     figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
     _add_regions(figure, "scores")
     lines = []
-    for i in range(len(series.scores)):
+    for i, colour in enumerate(colours_of(series.scores).values()):
         line = _add_line(figure, f"scores-{i}")
-        line.glyph.line_color = DETECTOR_COLOURS[i % len(DETECTOR_COLOURS)]
+        line.glyph.line_color = colour
         line.visible = i == 0
         lines.append(line)
     detections = ColumnDataSource({"left": [], "right": [], "colour": []}, name="detections")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 from dataclasses import astuple
 from decimal import ROUND_FLOOR, Context, Decimal
-from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,8 @@ from dqeval.core.prepared import scored_as_given
 from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Partition, Series
 from dqeval.datasets.columns import Data, as_series
 from dqeval.render.drawing import COLOURS
-from dqeval.render.tables import Table, counted, in_html, printable
+from dqeval.render.html import filled
+from dqeval.render.tables import Table, counted, printable
 from dqeval.support import extras
 from dqeval.support.writing import write_text
 
@@ -71,37 +69,26 @@ def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
         from bokeh.resources import INLINE
     except ImportError:
         raise ValueError(missing_bokeh()) from None
-    bokeh = INLINE.clone(components=["bokeh"])
-    fields = {
-        "back": f'<nav><a href="{escape(back)}">All series of the benchmark</a></nav>' if back else "",
-        "title": in_html(series.name),
-        "verdict": in_html(comparison.verdict),
-        "summary": _summary(comparison).html(most_rows=None),
-        "panel": comparison.panel_table().html(most_rows=None),
-        "choices": _choices(comparison, "radio"),
-        "overlays": _overlays(comparison),
-        "capture": COLOURS["capture"],
-        "near_miss": COLOURS["near miss"],
-        "false_alarm": COLOURS["false alarm"],
-        "footer": _footer(series, comparison),
-        "css": _own("series_page.css"),
-        "data": _data(series, comparison),
-        "bokeh": "\n".join(bokeh.js_raw),
-        "js": _own("series_page.js"),
-    }
-    # One pass over the template: what is filled in is not searched again.
-    pieces = _own("series_page.html").split("{{")
-    filled = [fields[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:])]
-    return pieces[0] + "".join(filled)
+    from dqeval.render.explorer import colours_of
+
+    return filled(
+        "series_page.html",
+        back=back,
+        title=series.name,
+        verdict=comparison.verdict,
+        summary=_summary(comparison),
+        panel=comparison.panel_table(),
+        detectors=colours_of(comparison.panels),
+        colours=COLOURS,
+        footer=_footer(series, comparison),
+        data=_data(series, comparison),
+        bokeh="\n".join(INLINE.clone(components=["bokeh"]).js_raw),
+    )
 
 
 def missing_bokeh() -> str:
     """Say what to install where Bokeh is missing."""
     return f"the report needs Bokeh: {extras.install('report')}"
-
-
-def _own(name: str) -> str:
-    return resources.files("dqeval.render").joinpath(name).read_text(encoding="utf-8")
 
 
 def _summary(comparison: Comparison) -> Table:
@@ -115,44 +102,21 @@ def _summary(comparison: Comparison) -> Table:
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
-def _choices(comparison: Comparison, kind: str) -> str:
-    name = {"radio": "detector", "checkbox": "overlay"}[kind]
-    return "\n".join(
-        f'<label><input type="{kind}" name="{name}" value="{i}"{" checked" if kind == "radio" and i == 0 else ""}> '
-        f'<span class="swatch" style="--colour: {_colour(i)}"></span>{in_html(detector)}</label>'
-        for i, detector in enumerate(comparison.panels)
-    )
-
-
-def _overlays(comparison: Comparison) -> str:
-    if len(comparison.panels) == 1:
-        return ""
-    return f"<fieldset><legend>Overlay</legend>{_choices(comparison, 'checkbox')}</fieldset>"
-
-
-def _colour(i: int) -> str:
-    from dqeval.render.explorer import DETECTOR_COLOURS
-
-    return DETECTOR_COLOURS[i % len(DETECTOR_COLOURS)]
-
-
 def _footer(series: Series, comparison: Comparison) -> str:
     from importlib.metadata import version
 
     size = f"{counted(len(series.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
     made = f"{size}; {comparison.near}; {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
-    return escape(
-        f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
-    )
+    return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
 
 
-def _data(series: Series, comparison: Comparison) -> str:
-    """Return all that series_page.js needs, as JSON that may stand inside a script element."""
+def _data(series: Series, comparison: Comparison) -> dict[str, Any]:
+    """Return all that series_page.js needs, ready for JSON."""
     from dqeval.render.explorer import curve_item, time_item
 
     near = comparison.panels[comparison.best].near
     regions = partition(series.labels, near=near)
-    data = {
+    return {
         "length": len(series.labels),
         "near": near,
         "events": [astuple(region) for region in regions.regions],
@@ -164,7 +128,6 @@ def _data(series: Series, comparison: Comparison) -> str:
         "timePlots": time_item(series),
         "curvePlot": curve_item(),
     }
-    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def _times(series: Series, regions: Partition) -> list[str] | None:
