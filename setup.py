@@ -11,8 +11,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # Fused multiply-add would round differently from NumPy, whose arithmetic some kernels follow to the last digit.
-flags = [] if sys.platform == "win32" else ["-O3", "-g0", "-ffp-contract=off"]
-bounds_checks = os.environ.get("DQEVAL_BOUNDS_CHECKS") == "1"
+bounds_checks = os.environ.get("DQEVAL_BOUNDS_CHECKS") == "1"  # for tests, which need them soon rather than fast
+flags = [] if sys.platform == "win32" else ["-O1" if bounds_checks else "-O3", "-g0", "-ffp-contract=off"]
 
 
 class Build(build_ext):
@@ -21,6 +21,7 @@ class Build(build_ext):
     def run(self):
         """Remove what was compiled before for this Python, where the new files are to be, and build."""
         self.force = True
+        self.parallel = self.parallel or os.cpu_count()
         places = [self.build_lib, "src"] if self.inplace else [self.build_lib]
         for place in places:
             for stale in Path(place, "dqeval", "kernels").glob(f"*{get_config_var('EXT_SUFFIX')}"):
