@@ -11,17 +11,16 @@ import pytest
 from commands import run
 from dqeval import bench
 from dqeval.bench.jobs import work
-from dqeval.core.registry import DETECTORS
 from test_bench import one_job
 
 DOCS = Path(__file__).parent.parent / "docs" / "bench.md"
 DATA = '[[data]]\ngenerator = "synthetic"\nn = 500\nperiod = 16\nevents = 3\n'
 MINE = """
 import numpy as np
-from dqeval.core.registry import detector
+import dqeval
 
 
-@detector(label="Mine", citation="none")
+@dqeval.detector(label="Mine")
 def mine(values):
     return np.abs(values)
 """
@@ -29,8 +28,7 @@ def mine(values):
 
 @pytest.fixture(autouse=True)
 def _as_before(monkeypatch):
-    """Forget what a test registers, imports and makes importable."""
-    monkeypatch.setattr(DETECTORS, "_entries", dict(DETECTORS._entries))
+    """Forget what a test imports and makes importable."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = set(sys.modules)
     yield

@@ -17,7 +17,10 @@ SOURCE = Path(dqeval.__file__).parent
 # From the bottom up: a module may import from its own layer and from those before it; "|" parts siblings that may not.
 # A package stands for all of its modules that are not named apart.
 LAYERS = [
-    {"support.extras", "support.naming", "support.places", "support.writing", "render.tables", "render.drawing"},
+    {
+        *("support.extras", "support.modules", "support.naming", "support.places", "support.writing"),
+        *("render.tables", "render.drawing"),
+    },
     {"core.types", "core.registry"},
     {"analysis.panel_result"},
     {"kernels"},

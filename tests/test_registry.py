@@ -16,12 +16,6 @@ def mine(values):
 """
 
 
-@pytest.fixture(autouse=True)
-def _as_before(monkeypatch):
-    """Forget what a test registers."""
-    monkeypatch.setattr(DETECTORS, "_entries", dict(DETECTORS._entries))
-
-
 def test_a_name_that_is_taken():
     def fft(values):
         """Do something else."""

@@ -13,7 +13,7 @@ from dqeval.analysis.panel import best_threshold, panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.core.near import find_period
 from dqeval.core.partition import partition
-from dqeval.core.registry import METRICS
+from dqeval.core.registry import METRICS, PluginWarning, detector, metric
 from dqeval.core.types import (
     Combined,
     Curve,
@@ -43,6 +43,7 @@ __all__ = [
     "Finding",
     "MetricError",
     "Partition",
+    "PluginWarning",
     "PrecisionRecall",
     "Region",
     "Scores",
@@ -56,6 +57,7 @@ __all__ = [
     "compare",
     "datasets",
     "detect",
+    "detector",
     "detectors",
     "dqe_score",
     "evaluate",
@@ -63,6 +65,7 @@ __all__ = [
     "explain",
     "find_period",
     "kernels",
+    "metric",
     "metrics",
     "panel",
     "partition",

@@ -178,8 +178,8 @@ def best_threshold(
         detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
         raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")
     count = chosen.sweep if thresholds is None else validate.sweep_thresholds(thresholds)
-    # The public function checks the parameters, and knows which there are.
-    chosen.function([0, 1], [0, 1], **parameters)
+    if parameters:  # the public function checks them, and knows which there are
+        chosen.function(np.array([0, 1]), np.array([0, 1]), **parameters)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(labels, raw=raw)
     if not validate.defined(scored.events, undefined):

@@ -19,7 +19,7 @@ import numpy as np
 from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
 from dqeval.analysis.panel import panel_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
-from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_all
+from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_modules
 from dqeval.bench.pool import WorkFailedError, printed
 from dqeval.bench.reading import read_series
 from dqeval.core.registry import DETECTORS
@@ -172,7 +172,7 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
 
 def work(job: Job) -> JobResult:
     """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
-    import_all(job.modules, job.modules_in)
+    import_modules(job.modules, job.modules_in)
     series = read_series(job.series.source)
     outcome = JobResult(data=data_of(series))
     if job.detector == FROM_FILE:

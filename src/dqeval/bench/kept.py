@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dqeval.bench.plan import KEPT_AS, Plan, plain, read_content, read_plan
+from dqeval.bench.plan import KEPT_AS, Plan, plain, read_content, read_plan, with_modules
 from dqeval.support.writing import write_text
 
 KEPT = "plan.json"
@@ -35,12 +35,12 @@ def check_place(folder: Path) -> None:
         raise ValueError(f"{place} is not from a run, and would be written over: choose another folder")
 
 
-def keep(plan: Given, folder: Path, shard: tuple[int, int]) -> None:
+def keep(plan: Given, folder: Path, shard: tuple[int, int], modules: tuple[str, ...] = ()) -> None:
     """Write down what a run is started with; of a `Plan` nothing says how it was made, and so no plan is kept."""
     if isinstance(plan, Plan):
         (folder / KEPT).unlink(missing_ok=True)
         return
-    content = {"kept_by": _BY, "shard": list(shard), KEPT_AS: _with_whole_paths(plan)}
+    content = {"kept_by": _BY, "shard": list(shard), KEPT_AS: with_modules(_with_whole_paths(plan), modules)}
     write_text(folder / KEPT, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 

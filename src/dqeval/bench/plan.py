@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import os
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,6 +25,7 @@ from dqeval.datasets.files import NPZ, column_names
 from dqeval.datasets.formats import Source, sources
 from dqeval.datasets.generator import MOST_SEED, check_synthetic
 from dqeval.detectors.parameters import check_parameters
+from dqeval.support.modules import import_all
 
 KEYS = (
     "metrics",
@@ -106,7 +105,8 @@ class Plan:
         As in `dqeval.evaluate`; if neither is given, the period of each series is estimated.
     limits : Limits
     modules : tuple of str
-        What is imported before anything else, in every process: there, people register detectors of their own.
+        What is imported before anything else, in every process, modules or files: there, people register metrics and
+        detectors of their own.
     series : tuple of PlannedSeries
     detectors : tuple of PlannedDetector
     modules_in : str
@@ -124,10 +124,39 @@ class Plan:
     modules_in: str = ""
 
 
-def read_plan(path: str | Path) -> Plan:
-    """Read a plan from a TOML file, or one that a run keeps as JSON; paths in it are relative to the file."""
+def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
+    """Read a plan from a TOML file, or one that a run keeps as JSON; paths in it are relative to the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file: JSON if it ends with .json, and otherwise TOML.
+    modules : iterable of str, optional
+        Modules, or Python files, to import first, beside those of the plan: for metrics and detectors of one's own.
+
+    Returns
+    -------
+    Plan
+        Checked: what is wrong in the file is a `ValueError` that names it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> text = '''
+    ... metrics = ["dqe", "auc_roc"]
+    ... [[data]]
+    ... generator = "synthetic"
+    ... count = 3
+    ... [[detector]]
+    ... name = "fft"
+    ... '''
+    >>> _ = Path("plan.toml").write_text(text)
+    >>> plan = dqeval.bench.read_plan("plan.toml")
+    >>> plan.metrics, len(plan.series), [detector.name for detector in plan.detectors]
+    (('dqe', 'auc_roc'), 3, ['fft'])
+    """
     path = Path(path)
-    content = read_content(path)
+    content = with_modules(read_content(path), tuple(modules))
     try:
         return make_plan(content, folder=path.parent)
     except ValueError as error:
@@ -159,8 +188,9 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     ----------
     content : mapping
         The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds a job), ``memory`` (megabytes a
-        job), ``modules`` (to import, for detectors of one's own), ``modules_in`` (the folder to look for them in), and
-        the lists ``data``, ``detector`` and ``scores``. Only data and detectors, or scores, need be there.
+        job), ``modules`` (or files to import, for metrics and detectors of one's own), ``modules_in`` (the folder to
+        look for them in), and the lists ``data``, ``detector`` and ``scores``. Only data and detectors, or scores,
+        need be there.
     folder : Path, optional
         What paths are relative to; the current folder if not given.
 
@@ -175,7 +205,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     validate.at_most_one(near=content.get("near"), period=content.get("period"))
     folder = folder or Path()
     modules_in = str((folder / _folder_name(content)).resolve())
-    import_all(content.get("modules", ()), modules_in)
+    import_modules(content.get("modules", ()), modules_in)
     series = [*_every(content, "data", folder), *_every(content, "scores", folder)]
     detectors = [_detector(entry) for entry in content.get("detector", ())]
     # Scores of one's own may be those of a series that detectors work on too.
@@ -197,6 +227,14 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         detectors=tuple(detectors),
         modules_in=modules_in,
     )
+
+
+def with_modules(content: dict[str, Any], modules: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a plan holds, with some more modules to import."""
+    there = content.get("modules", [])
+    if not modules or not isinstance(there, list):  # what is no list is refused where plans are checked
+        return content
+    return {**content, "modules": [*there, *(module for module in modules if module not in there)]}
 
 
 def plain(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,24 +289,9 @@ def _folder_name(content: Mapping[str, Any]) -> str:
     return given
 
 
-def import_all(modules: Iterable[str], folder: str = "") -> None:
-    """Import modules, for what they register; those in the folder too, where they stay within reach."""
-    for module in modules:
-        # Last, so that a file beside a plan hides nothing that is installed.
-        if folder and folder not in sys.path:
-            sys.path.append(folder)
-        try:
-            importlib.import_module(module)
-        except (Exception, SystemExit) as error:
-            raise ValueError(f"the module {module} of the plan cannot be imported: {_said(error)}") from error
-
-
-def _said(error: BaseException) -> str:
-    """Return an error in one line, and what to do where a module is not found."""
-    text = " ".join(str(error).split())
-    if isinstance(error, ModuleNotFoundError):
-        return f"{text}; put it beside the plan, or install it"
-    return f"{type(error).__name__}: {text}"
+def import_modules(modules: Iterable[str], folder: str) -> None:
+    """Import the modules of a plan, for what they register."""
+    import_all(modules, folder, called="the module {} of the plan", hint="put it beside the plan, or install it")
 
 
 def _limits(content: Mapping[str, Any]) -> Limits:

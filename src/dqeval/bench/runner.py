@@ -16,9 +16,10 @@ from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, jobs_of
 from dqeval.bench.kept import check_place, keep, kept, whole_path
 from dqeval.bench.lock import locked
-from dqeval.bench.plan import Plan, make_plan, read_plan
+from dqeval.bench.plan import Plan, make_plan, plain, read_plan, with_modules
 from dqeval.bench.store import Store, check_same_data
 from dqeval.bench.tasks import Task
+from dqeval.support.modules import found_from_anywhere
 from dqeval.support.versions import versions
 
 Progress = Callable[["State"], None]
@@ -72,6 +73,7 @@ def run(
     workers: int = 0,
     scheduler: str | None = None,
     executor: Executor | None = None,
+    modules: Iterable[str] = (),
     shard: tuple[int, int] = (1, 1),
     any_version: bool = False,
     retry_failed: bool = False,
@@ -93,6 +95,9 @@ def run(
     executor : concurrent.futures.Executor, optional
         Any other that shall do the work, in place of ``workers`` and ``scheduler``; it is not shut down. Jobs have no
         limits there but its own.
+    modules : iterable of str, optional
+        Modules, or Python files, to import first, in every process, beside those of the plan: there, people register
+        metrics and detectors of their own. Files are relative to the current folder.
     shard : (int, int), default (1, 1)
         ``(2, 3)`` does the second third of the jobs.
     any_version : bool, default False
@@ -107,7 +112,8 @@ def run(
     -------
     State
     """
-    checked, folder = _read(plan), Path(folder)
+    more = found_from_anywhere(modules)
+    checked, folder = _read(plan, more), Path(folder)
     if not 1 <= shard[0] <= shard[1]:
         raise ValueError(f"shard must be a part and how many there are, such as (1, 3): got {shard}")
     check_place(folder)
@@ -119,7 +125,7 @@ def run(
         locked(folder),
         Store(folder, create=True) as store,
     ):
-        keep(plan, folder, shard)
+        keep(plan, folder, shard, more)
         if retry_failed:
             store.forget_failures()
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
@@ -225,8 +231,10 @@ def merge(folders: Iterable[str | Path], into: str | Path) -> None:
         store.take(folders)
 
 
-def _read(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
+def _read(plan: Plan | Mapping[str, Any] | str | Path, modules: tuple[str, ...]) -> Plan:
     if isinstance(plan, Plan):
-        return plan
+        return replace(plan, modules=(*plan.modules, *modules))
     # Whole paths: jobs are told apart by them, wherever they are started from, and a cluster's workers are elsewhere.
-    return make_plan(plan, folder=Path.cwd()) if isinstance(plan, Mapping) else read_plan(whole_path(plan))
+    if isinstance(plan, Mapping):
+        return make_plan(with_modules(plain(plan), modules), folder=Path.cwd())
+    return read_plan(whole_path(plan), modules=modules)

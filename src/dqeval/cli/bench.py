@@ -18,7 +18,7 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.help import App
-from dqeval.cli.options import Format, Output, Page
+from dqeval.cli.options import Format, Modules, Output, Page
 from dqeval.cli.options import PlainForm as Form
 
 if TYPE_CHECKING:
@@ -155,12 +155,14 @@ def run(
         str, typer.Option(help="Do a part of the jobs, such as 1/3, the first third.", metavar="PART/PARTS")
     ] = "1/1",
     any_version: AnyVersion = False,
+    module: Modules = None,
 ) -> None:
     """Run the detectors of a plan on its series, or resume a run: exit code 3 if jobs failed or are left."""
     from dqeval.bench import run
 
     part = _shard(shard)
-    _work(folder, partial(run, plan, folder, shard=part, any_version=any_version), workers, scheduler)
+    start = partial(run, plan, folder, modules=module or (), shard=part, any_version=any_version)
+    _work(folder, start, workers, scheduler)
 
 
 @bench.command()
@@ -210,6 +212,7 @@ def rank(
     dataset: Annotated[str | None, typer.Option(help="Only the series of this dataset.", metavar="NAME")] = None,
     form: Form = Format.TABLE,
     path: Output = None,
+    module: Modules = None,
 ) -> None:
     """Rank the detectors: means with intervals, ranks, what differs by more than chance, whether metrics agree."""
     from dqeval.analysis.receipts import jsonable
@@ -252,7 +255,7 @@ def merge(
 
 
 @bench.command()
-def report(folder: Folder, path: Page) -> None:
+def report(folder: Folder, path: Page, module: Modules = None) -> None:
     """Write a report on the run: an HTML file, and beside it a folder with pages of up to 50 series.
 
     The folder of bench.html is bench_series. The series are those where the metrics disagree most. No page needs a

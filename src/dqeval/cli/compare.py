@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dqeval.cli import gate
-from dqeval.cli.options import FailUnder, Files, Form, Format, Label, NearRange, Output, Period, Score, Value
+from dqeval.cli.options import FailUnder, Files, Form, Format, Label, Modules, NearRange, Output, Period, Score, Value
 from dqeval.cli.results import Chosen, show
 
 
@@ -17,6 +17,7 @@ def compare(
     form: Form = Format.TABLE,
     path: Output = None,
     fail_under: FailUnder = None,
+    module: Modules = None,
 ) -> None:
     """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
     limits = gate.limits(fail_under, gate.all_names())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Detectors, Label, OutputFolder, SeriesFiles, Value
+from dqeval.cli.options import Detectors, Label, Modules, OutputFolder, SeriesFiles, Value
 from dqeval.cli.series_files import series_columns, sources_of, write_columns
 from dqeval.support.naming import file_names
 
@@ -78,6 +78,7 @@ def detect(
     jobs: Annotated[
         int, typer.Option(help="How many series to work on at once, one thread each.", min=1, metavar="NUMBER")
     ] = 1,
+    module: Modules = None,
 ) -> None:
     """Run detectors on series, and write CSV files with their scores to a folder: exit code 2 if some failed.
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dqeval.cli import output
+from dqeval.cli.options import Modules
 
 
-def detectors() -> None:
+def detectors(module: Modules = None) -> None:
     """List the detectors: what they do, their input, what they need, reference, parameters."""
     from dqeval.detectors import DETECTORS
     from dqeval.support import extras
 
     for detector in DETECTORS:
-        title = f"{output.bold(detector.name)} ({detector.label}), {detector.citation}"
-        output.say_sentences(f"{title}\n    {detector.summary}")
+        title = f"{output.bold(detector.name)} ({detector.label})"
+        # Of one's own, there may be nothing else to say.
+        told = [f"{title}, {detector.citation}" if detector.citation else title, detector.summary]
+        output.say_sentences("\n    ".join(filter(None, told)))
         columns = "one column" if detector.univariate else "one or several columns"
         training = "the end of a training part" if detector.trains else "no training"
         extra = f", {extras.install(detector.extra)}" if detector.extra else ""

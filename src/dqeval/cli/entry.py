@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.app import app
+from dqeval.core.registry import PluginWarning
 
 INTERRUPTED = 130  # as shells have it for Ctrl-C
 _LONGEST = 300  # of what an error says that is no sentence
@@ -25,10 +27,24 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark, not a traceback.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
-    code = exit_code(lambda: app(standalone_mode=False))
+    with warnings.catch_warnings():
+        warnings.showwarning = _shown_as_sentence(warnings.showwarning)
+        code = exit_code(lambda: app(standalone_mode=False))
     if code == INTERRUPTED:
         typer.echo("dqeval: interrupted", err=True)
     sys.exit(code)
+
+
+def _shown_as_sentence(others: Callable[..., None]) -> Callable[..., None]:
+    """Return what shows warnings: those about packages as a sentence, without lines of code, and others as before."""
+
+    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, PluginWarning):
+            output.tell(f"warning: {message}")
+        else:
+            others(message, category, *where)
+
+    return show
 
 
 def exit_code(work: Callable[[], int | None]) -> int:

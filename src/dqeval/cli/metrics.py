@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dqeval.cli import output
-from dqeval.cli.options import Format, Output, PlainForm
+from dqeval.cli.options import Format, Modules, Output, PlainForm
 from dqeval.core.registry import METRICS, Metric
 from dqeval.render.tables import Page
 
@@ -38,14 +38,26 @@ class MetricList:
         return {"metrics": self.records()}
 
 
-def metrics(form: PlainForm = Format.TABLE, path: Output = None) -> None:
+def metrics(form: PlainForm = Format.TABLE, path: Output = None, module: Modules = None) -> None:
     """List the metrics: input, parameters, reference, cost."""
     found = MetricList()
     output.emit(found, form, path, found.numbers)
 
 
 def _paragraph(metric: Metric) -> str:
-    title = f"{metric.name} ({metric.label}), takes {metric.takes}, {metric.citation}"
-    parameters = f"Parameters: {metric.signature or 'none'}. As in: {metric.same_as}."
-    cost = f"Takes about {metric.cost:.2g} × as long as an AUC-ROC of scikit-learn, at 100,000 points."
-    return "\n    ".join([title, metric.summary, parameters, cost])
+    """Return what there is to say of a metric; of one's own, much of it may not be known."""
+    title = f"{metric.name} ({metric.label}), takes {metric.takes}"
+    parameters = f"Parameters: {metric.signature or 'none'}."
+    lines = [
+        f"{title}, {metric.citation}" if metric.citation else title,
+        metric.summary,
+        f"{parameters} As in: {metric.same_as}." if metric.same_as else parameters,
+        _cost(metric.cost),
+    ]
+    return "\n    ".join(filter(None, lines))
+
+
+def _cost(cost: float | None) -> str:
+    if cost is None:
+        return "How long it takes has not been measured."
+    return f"Takes about {cost:.2g} × as long as an AUC-ROC of scikit-learn, at 100,000 points."

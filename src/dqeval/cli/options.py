@@ -66,6 +66,15 @@ def _output(text: str) -> Any:
     return typer.Option("-o", "--output", help=text, callback=writable, metavar="FILE")
 
 
+def _imported(modules: list[str] | None) -> list[str]:
+    """Import modules before any name is looked up."""
+    from dqeval.support.modules import import_all
+
+    given = modules or []
+    import_all(given, os.getcwd(), called="--module {}", hint="name a file, such as own.py, or install it")
+    return given
+
+
 def completed(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return what completes the last of several names that are separated by commas."""
 
@@ -126,6 +135,16 @@ Detectors = Annotated[
         help=f"Detectors: dqeval detectors lists them. {SEVERAL} all stands for every one that can run here.",
         metavar="NAMES",
         autocompletion=completed(_detector_names),
+    ),
+]
+# To be declared is enough: the modules are imported before the command starts.
+Modules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--module",
+        help="Import this module or Python file first, for metrics and detectors of your own. Repeat it for several.",
+        callback=_imported,
+        metavar="MODULE",
     ),
 ]
 NearRange = Annotated[

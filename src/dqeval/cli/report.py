@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dqeval.cli import gate
-from dqeval.cli.options import FailUnder, Files, Label, NearRange, Pages, Period, Score, Value, check_page
+from dqeval.cli.options import FailUnder, Files, Label, Modules, NearRange, Pages, Period, Score, Value, check_page
 from dqeval.cli.results import Chosen, each_written, expanded, places_for
 
 
@@ -21,6 +21,7 @@ def report(
     value: Value = None,
     score: Score = None,
     fail_under: FailUnder = None,
+    module: Modules = None,
 ) -> None:
     """Write an interactive report: one HTML file per series that needs no server and no network."""
     from dqeval.analysis.several import Several

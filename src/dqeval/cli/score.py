@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from dqeval.cli import gate, output
-from dqeval.cli.options import FailUnder, Files, Form, Format, Label, Metrics, NearRange, Output, Period, Score, Value
+from dqeval.cli.options import (
+    FailUnder,
+    Files,
+    Form,
+    Format,
+    Label,
+    Metrics,
+    Modules,
+    NearRange,
+    Output,
+    Period,
+    Score,
+    Value,
+)
 from dqeval.cli.results import Chosen, show
 
 
@@ -24,6 +37,7 @@ def score(
     form: Form = Format.TABLE,
     path: Output = None,
     fail_under: FailUnder = None,
+    module: Modules = None,
 ) -> None:
     """Score every detector with every metric; of several files, show the means too."""
     names = _metric_names(metrics)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Format, Output, PlainForm
+from dqeval.cli.options import Format, Modules, Output, PlainForm
 from dqeval.cli.results import expanded
 
 
@@ -20,6 +20,7 @@ def verify(
     ],
     form: PlainForm = Format.TABLE,
     path: Output = None,
+    module: Modules = None,
 ) -> None:
     """Compute the numbers of a receipt again and compare: exit code 1 if they, or the files, are not the same."""
     from dqeval.analysis.verify import read_receipt, verify

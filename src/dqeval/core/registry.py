@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from threading import RLock
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from dqeval.core.types import PARTS
+from dqeval.core.types import PARTS, PrecisionRecall
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ALL = "all"  # what people write for every entry
 
@@ -33,12 +40,23 @@ class Named(Protocol):
 Entry = TypeVar("Entry", bound=Named)
 
 
-class Registry(Generic[Entry]):
-    """Entries by name, in the order in which they were added."""
+class PluginWarning(UserWarning):
+    """A package offers a metric or a detector that cannot be used; the others are not affected."""
 
-    def __init__(self, kind: str) -> None:
+
+class Registry(Generic[Entry]):
+    """Entries by name, in the order in which they were added.
+
+    Entries that packages offer come last. They are looked for when an unknown name is asked for, or all of them: that
+    takes a while, so not when dqeval is imported.
+    """
+
+    def __init__(self, kind: str, group: str | None = None) -> None:
         self._kind = kind
+        self._group = group  # of the entry points by which packages offer theirs
         self._entries: dict[str, Entry] = {}
+        self._complete = group is None
+        self._completing = RLock()  # not a plain lock: a package may look at the registry while it is imported
 
     def add(self, entry: Entry) -> None:
         """Add an entry; one of the same name may replace it only if it is the same function, defined again."""
@@ -48,10 +66,10 @@ class Registry(Generic[Entry]):
         self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self._entries}
+        if name not in self._entries and name not in self.names:
+            known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self.names}
             close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
-            hint = f"did you mean {known[close[0]]!r}?" if close else f"there are {', '.join(self._entries)}"
+            hint = f"did you mean {known[close[0]]!r}?" if close else f"there are {', '.join(self.names)}"
             raise ValueError(f"there is no {self._kind} called {name!r}: {hint}")
         return self._entries[name]
 
@@ -63,15 +81,51 @@ class Registry(Generic[Entry]):
         return list(self) if names == [ALL] else [self[name] for name in names]
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(self._entries.values())
+        return iter(self._completed().values())
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._completed())
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in the order in which the entries were added."""
-        return tuple(self._entries)
+        return tuple(self._completed())
+
+    def _completed(self) -> dict[str, Entry]:
+        """Return the entries, also those that installed packages offer: these are looked for once."""
+        with self._completing:
+            if not self._complete:
+                self._complete = True
+                for sentence in [trouble for offer in _offers(self._group) if (trouble := self._taken(offer))]:
+                    warnings.warn(sentence, PluginWarning, stacklevel=2)
+        return self._entries
+
+    def _taken(self, offer: EntryPoint) -> str:
+        """Import what a package offers, which registers it; return what is wrong with it, if anything."""
+        both: tuple[Registry[Any], ...] = (METRICS, DETECTORS)
+        before = [(registry, dict(registry._entries)) for registry in both]
+        try:
+            found = offer.load()
+            if not isinstance(found, ModuleType) and not self._has(found):
+                raise TypeError(f"it is not registered: write @dqeval.{self._kind}(…) above it")
+        except (Exception, SystemExit) as error:
+            for registry, entries in before:
+                registry._entries = entries  # a module that failed is left out as a whole
+            package = offer.dist.name if offer.dist else "an unknown package"
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            return f"left out the {self._kind} {offer.name!r} ({offer.value}) of the package {package}: {told}"
+        return ""
+
+    def _has(self, function: Any) -> bool:
+        return any(getattr(entry, "function", None) is function for entry in self._entries.values())
+
+
+def _offers(group: str | None) -> list[EntryPoint]:
+    """Return what installed packages offer to a registry, sorted, so that no order depends on the machine."""
+    # Its import costs more than that of dqeval.
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=group or ""), key=lambda offer: (offer.name, offer.value))
 
 
 def separated(given: Iterable[str], known: Collection[str]) -> list[str]:
@@ -131,10 +185,11 @@ class Metric:
     needs_normal : bool
         Whether the metric is undefined also where every point is anomalous.
     summary, citation, same_as : str
-        What it is in a sentence, who proposed it, and which public package gives the same number.
-    cost : float
+        What it is in a sentence, who proposed it, and which public package gives the same number. Empty where that is
+        not said.
+    cost : float or None
         How long it takes with compiled kernels for 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``:
-        docs/performance.md.
+        docs/performance.md. None if nobody has measured it.
     higher_is_better : bool
     """
 
@@ -152,7 +207,7 @@ class Metric:
     summary: str
     citation: str
     same_as: str
-    cost: float
+    cost: float | None
     higher_is_better: bool = True
 
     @property
@@ -199,7 +254,7 @@ class Detector:
     extra : str or None
         The extra of the installation that it needs.
     summary, citation : str
-        What it is in a sentence, and who proposed it.
+        What it is in a sentence, and who proposed it; empty where that is not said.
     """
 
     name: str
@@ -240,8 +295,8 @@ class Experiment:
     summary: str
 
 
-METRICS: Registry[Metric] = Registry("metric")
-DETECTORS: Registry[Detector] = Registry("detector")
+METRICS: Registry[Metric] = Registry("metric", "dqeval.metrics")
+DETECTORS: Registry[Detector] = Registry("detector", "dqeval.detectors")
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
 
@@ -258,20 +313,58 @@ def experiment(*, name: str, label: str, published: str, cases: tuple[str, ...] 
 
 def detector(
     *,
-    label: str,
-    citation: str,
+    label: str | None = None,
+    citation: str = "",
     extra: str | None = None,
     univariate: bool = True,
     least: Mapping[str, int] | None = None,
 ) -> Callable[[Function], Function]:
-    """Return a decorator that registers a public function as a detector, with its own name, parameters and summary."""
+    """Return a decorator that registers a function as a detector, with its own name, parameters and summary.
+
+    The function takes the values of a series, an array of float, and returns as many scores, the higher, the more
+    anomalous. If it has a parameter ``train_stop``, it is told where the training part ends. If it has a parameter
+    ``seed``, it runs once with each seed of a benchmark run. The plan of a run may set its other keyword parameters.
+
+    Parameters
+    ----------
+    label : str, optional
+        What tables call the detector; its name if not given.
+    citation : str, optional
+        Who proposed it, such as "Ren et al. 2019".
+    extra : str, optional
+        The extra of dqeval's installation that it needs, such as "deep".
+    univariate : bool, default True
+        Whether it takes series of one column only. Otherwise values of shape (n, columns) are given to it too.
+    least : mapping of str to int, optional
+        Those parameters that are whole numbers, and the least that each may be: plans are checked by it.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns the function as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is another detector of that name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @dqeval.detector(label="Distance")
+    ... def distance(values, *, power=1.0):
+    ...     '''Score each point by how far it is from the mean.'''
+    ...     return np.abs(values - values.mean()) ** power
+    >>> dqeval.detectors.DETECTORS["distance"].summary
+    'Score each point by how far it is from the mean.'
+    """
 
     def add(function: Function) -> Function:
         options = inspect.signature(function).parameters
         DETECTORS.add(
             Detector(
                 name=function.__name__,
-                label=label,
+                label=label or function.__name__,
                 function=function,
                 trains="train_stop" in options,
                 univariate=univariate,
@@ -289,12 +382,12 @@ def detector(
 
 def metric(
     *,
-    label: str,
     takes: Literal["scores", "detections"],
-    compute: Callable[..., Any],
-    citation: str,
-    same_as: str,
-    cost: float,
+    label: str | None = None,
+    compute: Callable[..., Any] | None = None,
+    citation: str = "",
+    same_as: str = "",
+    cost: float | None = None,
     from_near: Mapping[str, FromNear] | None = None,
     binary_defaults: Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -302,7 +395,63 @@ def metric(
     at_every_score: Callable[..., Any] | None = None,
     needs_normal: bool = False,
 ) -> Callable[[Function], Function]:
-    """Return a decorator that registers a public function as a metric, with its own name, parameters and summary."""
+    """Return a decorator that registers a function as a metric, with its own name, parameters and summary.
+
+    The function takes labels and scores, or labels and detections, and returns a number, the higher, the better.
+    Panels, the command line and benchmark runs then know the metric by its name.
+
+    Parameters
+    ----------
+    takes : "scores" or "detections"
+        What the function takes after the labels. Of a metric of detections, scores get the best over thresholds.
+    label : str, optional
+        What tables call the metric; its name if not given.
+    compute : callable, optional
+        The same on validated input: `Scored` to a float, or `Match` to `PrecisionRecall`, both of
+        ``dqeval.core.prepared``. If not given, the function itself is called, with arrays of whole numbers for labels
+        and detections, and of floats for scores; then there is no precision and no recall.
+    citation : str, optional
+        Who proposed it, such as "Huet et al. 2022".
+    same_as : str, optional
+        Which public code gives the same number.
+    cost : float, optional
+        How long it takes with 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``.
+    from_near : mapping of str to FromNear, optional
+        How windows and buffers follow from the near range: a `FromNear` for each such parameter.
+    binary_defaults : mapping, optional
+        The defaults that are others if detections are given.
+    name : str, optional
+        The name to choose it by, if it is not that of the function.
+    sweep : int or "all", default 100
+        How many thresholds make detections from scores; "all" for every distinct score.
+    at_every_score : callable, optional
+        `Scored` to precision and recall at every distinct score, if there is a faster way than one by one.
+    needs_normal : bool, default False
+        Whether the metric is undefined where every point is anomalous. Where none is, every metric is.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns the function as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is another metric of that name.
+
+    Examples
+    --------
+    >>> @dqeval.metric(takes="detections", label="Hit rate")
+    ... def hit_rate(y_true, y_pred):
+    ...     '''Share of the anomalous points that are detected.'''
+    ...     return y_pred[y_true == 1].mean()
+    >>> print(dqeval.panel([0, 1, 1, 0], [0, 1, 0, 0], near=1, metrics=["dqe", "hit_rate"]))
+    metric    value  at threshold
+    -----------------------------
+    DQE       1.000
+    Hit rate  0.500
+    near 1
+    """
 
     def add(function: Function) -> Function:
         options = inspect.signature(function).parameters.values()
@@ -310,10 +459,10 @@ def metric(
         METRICS.add(
             Metric(
                 name=name or function.__name__,
-                label=label,
+                label=label or name or function.__name__,
                 takes=takes,
                 function=function,
-                compute=compute,
+                compute=compute or _called(function, takes),
                 defaults={
                     option.name: option.default
                     for option in options
@@ -333,6 +482,27 @@ def metric(
         return function
 
     return add
+
+
+def _called(function: Callable[..., Any], takes: Literal["scores", "detections"]) -> Callable[..., Any]:
+    """Return a metric's public function as one of validated input, for metrics that have no other."""
+
+    def of_scores(scored: Any, **parameters: Any) -> float:
+        return _number(function(scored.labels.astype(int), scored.raw, **parameters))
+
+    def of_detections(match: Any, **parameters: Any) -> PrecisionRecall:
+        found = function(match.labelled.labels.astype(int), match.flags.astype(int), **parameters)
+        return PrecisionRecall(_number(found), math.nan, math.nan)
+
+    return of_scores if takes == "scores" else of_detections
+
+
+def _number(found: Any) -> float:
+    """Check what a metric returned: NaN would say that it is undefined, but not why."""
+    number = float(found)
+    if not math.isfinite(number):
+        raise ValueError(f"it returned {number}: where it is undefined, raise dqeval.UndefinedError with the reason")
+    return number
 
 
 def label_of(metric: str) -> str:

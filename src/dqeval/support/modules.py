@@ -1,0 +1,60 @@
+"""Modules and files that people name, imported for what they register."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def import_all(modules: Iterable[str], folder: str, *, called: str, hint: str) -> None:
+    """Import modules by name, or files that end with .py; what cannot be imported is a `ValueError`.
+
+    Parameters
+    ----------
+    modules : iterable of str
+    folder : str
+        Where modules are looked for, after all other places, and what the paths of files are relative to. It stays
+        within reach, as do the folders of files.
+    called : str
+        What messages call a module, with {} in place of its name.
+    hint : str
+        What to do where a module is not found.
+    """
+    for module in modules:
+        if module.endswith(".py"):
+            _import_file(Path(folder, module).resolve(), called.format(module), hint)
+        else:
+            _import(module, folder, called.format(module), hint)
+
+
+def found_from_anywhere(modules: Iterable[str]) -> tuple[str, ...]:
+    """Return modules so that processes in other folders find them: those of the current folder as whole paths."""
+    files = {module: Path(module if module.endswith(".py") else f"{module}.py") for module in modules}
+    return tuple(str(path.resolve()) if path.is_file() else module for module, path in files.items())
+
+
+def _import_file(path: Path, what: str, hint: str) -> None:
+    if not path.is_file():
+        raise ValueError(f"{what} cannot be imported: there is no such file")
+    _import(path.stem, str(path.parent), what, hint)
+    found = getattr(sys.modules[path.stem], "__file__", None)
+    if found is None or Path(found).resolve() != path:
+        raise ValueError(f"{what} cannot be imported: another module is called {path.stem!r}, so rename the file")
+
+
+def _import(name: str, folder: str, what: str, hint: str) -> None:
+    # Last, so that a file in the folder hides nothing that is installed.
+    if folder and folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{what} cannot be imported: {_said(error, hint)}") from error
+
+
+def _said(error: BaseException, hint: str) -> str:
+    """Return an error in one line, and what to do where a module is not found."""
+    text = " ".join(str(error).split())
+    return f"{text}; {hint}" if isinstance(error, ModuleNotFoundError) else f"{type(error).__name__}: {text}"
