@@ -2,7 +2,9 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,3 +145,50 @@ def test_public_names():
     assert dqeval.__version__.count(".") == 2
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         dqeval.nonsense  # noqa: B018
+
+
+def public_functions():
+    """Return every public function by its whole name, once."""
+    found = {}
+    for package in PUBLIC:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            if inspect.isfunction(function := getattr(module, name)):
+                found.setdefault(function, f"{package}.{name}")
+    return found
+
+
+every_function = pytest.mark.parametrize("function", public_functions(), ids=public_functions().get)
+
+
+def described(function):
+    """Return what the docstring says of each parameter."""
+    _, _, rest = inspect.getdoc(function).partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-+\n", rest, maxsplit=1)[0]
+    entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]
+    said = {}
+    for names, _, text in (entry.partition("\n") for entry in entries):
+        said |= {name.strip(" *"): text.strip() for name in names.partition(" : ")[0].split(",")}
+    return said
+
+
+@every_function
+def test_docstrings_spell_every_parameter_out(function):
+    said = described(function)
+    assert list(said) == list(inspect.signature(function).parameters)
+    for name, text in said.items():
+        assert text, f"nothing is said of {name}"
+        assert not re.search(r"\b([Ss]ee|[Aa]s in|[Aa]s for|[Ll]ike) `", text), f"{name}: '{text}' sends readers away"
+
+
+@every_function
+def test_every_public_function_has_an_example(function):
+    _, _, examples = inspect.getdoc(function).partition("\nExamples\n--------\n")
+    assert ">>> " in examples
+
+
+def test_the_public_functions_are_seen():
+    assert {"dqeval.panel", "dqeval.metric", "dqeval.metrics.vus_pr", "dqeval.bench.run"} <= {
+        *public_functions().values()
+    }
+    assert described(dqeval.best_threshold)["parameters"].startswith("The parameters of the metric")

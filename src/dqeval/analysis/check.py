@@ -103,7 +103,8 @@ def check(data: Data) -> list[Finding]:
     Parameters
     ----------
     data : Series, mapping of str to array-like, str or Path
-        See `compare`.
+        A series with or without scores of detectors; or its columns by name, as in a file: ``label``, ``value``
+        (optional), and one for each detector, such as a DataFrame; or the file.
 
     Returns
     -------

@@ -285,12 +285,15 @@ def compare(
     data : Series, mapping of str to array-like, str or Path
         A series with the scores of at least one detector; or its columns by name, as in a file: ``label``, ``value``
         (optional), and one for each detector, such as a DataFrame; or the file.
-    near, period : float, optional
-        The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
-        series' values.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, the period is
+        estimated from the series' values.
     repeats : int, default 10
         How many random scores the chance level is the mean of.
     seed : int, default 0
+        Of these random scores.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 

@@ -92,8 +92,15 @@ def evaluate_detections(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_pred : array-like of 0 and 1, shape (n,)
         The detections: 1 where the detector raised an alarm.
-    near, period, values, undefined
-        See `evaluate`.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
     Returns
     -------

@@ -40,8 +40,18 @@ def explain(
 
     Parameters
     ----------
-    y_true, y_score, near, period, values
-        See `panel`.
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_score : array-like of numbers, shape (n,)
+        The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
+        for detections.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
     name : str, optional
         What to call the detector.
 

@@ -40,14 +40,20 @@ def panel(
     y_score : array-like of numbers, shape (n,)
         The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
         for detections.
-    near, period, values
-        The near range, or what it follows from: see `evaluate`. The windows and buffers of the other metrics follow
-        from it as in the paper. For scores: VUS window the period, PATE buffers half of it. For detections: all of them
-        the near range.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none. The windows and buffers
+        of the other metrics follow from it as in the paper. For scores: VUS window the period, PATE buffers half of it.
+        For detections: all of them the near range.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
     metrics : sequence of str, optional
         Which metrics; all if not given. ``dqeval metrics`` lists them.
     thresholds : int or "exact", default 100
-        The thresholds of DQE alone: see `evaluate`.
+        The number M of thresholds 1, 1 - 1/M, ..., 1/M that DQE alone is averaged over, or "exact" for its integral
+        over all of them.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
@@ -147,15 +153,16 @@ def best_threshold(
     metric : str
         The name of a metric of detections: ``dqeval metrics`` lists them.
     y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     thresholds : int or "all", optional
         How many, evenly spaced from the lowest score to the highest; or every distinct score, one by one, which takes
         long for many. If not given, as in the paper: every distinct score for ``point_f1``, 100 for the others.
     undefined : "raise" or "nan", default "raise"
-        What to do if ``y_true`` has no anomaly.
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
     **parameters
-        Those of the metric.
+        The parameters of the metric, such as ``k`` of ``point_adjusted_k_f1``; the others keep their defaults.
 
     Returns
     -------

@@ -197,6 +197,13 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     Returns
     -------
     Plan
+
+    Examples
+    --------
+    >>> data = [{"generator": "synthetic", "count": 3}]
+    >>> plan = dqeval.bench.make_plan({"metrics": ["dqe"], "data": data, "detector": [{"name": "fft"}]})
+    >>> len(plan.series), plan.seeds
+    (3, (0,))
     """
     content = plain(content)
     validate.known_names(content, KEYS, "the plan")

@@ -180,12 +180,26 @@ def rank(
         Whether each series counts once, with every metric; or each event, with DQE and its parts.
     dataset : str, optional
         Only the series of one dataset.
-    repeats, seed : int
-        Of the bootstrap.
+    repeats : int, default 1000
+        How many times the series, or events, are drawn again for the intervals (bootstrap).
+    seed : int, default 0
+        Of these draws: the same seed gives the same intervals.
 
     Returns
     -------
     Ranking
+
+    Examples
+    --------
+    >>> plan = {
+    ...     "metrics": ["dqe", "auc_roc"],
+    ...     "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
+    ...     "detector": [{"name": "fft"}, {"name": "sr"}],
+    ... }
+    >>> state = dqeval.bench.run(plan, "runs/today")
+    >>> found = dqeval.bench.rank("runs/today")
+    >>> found.detectors, list(found.standings)
+    (('sr', 'fft'), ['dqe', 'auc_roc'])
     """
     with Store(folder) as store:
         return rank_store(store, by=by, dataset=dataset, repeats=repeats, seed=seed)

@@ -111,6 +111,17 @@ def run(
     Returns
     -------
     State
+        How many jobs were done, failed, were done before, and are left.
+
+    Examples
+    --------
+    >>> plan = {
+    ...     "metrics": ["dqe", "auc_roc"],
+    ...     "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
+    ...     "detector": [{"name": "fft"}, {"name": "sr"}],
+    ... }
+    >>> print(dqeval.bench.run(plan, "runs/today"))
+    4 of 4 jobs done, 0 failed, 0 left
     """
     more = found_from_anywhere(modules)
     checked, folder = _read(plan, more), Path(folder)
@@ -158,12 +169,30 @@ def retry(
     ----------
     folder : str or Path
         Of a run that keeps its plan: one that was started from a file, or from what a file holds.
-    workers, scheduler, any_version, progress
-        As in `run`.
+    workers : int, default 0
+        How many processes; 0 to work in this one, where jobs have no limits of time and memory.
+    scheduler : str, optional
+        The address of a Dask scheduler whose workers do the work; they must see the same folders.
+    any_version : bool, default False
+        Whether workers may have other versions of dqeval, NumPy and Python than this process.
+    progress : callable, optional
+        Called with a `State` after each job, and when the number of a cluster's threads changes.
 
     Returns
     -------
     State
+        How many jobs were done, failed, were done before, and are left.
+
+    Examples
+    --------
+    >>> plan = {
+    ...     "metrics": ["dqe", "auc_roc"],
+    ...     "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
+    ...     "detector": [{"name": "fft"}, {"name": "sr"}],
+    ... }
+    >>> state = dqeval.bench.run(plan, "runs/today")
+    >>> print(dqeval.bench.retry("runs/today"))
+    4 of 4 jobs done (4 before), 0 failed, 0 left
     """
     folder = Path(folder)
     last = kept(folder)
@@ -224,7 +253,28 @@ def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
 
 
 def merge(folders: Iterable[str | Path], into: str | Path) -> None:
-    """Put the results of several runs, such as the shards of one, into one folder."""
+    """Put the results of several runs, such as the shards of one, into one folder.
+
+    Parameters
+    ----------
+    folders : iterable of str or Path
+        The folders of the runs. Series of one name must hold the same data in all of them.
+    into : str or Path
+        The folder to put them into; it is made if need be.
+
+    Examples
+    --------
+    >>> plan = {
+    ...     "metrics": ["dqe", "auc_roc"],
+    ...     "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
+    ...     "detector": [{"name": "fft"}, {"name": "sr"}],
+    ... }
+    >>> for part in (1, 2):
+    ...     state = dqeval.bench.run(plan, f"runs/part{part}", shard=(part, 2))
+    >>> dqeval.bench.merge(["runs/part1", "runs/part2"], "runs/whole")
+    >>> dqeval.bench.rank("runs/whole").n
+    2
+    """
     folders = list(folders)
     check_same_data(folders)
     with locked(into), Store(into, create=True) as store:

@@ -440,6 +440,29 @@ def export(folder: str | Path, path: str | Path) -> int:
 
     The last column, ``planned``, is 1 where the detector and the series are in the plan that was last run, and 0 where
     they are from an earlier one.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder of the run.
+    path : str or Path
+        The file to write: Parquet if it ends with .parquet, and otherwise CSV.
+
+    Returns
+    -------
+    int
+        How many rows were written: one per series, detector, seed and metric, and one for each run of a detector.
+
+    Examples
+    --------
+    >>> plan = {
+    ...     "metrics": ["dqe", "auc_roc"],
+    ...     "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
+    ...     "detector": [{"name": "fft"}, {"name": "sr"}],
+    ... }
+    >>> state = dqeval.bench.run(plan, "runs/today")
+    >>> dqeval.bench.export("runs/today", "all.csv")
+    12
     """
     columns = (*COLUMNS, "planned")
     with Store(folder) as store:

@@ -18,8 +18,14 @@ def partition(
     Parameters
     ----------
     y_true : array-like of 0 and 1, shape (n,)
-    near, period, values
-        The near-miss range on one side of an event, or what it follows from: see `evaluate`.
+        The labels: 1 marks an anomaly.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
 
     Returns
     -------

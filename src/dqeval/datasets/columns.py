@@ -45,7 +45,7 @@ Data = Series | Mapping[str, Any] | str | Path
 def read_columns(
     path: str | Path, *, label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
 ) -> Series:
-    """Read a series, its labels and its scores from a file with named columns.
+    r"""Read a series, its labels and its scores from a file with named columns.
 
     Parameters
     ----------
@@ -63,6 +63,15 @@ def read_columns(
     Returns
     -------
     Series
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = ["value,label,mine", "3.1,0,0.1", "9.5,1,0.8", "3.0,0,0.2"]
+    >>> _ = Path("scores.csv").write_text("\n".join(rows))
+    >>> series = dqeval.datasets.read_columns("scores.csv")
+    >>> series.name, list(series.scores), series.values.tolist()
+    ('scores', ['mine'], [3.1, 9.5, 3.0])
     """
     path = Path(path)
     try:
@@ -99,9 +108,15 @@ def series_of(
     columns : mapping of str to array-like, shape (n,)
         A dictionary or a DataFrame; columns that are not numeric are left out. Where no column holds timestamps, an
         index of them does, as pandas has it.
-    label, value, scores
-        Which column is which: see `read_columns`.
+    label, value : str, optional
+        The columns of the labels and of the values. If not given, those called label or is_anomaly, and value or Data;
+        there may be no values. Capitals do not matter.
+    scores : sequence of str, optional
+        The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
+        without a name, and several columns of values (value_0, value_1, …). There must be one, unless the values are
+        named, or no scores are asked for (``[]``).
     name : str, default "series"
+        What to call the series.
 
     Returns
     -------

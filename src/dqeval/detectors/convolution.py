@@ -33,6 +33,7 @@ def cnn(
     Parameters
     ----------
     values : array-like of numbers, shape (n,) or (n, 1)
+        The values of the series; none may be missing.
     train_stop : int
         The network learns from the points before this one, at least 251, which should hold no anomaly: the first 80 %
         are fitted, the others tell when to stop.

@@ -26,6 +26,7 @@ def fft(values: Numbers, *, variant: Literal["corrected", "published"] = "correc
     Parameters
     ----------
     values : array-like of numbers, shape (n,) or (n, 1)
+        The values of the series; none may be missing.
     variant : "corrected" or "published", default "corrected"
         Far from the curve of the constant and the four lowest frequencies; or, as in the code that made the paper's
         tables, where the transform runs along the wrong axis and does nothing, far from the mean, with the first five

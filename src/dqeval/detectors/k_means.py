@@ -37,6 +37,7 @@ def kmeans_ad(
     window : int, optional
         The length of the windows; by default the period of rank 2 (`dqeval.find_period`).
     clusters : int, default 10
+        How many clusters the windows are sorted into.
     restarts : int, default 10
         How many times to start from other random centres; the clustering with the least inertia counts.
     seed : int, default 0

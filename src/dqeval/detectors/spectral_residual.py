@@ -22,6 +22,7 @@ def sr(values: Numbers, *, variant: Literal["corrected", "published"] = "correct
     Parameters
     ----------
     values : array-like of numbers, shape (n,) or (n, 1)
+        The values of the series; none may be missing.
     variant : "corrected" or "published", default "corrected"
         Whether the spectrum goes on beyond its ends with its own first and last value, or, by a slip in the code that
         made the paper's figure, with those of the series.

@@ -36,6 +36,7 @@ def timesnet(
     Parameters
     ----------
     values : array-like of numbers, shape (n,) or (n, 1)
+        The values of the series; none may be missing.
     train_stop : int
         The network learns from the points before this one, at least 156, which should hold no anomaly: the first 80 %
         are fitted, the others tell when to stop.

@@ -28,7 +28,28 @@ ALL = "all"
 
 
 def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
-    """Run an experiment of the paper, or all of them, and yield what they find, one after the other."""
+    """Run an experiment of the paper, or all of them, and yield what they find, one after the other.
+
+    Parameters
+    ----------
+    name : str
+        The name of an experiment, such as "cases", or "all": ``dqeval reproduce --help`` lists them.
+    setting : Setting
+        How to run it: where the data is, where to keep what takes long, which case, how many series.
+
+    Yields
+    ------
+    Outcome
+        Numbers beside the published ones, claims with a verdict, tables and figures.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from dqeval.experiments import Setting, reproduce
+    >>> first = next(reproduce("cases", Setting(Path("runs"))))
+    >>> first.name, all(claim.holds for claim in first.claims)
+    ('cases', True)
+    """
     for experiment in EXPERIMENTS if validate.text("name", name) == ALL else [EXPERIMENTS[name]]:
         if setting.case is not None and setting.case not in experiment.cases:
             there = f"there are {', '.join(experiment.cases)}" if experiment.cases else "it has none"

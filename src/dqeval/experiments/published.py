@@ -48,6 +48,7 @@ def published_dqe(y_true: Numbers, y_score: Numbers, *, period: float) -> Publis
     Parameters
     ----------
     y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
     period : float
         The near range is half of it, rounded down.

@@ -37,7 +37,10 @@ def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly.
 
@@ -59,5 +62,26 @@ def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "
 
 
 def affiliation_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> PrecisionRecall:
-    """Affiliation precision and recall, with `affiliation_f1`."""
+    """Affiliation precision and recall, with `affiliation_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.affiliation_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1])
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.722, 0.917)
+    """
     return parts_of(_affiliation, y_true, y_pred, undefined)

@@ -37,6 +37,7 @@ def auc_roc(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise"
     Parameters
     ----------
     y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     undefined : "raise" or "nan", default "raise"
@@ -69,6 +70,7 @@ def auc_pr(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise")
     Parameters
     ----------
     y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     undefined : "raise" or "nan", default "raise"

@@ -50,13 +50,28 @@ def dqe_score(
 
     Parameters
     ----------
-    y_true, y_score, near, period, values, thresholds, scale, undefined
-        See `evaluate`, which gives the parts of the number too.
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_score : array-like of numbers, shape (n,)
+        The detector's scores: the larger, the more anomalous.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    thresholds : int or "exact", default 100
+        The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
+    scale : bool, default True
+        Whether to scale the scores to [0, 1] by their minimum and maximum. If not, they must lie there already.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
     Returns
     -------
     float
-        Between 0 (worst) and 1 (best).
+        Between 0 (worst) and 1 (best). `evaluate` gives its parts too.
 
     Examples
     --------
@@ -79,13 +94,24 @@ def sdqe_score(
 
     Parameters
     ----------
-    y_true, y_pred, near, period, values, undefined
-        See `evaluate_detections`, which gives the parts of the number too.
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
     Returns
     -------
     float
-        Between 0 (worst) and 1 (best).
+        Between 0 (worst) and 1 (best). `evaluate_detections` gives its parts too.
 
     Examples
     --------

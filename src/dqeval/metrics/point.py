@@ -50,7 +50,10 @@ def point_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise"
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly.
 
@@ -68,7 +71,28 @@ def point_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise"
 
 
 def point_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> PrecisionRecall:
-    """Precision and recall of the points, with `point_f1`."""
+    """Precision and recall of the points, with `point_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.point_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1])
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.667, 0.5)
+    """
     return parts_of(_point, y_true, y_pred, undefined)
 
 
@@ -85,7 +109,10 @@ def point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined 
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly.
 
@@ -103,7 +130,28 @@ def point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined 
 
 
 def point_adjusted_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> PrecisionRecall:
-    """Precision and recall after point adjustment, with `point_adjusted_f1`."""
+    """Precision and recall after point adjustment, with `point_adjusted_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.point_adjusted_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1])
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.8, 1.0)
+    """
     return parts_of(_point_adjusted, y_true, y_pred, undefined)
 
 
@@ -120,7 +168,10 @@ def point_adjusted_k_f1(y_true: Numbers, y_pred: Numbers, *, k: float = 0.2, und
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     k : float, default 0.2
         From 0 to 1. The paper's single value, not the area over k that Kim et al. recommend.
     undefined : "raise" or "nan", default "raise"
@@ -142,5 +193,28 @@ def point_adjusted_k_f1(y_true: Numbers, y_pred: Numbers, *, k: float = 0.2, und
 def point_adjusted_k_parts(
     y_true: Numbers, y_pred: Numbers, *, k: float = 0.2, undefined: Undefined = "raise"
 ) -> PrecisionRecall:
-    """Precision and recall after the adjustment of PA-K, with `point_adjusted_k_f1`."""
+    """Precision and recall after the adjustment of PA-K, with `point_adjusted_k_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    k : float, default 0.2
+        From 0 to 1. The paper's single value, not the area over k that Kim et al. recommend.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.point_adjusted_k_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1], k=0.5)
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.8, 1.0)
+    """
     return parts_of(_point_adjusted_k, y_true, y_pred, undefined, k=validate.share("k", k))

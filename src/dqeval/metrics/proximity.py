@@ -141,6 +141,7 @@ def pate(
     Parameters
     ----------
     y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     early, late : int
@@ -184,7 +185,10 @@ def pate_f1(y_true: Numbers, y_pred: Numbers, *, early: int, late: int, undefine
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     early, late : int
         The buffers before and after an event, in points.
     undefined : "raise" or "nan", default "raise"
@@ -206,7 +210,30 @@ def pate_f1(y_true: Numbers, y_pred: Numbers, *, early: int, late: int, undefine
 def pate_parts(
     y_true: Numbers, y_pred: Numbers, *, early: int, late: int, undefined: Undefined = "raise"
 ) -> PrecisionRecall:
-    """Proximity-aware precision and recall, with `pate_f1`."""
+    """Proximity-aware precision and recall, with `pate_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    early, late : int
+        The buffers before and after an event, in points.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.pate_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1], early=1, late=1)
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.667, 0.667)
+    """
     return parts_of(
         _pate_detections,
         y_true,

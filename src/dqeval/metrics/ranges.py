@@ -39,7 +39,10 @@ def range_f1(y_true: Numbers, y_pred: Numbers, *, alpha: float = 0.2, undefined:
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     alpha : float, default 0.2
         What being hit at all counts in the recall of an event, from 0 to 1; coverage counts the rest. In precision
         it is 0.
@@ -66,5 +69,29 @@ def range_f1(y_true: Numbers, y_pred: Numbers, *, alpha: float = 0.2, undefined:
 def range_parts(
     y_true: Numbers, y_pred: Numbers, *, alpha: float = 0.2, undefined: Undefined = "raise"
 ) -> PrecisionRecall:
-    """Range-based precision and recall, with `range_f1`."""
+    """Range-based precision and recall, with `range_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    alpha : float, default 0.2
+        What being hit at all counts in the recall of an event, from 0 to 1; coverage counts the rest. In precision
+        it is 0.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.range_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1], alpha=0)
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.5, 0.5)
+    """
     return parts_of(_range, y_true, y_pred, undefined, alpha=validate.share("alpha", alpha))

@@ -142,7 +142,10 @@ def etapr_f1(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     theta_p, theta_r : float, default 0.5 and 0.01
         The shares, from 0 to 1, of a detected and of a labelled event that must overlap for it to count.
     undefined : "raise" or "nan", default "raise"
@@ -169,7 +172,30 @@ def etapr_parts(
     theta_r: float = 0.01,
     undefined: Undefined = "raise",
 ) -> PrecisionRecall:
-    """Enhanced time-series aware precision and recall, with `etapr_f1`."""
+    """Enhanced time-series aware precision and recall, with `etapr_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    theta_p, theta_r : float, default 0.5 and 0.01
+        The shares, from 0 to 1, of a detected and of a labelled event that must overlap for it to count.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.etapr_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1])
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.586, 0.75)
+    """
     shares = {"theta_p": validate.share("theta_p", theta_p), "theta_r": validate.share("theta_r", theta_r)}
     return parts_of(_etapr, y_true, y_pred, undefined, **shares)
 
@@ -195,7 +221,10 @@ def tapr_f1(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of 0 and 1, shape (n,)
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
     alpha : float, default 0.5
         What the share of events counts, from 0 to 1; how much of them is covered counts the rest.
     theta : float, default 0.5
@@ -227,6 +256,33 @@ def tapr_parts(
     delta: int = 0,
     undefined: Undefined = "raise",
 ) -> PrecisionRecall:
-    """Time-series aware precision and recall, with `tapr_f1`."""
+    """Time-series aware precision and recall, with `tapr_f1`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    alpha : float, default 0.5
+        What the share of events counts, from 0 to 1; how much of them is covered counts the rest.
+    theta : float, default 0.5
+        The share of an event that must be covered for it to count as detected.
+    delta : int, default 0
+        How many points after an event detections count in part.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly.
+
+    Returns
+    -------
+    PrecisionRecall
+        ``precision``, ``recall``, and ``f1``, their harmonic mean; all from 0 to 1.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.tapr_parts([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1])
+    >>> round(parts.precision, 3), round(parts.recall, 3)
+    (0.5, 0.75)
+    """
     options = {"alpha": validate.share("alpha", alpha), "theta": validate.share("theta", theta)}
     return parts_of(_tapr, y_true, y_pred, undefined, **options, delta=validate.whole("delta", delta, least=0))

@@ -92,6 +92,7 @@ def vus_roc(
     Parameters
     ----------
     y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     window : int
@@ -131,8 +132,16 @@ def vus_pr(
 
     Parameters
     ----------
-    y_true, y_score, window, thresholds, undefined
-        See `vus_roc`.
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_score : array-like of numbers, shape (n,)
+        The larger, the more anomalous.
+    window : int
+        The largest window, in points; the period of the series in the paper.
+    thresholds : int, default 100
+        How many thresholds, at evenly spaced ranks of the scores.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly, or nothing else.
 
     Returns
     -------

@@ -42,12 +42,15 @@ def report(
     Parameters
     ----------
     data : Series, mapping of str to array-like, str or Path
-        See `compare`.
+        A series with the scores of at least one detector; or its columns by name, as in a file: ``label``, ``value``
+        (optional), and one for each detector, such as a DataFrame; or the file.
     path : str or Path
         Where to write the page.
-    near, period : float, optional
-        The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
-        values.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, the period is
+        estimated from the series' values.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 
@@ -55,6 +58,12 @@ def report(
     -------
     Comparison
         What the page says of the detectors.
+
+    Examples
+    --------
+    >>> found = dqeval.report(dqeval.datasets.demo(), "report.html", period=48)
+    >>> found.best
+    'sharp'
     """
     place = validate.path("path", path)
     series = as_series(data, name=place.stem)
