@@ -139,7 +139,18 @@ class Evaluation:
         return self.values[metric]
 
     def threshold(self, metric: str) -> float:
-        """Return the threshold at which a metric of detections is best, in the units of the scores."""
+        """Return the threshold at which a metric of detections is best, in the units of the scores.
+
+        Parameters
+        ----------
+        metric : str
+            The name of a metric of detections that is among those of the panel.
+
+        Returns
+        -------
+        float
+            The points with ``y_score >= threshold`` are detected.
+        """
         if metric not in self.best:
             raise KeyError(f"{metric!r} has no best threshold here: {', '.join(self.best) or 'no metric'} has")
         return self.best[metric].threshold
@@ -152,6 +163,7 @@ class Evaluation:
         repeats : int, default 10
             How many random scores are drawn; each takes as long as the panel itself.
         seed : int, default 0
+            Of these random scores.
         progress : callable, optional
             Called after each repeat with the number of those done, and that of all.
 
