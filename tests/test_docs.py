@@ -220,19 +220,6 @@ esac
     assert ("done: 1" in done.stderr) == fails
 
 
-def test_the_example_of_a_new_metric(monkeypatch):
-    monkeypatch.setattr(dqeval.METRICS, "_entries", dict(dqeval.METRICS._entries))
-    (program,) = blocks(DOCS / "extending.md", "python")
-    names = {}
-    exec(compile(program, "extending.md", "exec"), names)
-    y_true = [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0]
-    y_pred = [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
-    assert names["event_f1"](y_true, y_pred) == pytest.approx(0.4)
-    assert dqeval.panel(y_true, y_pred, near=3, metrics=["event_f1"])["event_f1"] == pytest.approx(0.4)
-    assert names["event_f1"](y_true, [0] * 16) == 0
-    assert dqeval.METRICS["event_f1"].summary.endswith(".")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="the sweeps are slow with interpreted kernels")
 @pytest.mark.parametrize("name", ["cases", "scenarios", "sweeps"])

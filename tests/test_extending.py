@@ -125,6 +125,12 @@ def test_a_metric_that_is_undefined_must_say_why():
     assert found.failures == {"says_why": "undefined, because there is no moon"}
 
 
+@pytest.mark.parametrize("takes", ["score", None, ["scores"]])
+def test_what_a_metric_may_take(takes):
+    with pytest.raises(ValueError, match='takes must be "scores" or "detections": got '):
+        dqeval.metric(takes=takes)
+
+
 def test_a_detector_needs_nothing_but_a_function():
     @dqeval.detector()
     def plain(values):

@@ -137,7 +137,7 @@ def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
     Returns
     -------
     Plan
-        Checked: what is wrong in the file is a `ValueError` that names it.
+        Checked: what is wrong in the file is a ``ValueError`` that names it.
 
     Examples
     --------

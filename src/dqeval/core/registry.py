@@ -407,7 +407,7 @@ def metric(
     label : str, optional
         What tables call the metric; its name if not given.
     compute : callable, optional
-        The same on validated input: `Scored` to a float, or `Match` to `PrecisionRecall`, both of
+        The same on validated input: ``Scored`` to a float, or ``Match`` to `PrecisionRecall`; both are in
         ``dqeval.core.prepared``. If not given, the function itself is called, with arrays of whole numbers for labels
         and detections, and of floats for scores; then there is no precision and no recall.
     citation : str, optional
@@ -417,7 +417,7 @@ def metric(
     cost : float, optional
         How long it takes with 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``.
     from_near : mapping of str to FromNear, optional
-        How windows and buffers follow from the near range: a `FromNear` for each such parameter.
+        How windows and buffers follow from the near range: a ``FromNear`` of ``dqeval.core.registry`` for each.
     binary_defaults : mapping, optional
         The defaults that are others if detections are given.
     name : str, optional
@@ -425,7 +425,7 @@ def metric(
     sweep : int or "all", default 100
         How many thresholds make detections from scores; "all" for every distinct score.
     at_every_score : callable, optional
-        `Scored` to precision and recall at every distinct score, if there is a faster way than one by one.
+        ``Scored`` to precision and recall at every distinct score, if there is a faster way than one by one.
     needs_normal : bool, default False
         Whether the metric is undefined where every point is anomalous. Where none is, every metric is.
 
@@ -452,6 +452,8 @@ def metric(
     Hit rate  0.500
     near 1
     """
+    if not (isinstance(takes, str) and takes in ("scores", "detections")):
+        raise ValueError(f'takes must be "scores" or "detections": got {takes!r}')
 
     def add(function: Function) -> Function:
         options = inspect.signature(function).parameters.values()
