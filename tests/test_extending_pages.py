@@ -94,6 +94,12 @@ def insert(path, text, *, after="", before=""):
     path.write_text(content[:place] + text + content[place:], encoding="utf-8")
 
 
+def last_metric(path):
+    """Return the line of the last metric in the printed table of a page."""
+    (line,) = re.findall(r"^AF  .*\n", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return line
+
+
 def check(folder, *arguments):
     """Run tests of the copy."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5", *arguments]
@@ -127,10 +133,10 @@ def test_a_metric_in_dqeval_itself(copy):
     index = copy / "docs/metrics/index.md"
     insert(index, row, after="[page](affiliation_f1.md) |\n")
     insert(index, "composite_f1\n", after="affiliation_f1\n")
-    insert(index, chance, before="10 random repeats\n")
+    insert(index, chance, after=last_metric(index))
     insert(copy / "docs/api.md", listed, after=".. autofunction:: affiliation_parts\n")
     insert(copy / "docs/performance.md", cost, before="| vus_roc and vus_pr |")
-    insert(copy / "README.md", panel, before="near 24\n\n```\n\n## Without Python")
+    insert(copy / "README.md", panel, after=last_metric(copy / "README.md"))
     check_source(copy, "metrics")
     check(copy, "src/dqeval/metrics/composite.py", "README.md", "docs/metrics/index.md", "docs/metrics/composite_f1.md")
     check(
