@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dqeval.cli import output
+from dqeval.cli.metrics import NO_SUMMARY
 from dqeval.cli.options import Modules
 
 
@@ -13,9 +14,8 @@ def detectors(module: Modules = None) -> None:
 
     for detector in DETECTORS:
         title = f"{output.bold(detector.name)} ({detector.label})"
-        # Of one's own, there may be nothing else to say.
-        told = [f"{title}, {detector.citation}" if detector.citation else title, detector.summary]
-        output.say_sentences("\n    ".join(filter(None, told)))
+        title = f"{title}, {detector.citation}" if detector.citation else title
+        output.say_sentences(f"{title}\n    {detector.summary or NO_SUMMARY}")
         columns = "one column" if detector.univariate else "one or several columns"
         training = "the end of a training part" if detector.trains else "no training"
         extra = f", {extras.install(detector.extra)}" if detector.extra else ""

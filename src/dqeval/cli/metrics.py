@@ -9,6 +9,8 @@ from dqeval.cli.options import Format, Modules, Output, PlainForm
 from dqeval.core.registry import METRICS, Metric
 from dqeval.render.tables import Page
 
+NO_SUMMARY = "No description: its function has no docstring."
+
 
 class MetricList:
     """The registered metrics: what each is, takes, follows and costs."""
@@ -50,11 +52,11 @@ def _paragraph(metric: Metric) -> str:
     parameters = f"Parameters: {metric.signature or 'none'}."
     lines = [
         f"{title}, {metric.citation}" if metric.citation else title,
-        metric.summary,
+        metric.summary or NO_SUMMARY,
         f"{parameters} As in: {metric.same_as}." if metric.same_as else parameters,
         _cost(metric.cost),
     ]
-    return "\n    ".join(filter(None, lines))
+    return "\n    ".join(lines)
 
 
 def _cost(cost: float | None) -> str:
