@@ -170,7 +170,7 @@ def test_a_detector_in_dqeval_itself(copy):
         *("tests/test_cli_use.py", "-m", "not slow and not torch"),
         *(
             "-k",
-            "moving or registry or overview or longer_than or documented or links or contents or comment or all_det or runs_as",
+            "moving or registry or overview or longer_than or documented or links or comment or all_det or runs_as",
         ),
     )
     environment = {"PYTHONPATH": str(copy / "src")}
