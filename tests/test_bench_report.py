@@ -12,11 +12,12 @@ import dqeval
 from dqeval.bench import run
 from dqeval.bench.ranking import rank
 from dqeval.core.registry import METRICS
+from dqeval.datasets.door import prepare
 from dqeval.render import bench_page as bench_module
 from dqeval.render import drilldown
 from dqeval.render.bench_page import bench_report
 from dqeval.render.blocks import number_cell
-from dqeval.render.drilldown import _drawn, cases_of
+from dqeval.render.drilldown import cases_of
 from dqeval.render.tables import in_words
 from test_page import BROWSER_OPTIONS, BROWSERS
 
@@ -112,7 +113,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def plain_pages(monkeypatch):
     """Have tests write nearly empty pages of series, which take long; those in the folder of the module are real."""
-    monkeypatch.setattr(drilldown, "compare", lambda *_, **__: None)
+    monkeypatch.setattr(drilldown, "comparison_of", lambda *_, **__: None)
     monkeypatch.setattr(drilldown, "page", lambda *_, back: f"back to {back}")
 
 
@@ -313,11 +314,11 @@ def test_scores_that_are_gone(tmp_path):
 
 def test_values_of_several_columns_are_not_drawn():
     series = dqeval.datasets.synthetic(n=300, period=10, events=3)
-    scores = {"mine": series.values}
-    assert _drawn(series, scores).values is series.values
-    several = replace(series, values=np.column_stack([series.values, series.values]))
-    assert _drawn(several, scores).values is None
-    assert _drawn(several, scores).scores == scores
+    scored = replace(series, scores={"mine": series.values})
+    assert prepare(scored).line is series.values
+    several = prepare(replace(scored, values=np.column_stack([series.values, series.values])))
+    assert several.line is None
+    assert list(several.scores) == ["mine"]
 
 
 def test_nothing_to_rank(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 import dqeval
 from dqeval.analysis import clock
 from dqeval.analysis.check import Checked, misread
+from dqeval.datasets.door import prepare
 
 T = np.arange(1000)
 VALUES = np.sin(2 * np.pi * T / 50)
@@ -215,13 +216,13 @@ def test_a_poor_detector_is_not_called_inverted(auc, events, seen):
     scores = T * 1.0
     scores[labels] = auc * 1000 + 0.5
     assert dqeval.metrics.auc_roc(labels, scores) == pytest.approx(auc, abs=0.002)
-    assert bool(misread(dqeval.Series("s", labels, {"mine": scores}))) is seen
+    assert bool(misread(prepare(dqeval.Series("s", labels, {"mine": scores})))) is seen
 
 
 def test_few_points_tell_nothing_of_the_way_round():
     for points, seen in ((20, False), (40, True)):
         labels = np.arange(points) == 3
-        assert bool(misread(dqeval.Series("s", labels, {"mine": 1.0 - labels}))) is seen
+        assert bool(misread(prepare(dqeval.Series("s", labels, {"mine": 1.0 - labels})))) is seen
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ UNREADABLE = {
     "unequal lengths": ("bad.npz", {"label": [0, 1], "mine": [0.5]}, "the columns must have the same length: got la"),
     "endless cell": ("bad.csv", "label,mine\n" + "9" * 200_000, "field larger than field limit"),
     "not text": ("bad.csv", b"\xff\xfe\x08\xff\xfe", "not a text file in UTF-8; save it as one, comma-separated"),
-    "directory": (".", None, "there is no series here; expected table"),
+    "directory": (".", None, "there is no series here; expected "),
 }
 UNDEFINED = {
     "NaN": ("label,mine\n1,0.5\n0,nan\n", "bad.csv: ", " mine: y_score must be finite: 1 of 2 values is not"),

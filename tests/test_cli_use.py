@@ -191,6 +191,8 @@ def test_a_folder_without_series(call, tmp_path):
     (tmp_path / "empty").mkdir()
     done = call("score", "empty")
     assert done.code == 2
+    assert done.err.startswith("dqeval: empty: there is no series here; expected EasyTSAD")
+    done = call("score", "empty", "--score", "mine")
     assert done.err.startswith("dqeval: empty: there is no series here; expected table")
 
 

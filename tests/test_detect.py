@@ -144,7 +144,7 @@ def test_detect_and_score(call, tmp_path):
     found = load(tmp_path / "scored" / "a.csv")
     assert found.values.tolist() == series.values.tolist()
     assert found.labels.tolist() == series.labels.tolist()
-    assert found.timestamps.tolist() == [str(t) for t in range(400)]
+    assert found.timestamps.tolist() == list(range(400))
     assert found.scores["mine"].tolist() == list(range(400))
     assert found.scores["distance"].tolist() == distance(series.values).tolist()
     assert [path.name for path in (tmp_path / "scored").iterdir()] == ["a.csv"]

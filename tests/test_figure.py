@@ -199,7 +199,7 @@ def test_errors_say_what_is_wrong(tmp_path):
         draw(Series("x", np.zeros(3), {"a": np.arange(3.0)}), path)
     with pytest.raises(ValueError, match=r"^column a: y_score must be finite"):
         draw(Series("x", np.array([0, 1, 0]), {"a": np.array([0, np.nan, 1])}), path)
-    with pytest.raises(ValueError, match=r"^there are no scores of a detector to draw"):
+    with pytest.raises(ValueError, match=r"^x holds no scores: `dqeval detect` makes some$"):
         draw(Series("x", np.array([0, 1, 0]), {}), path)
     with pytest.raises(ValueError, match="give at most one of near, period"):
         draw(SERIES, path, near=1, period=2)

@@ -304,7 +304,7 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch, name):
     (tmp_path / "a.csv").write_text("label,mine\n0,1\n")
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.read_columns(tmp_path / name)
-    monkeypatch.setattr("dqeval.datasets.formats._checked", none)
+    monkeypatch.setattr("dqeval.datasets.formats.well_formed", none)
     monkeypatch.setattr("dqeval.datasets.archives.read_with_times", none)
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.load(tmp_path / name)
@@ -312,11 +312,11 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch, name):
 
 def test_many_columns_are_not_listed(tmp_path, call):
     np.savez(
-        tmp_path / "pack.npz", **{f"{i}/{part}": np.zeros(9 + i) for i in range(300) for part in ("data", "label")}
+        tmp_path / "wide.npz", **{f"{i}-{part}": np.zeros(9 + i) for i in range(300) for part in ("data", "label")}
     )
-    done = call("score", "pack.npz")
+    done = call("score", "wide.npz")
     assert done.code == 2
-    assert "the columns must have the same length: got 0/data 9, 0/label 9, 1/data 10, " in done.err
+    assert "the columns must have the same length: got 0-data 9, 0-label 9, 1-data 10, " in done.err
     assert done.err.endswith(" and 590 more\n")
 
 

@@ -28,12 +28,18 @@ LAYERS = [
     {"kernels"},
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
-        *("core.prepared", "analysis.explain_result", "support.versions"),
+        *("core.prepared", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
-    {"analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.check", "analysis.detect", "analysis.score"},
+    {
+        *("analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.result", "analysis.check"),
+        *("analysis.detect", "analysis.score"),
+    },
     {"analysis.explain", "analysis.compare", "bench"},
-    {"render", "analysis.several", "analysis.receipts", "analysis.verify"},
+    {
+        *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
+        "analysis.verify",
+    },
     {"experiments"},
     {"cli"},
 ]

@@ -266,7 +266,7 @@ def test_the_shortest_threshold_separates(scores, data):
 def test_what_is_detected_at_a_threshold_is_looked_at_once(monkeypatch):
     looked = []
     monkeypatch.setattr(prepared, "find_events", lambda flags: looked.append(flags) or find_events(flags))
-    levels = len(list(thresholds.detections_at(prepared.scored_as_given(Y_TRUE, Y_SCORE), 100)))
+    levels = len(list(thresholds.detections_at(prepared.Labelled(Y_TRUE).scored(Y_SCORE), 100)))
     dqeval.panel(Y_TRUE, Y_SCORE, near=24)
     assert len(looked) == 1 + levels  # labels, and detections
 

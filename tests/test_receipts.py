@@ -13,10 +13,13 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
-from dqeval.analysis import receipts
+from dqeval.analysis import commands
 from dqeval.analysis import verify as verification
-from dqeval.analysis.receipts import HashingReader, compute, jsonable, read_input, receipt
+from dqeval.analysis.commands import COMMANDS
+from dqeval.analysis.receipts import jsonable, receipt, record_of
 from dqeval.analysis.verify import read_receipt, verify
+from dqeval.analysis.walk import Walk
+from dqeval.datasets.door import Asked, HashingReader, entries
 
 PARAMETERS = {
     "score": {"metrics": ["dqe", "vus_pr"], "near": None, "period": 48, "thresholds": "exact", "per_event": True},
@@ -26,10 +29,25 @@ PARAMETERS = {
 }
 
 
+def visits(command, paths, parameters, columns=None):
+    """Return what was read of some files for a command."""
+    found = list(entries(paths, Asked(**(columns or {}))))
+    subject = partial(COMMANDS[command].subject, parameters=parameters)
+    return list(Walk(found, [path.name for path in paths], subject))
+
+
+def compute(command, subjects, parameters):
+    return COMMANDS[command].work(subjects, parameters, None)
+
+
+def made_of(command, paths, parameters):
+    read = visits(command, paths, parameters)
+    result = compute(command, [visit.subject for visit in read], parameters)
+    return receipt(command, [record_of(visit) for visit in read], parameters, result)
+
+
 def made(command, path, **changed):
-    parameters = {**PARAMETERS[command], **changed}
-    item = read_input(path, name=path.name)
-    return receipt(command, [item.record(parameters)], parameters, compute(command, [item.series], parameters))
+    return made_of(command, [path], {**PARAMETERS[command], **changed})
 
 
 @pytest.fixture
@@ -42,11 +60,9 @@ def test_what_timestamps_tell_is_verified(file, command):
     rows = file.read_text().splitlines()
     times = ["time", *(str(t % 800) for t in range(1600))]
     file.write_text("\n".join(f"{time},{row}" for time, row in zip(times, rows, strict=True)))
-    item = read_input(file, name=file.name, times=True)
-    parameters = PARAMETERS[command]
-    made = receipt(command, [item.record(parameters)], parameters, compute(command, [item.series], parameters))
-    assert "the time starts again once" in json.dumps(made["results"])
-    assert verify(json.loads(json.dumps(made)), [file]).holds
+    found = made(command, file)
+    assert "the time starts again once" in json.dumps(found["results"])
+    assert verify(json.loads(json.dumps(found)), [file]).holds
 
 
 def test_what_a_receipt_holds(file):
@@ -186,10 +202,7 @@ def test_parameters_that_no_command_writes(file, name, value):
 
 def test_several_files(file, tmp_path):
     other = write_demo(tmp_path / "half.csv", length=800)
-    items = [read_input(path, name=path.name) for path in (file, other)]
-    parameters = {**PARAMETERS["score"], "period": None}
-    result = compute("score", [item.series for item in items], parameters)
-    found = receipt("score", [item.record(parameters) for item in items], parameters, result)
+    found = made_of("score", [file, other], {**PARAMETERS["score"], "period": None})
     assert [item["near"] for item in found["inputs"]] == [24, 48]
     assert verify(found, [file, other]).holds
     assert not verify(found, [other, file]).holds
@@ -198,8 +211,13 @@ def test_several_files(file, tmp_path):
 def test_standard_input_is_hashed(monkeypatch):
     content = b"label,mine\n0,1\n1,2\n" + b"0,3\n" * 10_000
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-    found = read_input(dqeval.datasets.files.STANDARD_INPUT, name="standard input")
-    assert (found.sha256, found.bytes, found.rows) == (hashlib.sha256(content).hexdigest(), len(content), 10_002)
+    (visit,) = visits("check", [dqeval.datasets.files.STANDARD_INPUT], {})
+    found = record_of(visit)
+    assert (found["sha256"], found["bytes"], found["rows"]) == (
+        hashlib.sha256(content).hexdigest(),
+        len(content),
+        10_002,
+    )
 
 
 def test_a_hashing_reader_reads():
@@ -214,23 +232,18 @@ def test_a_hashing_reader_reads():
 def test_labels_that_tell_no_near_range(tmp_path):
     path = tmp_path / "bad.csv"
     path.write_text("label,mine\n0,1\n3,2\n")
-    item = read_input(path, name="bad.csv")
     with pytest.raises(ValueError, match=r"^bad\.csv: y_true must contain only 0 and 1"):
-        item.record({"near": None, "period": None})
-    assert "near" not in item.record({})
+        visits("compare", [path], {"near": None, "period": None})
+    (visit,) = visits("check", [path], {})
+    assert "near" not in record_of(visit)
 
 
 def test_errors_say_which_series(file):
-    series = read_input(file, name="mine").series
-    bad = dataclasses.replace(series, scores={**series.scores, "late": np.full(1600, np.inf)})
+    header, first, *rest = file.read_text().splitlines()
+    file.write_text("\n".join([header, f"{first.rpartition(',')[0]},inf", *rest]))
     for command in ("compare", "explain"):
-        with pytest.raises(ValueError, match=r"^mine: column late: y_score must be finite"):
-            compute(command, [bad], PARAMETERS[command])
-
-
-def test_commands_that_compute_nothing(file):
-    with pytest.raises(KeyError, match="report"):
-        compute("report", [read_input(file, name="mine").series], {})
+        with pytest.raises(ValueError, match=r"^demo\.csv: column jumpy: y_score must be finite"):
+            visits(command, [file], PARAMETERS[command])
 
 
 def test_strict_json():
@@ -240,12 +253,10 @@ def test_strict_json():
 
 def test_a_verification_as_rows_and_numbers(tmp_path):
     path = write_demo(tmp_path / "demo.csv", length=500)
-    read = read_input(path, name="demo.csv")
-    result = compute("check", [read.series], {})
-    made = receipt("check", [read.record({})], {}, result)
-    made["versions"]["numpy"] = "0.1"
-    made["inputs"][0]["sha256"] = "0"
-    found = verify(made, [path])
+    again = made("check", path)
+    again["versions"]["numpy"] = "0.1"
+    again["inputs"][0]["sha256"] = "0"
+    found = verify(again, [path])
     assert not found.holds
     assert [row["kind"] for row in found.records()] == ["failure", "note"]
     assert found.numbers()["holds"] is False
@@ -255,8 +266,9 @@ def test_a_verification_as_rows_and_numbers(tmp_path):
 def test_a_binary_file_is_hashed_too(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, label=[0, 1], mine=[0.5, 0.7])
-    read = read_input(path, name="a")
-    assert (read.sha256, read.bytes) == (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size)
+    (visit,) = visits("check", [path], {})
+    read = record_of(visit)
+    assert (read["sha256"], read["bytes"]) == (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size)
 
 
 def leaves(value, place=()):
@@ -314,7 +326,7 @@ def remembering(monkeypatch):
         return kept[key]
 
     monkeypatch.setattr(verification, "_made_again", remembered)
-    monkeypatch.setattr(receipts, "compare", partial(receipts.compare, repeats=2))
+    monkeypatch.setattr(commands, "comparison_of", partial(commands.comparison_of, repeats=2))
 
 
 def write_tiny(path):
@@ -359,8 +371,8 @@ def test_no_change_of_a_receipt_goes_unnoticed(tmp_path, remembering, command):
                 # The same columns or metrics in another order, or a check of fewer columns that finds as much.
                 assert place[:2] == ("parameters", "metrics") or place[:4] == ("inputs", 0, "columns", "scores")
                 parameters, columns = asked(content)
-                item = read_input(file, name="short.csv", **columns)
-                assert jsonable(compute(command, [item.series], parameters).numbers()) == found["results"]
+                (visit,) = visits(command, [file], parameters, columns)
+                assert jsonable(compute(command, [visit.subject], parameters).numbers()) == found["results"]
     assert tried > 200
     assert not holds({**found, "versions.numpy": "x"}, file)
 
@@ -470,7 +482,8 @@ def test_standard_input_can_be_verified(monkeypatch):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
         return dqeval.datasets.files.STANDARD_INPUT
 
-    item = read_input(stream(), name="standard input")
-    found = receipt("check", [item.record({})], {}, compute("check", [item.series], {}))
+    (visit,) = visits("check", [stream()], {})
+    result = compute("check", [dataclasses.replace(visit.subject, name="standard input")], {})
+    found = receipt("check", [{**record_of(visit), "name": "standard input"}], {}, result)
     assert found["inputs"][0]["file"] == "-"
     assert verify(found, [stream()]).holds

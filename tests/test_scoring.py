@@ -8,15 +8,27 @@ import numpy as np
 import pytest
 
 import dqeval
+from dqeval.analysis import score as scoring
 from dqeval.analysis.receipts import jsonable
-from dqeval.analysis.score import best_marked, named_values, near_of, panels, score
+from dqeval.analysis.score import best_marked, named_values, score
 from dqeval.core.types import MEANING
+from dqeval.datasets.door import prepare
 
 DEMO = dqeval.datasets.demo()
 HALF = dqeval.Series(
     "half", DEMO.labels[:800], {name: scores[:800] for name, scores in DEMO.scores.items()}, DEMO.values[:800]
 )
 NORMAL = dataclasses.replace(HALF, name="normal", labels=np.zeros(800))
+
+
+def panels(series, *, near=None, period=None, **options):
+    """Return the panels of a series by detector."""
+    found = scoring.panels(prepare(series, near=near, period=period), **options)
+    return {name: panel for name, _, panel in found}
+
+
+def near_of(series, **options):
+    return prepare(series, **options).near
 
 
 def test_panels_are_those_of_each_detector():
@@ -56,11 +68,9 @@ def test_what_makes_numbers_wrong_is_said():
 def test_no_anomaly():
     with pytest.raises(dqeval.UndefinedError, match=r"^no label is 1, so there is no event to score the detectors on$"):
         panels(NORMAL)
-    with pytest.raises(dqeval.UndefinedError):
-        near_of(NORMAL)
     with pytest.warns(dqeval.UndefinedWarning):
-        found = panels(NORMAL, undefined="nan", metrics=["auc_roc"])
-    assert math.isnan(found["late"]["auc_roc"])
+        found = dqeval.panel(NORMAL.labels, NORMAL.scores["late"], undefined="nan", metrics=["auc_roc"])
+    assert math.isnan(found["auc_roc"])
 
 
 def test_errors_say_which_column_and_which_series():

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.analysis import clock
-from dqeval.core.events import find_events
-from dqeval.core.near import find_period
-from dqeval.core.types import BoolArray, Events, FloatArray, Series
+from dqeval.analysis.result import Result
+from dqeval.core.near import near_of
+from dqeval.core.prepared import Labelled, Prepared, Scored
+from dqeval.core.registry import METRICS
+from dqeval.core.times import Times
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
 from dqeval.core.validate import scaled
-from dqeval.datasets.columns import Data, as_series
-from dqeval.metrics import auc_roc
+from dqeval.datasets.door import Data, as_series
 from dqeval.render.tables import Page, Table, counted
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
@@ -61,7 +63,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Result):
     """What was found in a series, to be shown.
 
     Attributes
@@ -117,29 +119,49 @@ def check(data: Data) -> list[Finding]:
     >>> [finding.message for finding in dqeval.check(series) if finding.level == "error"]
     ['all scores are 2: the detector says nothing']
     """
-    series = _as_floats(as_series(data))
+    return findings_in(as_series(data))
+
+
+def findings_in(series: Series) -> list[Finding]:
+    """Return what `check` finds in a series that was read already."""
+    series = _as_floats(series)
     if not len(series.labels):
         return [Finding("error", "label", "there is no point at all")]
-    found = [*_labels(series), *_values(series), *_unreadable_times(series), *misread(series)]
+    labelled = Labelled(_flags(series.labels))
+    found = [*_labels(series, labelled), *_values(series), *misread_times(series)]
+    rest: list[Finding] = []
     for name, scores in series.scores.items():
-        # What else could be said of a column that is no detector's would only distract.
-        found += list(_no_detector(name, scores)) or _scores(name, scores, len(series.labels))
-    return sorted(found, key=lambda finding: finding.level != "error")
+        if wrong := _unusable(scores, len(series.labels)):
+            # What else could be said of a column that is no detector's would only distract.
+            rest += _no_detector(name, None) or [Finding("error", name, wrong)]
+        else:
+            found += misread_scores(name, labelled.scored(scores))
+            rest += _no_detector(name, scores) or _scores(name, scores)
+    return sorted([*found, *rest], key=lambda finding: finding.level != "error")
 
 
-def misread(data: Data) -> list[Finding]:
+def misread(prepared: Prepared) -> list[Finding]:
     """Look for what makes every number wrong in silence: several series, missing points, scores the wrong way round.
 
-    It is a part of `check`, and all that ``dqeval score`` warns of.
+    It is a part of `check`, and what the commands that compute numbers warn of.
     """
-    series = _as_floats(as_series(data))
-    found = (
-        [] if series.timestamps is None else [_warning("timestamp", why) for why in clock.trouble(series.timestamps)]
-    )
-    for name, scores in series.scores.items():
-        if len(scores) == len(series.labels) and np.isfinite(scores).all():
-            found += [*_stacked(name, scores), *_inverted(name, series.labels, scores)]
-    return found
+    found = [finding for name in prepared.scores for finding in misread_scores(name, prepared.scored(name))]
+    return [*misread_times(prepared.series), *found]
+
+
+def misread_times(series: Series) -> list[Finding]:
+    """Return the part of `misread` that the timestamps tell of, or that they cannot be read."""
+    return [] if series.timestamps is None else list(_times(series.timestamps))
+
+
+def misread_scores(name: str, scored: Scored) -> list[Finding]:
+    """Return the part of `misread` that the scores of one detector tell of."""
+    return [*_stacked(name, scored.raw), *_inverted(name, scored)]
+
+
+def warnings_about(name: str, findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Return findings in a series as sentences."""
+    return tuple(f"{name}, column {finding.column}: {finding.message}" for finding in findings)
 
 
 def _as_floats(series: Series) -> Series:
@@ -148,14 +170,20 @@ def _as_floats(series: Series) -> Series:
     return replace(series, labels=np.asarray(series.labels, dtype=np.float64), scores=scores, values=values)
 
 
+def _flags(labels: BoolArray | FloatArray) -> BoolArray:
+    """Return which points are anomalous; none, where the labels do not tell."""
+    return np.asarray((labels == 1) & bool(np.isin(labels, (0, 1)).all()))
+
+
 def _warning(column: str, message: str) -> Finding:
     return Finding("warning", column, message)
 
 
-def _unreadable_times(series: Series) -> Iterator[Finding]:
-    if series.timestamps is not None and clock.clock_of(series.timestamps) is None:
-        shown = f"such as {str(series.timestamps[0])!r}, are not all numbers or dates like 2024-01-31T12:00:00"
+def _times(times: Times) -> Iterator[Finding]:
+    if clock.clock_of(times) is None:
+        shown = f"such as {str(times[0])!r}, are not all numbers or dates like 2024-01-31T12:00:00"
         yield _warning("timestamp", f"timestamps, {shown}: missing points and several series cannot be seen")
+    yield from (_warning("timestamp", why) for why in clock.trouble(times))
 
 
 def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
@@ -171,27 +199,27 @@ def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
         yield _warning(name, f"{message} series in one table? Score each by itself, without this column")
 
 
-def _inverted(name: str, labels: BoolArray | FloatArray, scores: FloatArray) -> Iterator[Finding]:
-    if not np.isin(labels, (0, 1)).all() or not labels.any() or np.count_nonzero(labels == 0) < FEWEST_NORMAL:
+def _inverted(name: str, scored: Scored) -> Iterator[Finding]:
+    labels = scored.labels
+    if not labels.any() or np.count_nonzero(~labels) < FEWEST_NORMAL or _why_no_detector(name, scored.raw):
         return
-    if _why_no_detector(name, scores):
-        return
-    auc = auc_roc(labels, scores)
-    deviation = 1 / np.sqrt(12 * len(find_events(labels == 1)))  # of the mean of so many uniform ranks
+    auc = METRICS["auc_roc"].compute(scored)
+    deviation = 1 / np.sqrt(12 * len(scored.events))  # of the mean of so many uniform ranks
     if auc <= min(LOWEST_AUC, 0.5 - UNLIKELY * deviation):
         message = f"AUC-ROC is {auc:.3f}, far below the 0.5 of random scores: are low scores the anomalous ones here?"
         yield _warning(name, f"{message} Turned round, as minus the score, it is {1 - auc:.3f}")
 
 
-def _no_detector(name: str, scores: FloatArray) -> Iterator[Finding]:
-    if why := _why_no_detector(name, scores):
-        yield _warning(
-            name, f"taken for a detector, but {why}: name the columns of scores with --score, or leave this column out"
-        )
+def _no_detector(name: str, scores: FloatArray | None) -> list[Finding]:
+    if not (why := _why_no_detector(name, scores)):
+        return []
+    advice = "name the columns of scores with --score, or leave this column out"
+    return [_warning(name, f"taken for a detector, but {why}: {advice}")]
 
 
-def _why_no_detector(name: str, scores: FloatArray) -> str:
-    if _is_identifier(name, scores):
+def _why_no_detector(name: str, scores: FloatArray | None) -> str:
+    """Return why a column is hardly a detector's, by its name, and by its numbers if they can be used."""
+    if scores is not None and _is_identifier(name, scores):
         return "it looks like the number of a series or group, not a score"
     if _is_measured(name):
         return "by its name this is something measured, not a score"
@@ -200,7 +228,7 @@ def _why_no_detector(name: str, scores: FloatArray) -> str:
 
 def _is_identifier(name: str, scores: FloatArray) -> bool:
     """Tell whether whole numbers tell series apart: by the column's name, or as each stands in one block."""
-    if not np.isfinite(scores).all() or (scores != np.rint(scores)).any():
+    if (scores != np.rint(scores)).any():
         return False
     distinct, blocks = len(np.unique(scores)), 1 + int(np.count_nonzero(clock.steps_of(scores)))
     if IDENTIFIER.fullmatch(name):
@@ -223,13 +251,12 @@ def _apart(written: str) -> tuple[str, ...]:
     return (written,) if written else ()
 
 
-def _labels(series: Series) -> Iterator[Finding]:
-    labels = series.labels
+def _labels(series: Series, labelled: Labelled) -> Iterator[Finding]:
+    labels, events = series.labels, labelled.events
     bad = ~np.isin(labels, (0, 1))
     if bad.any():
         yield Finding("error", "label", f"must contain only 0 and 1: {_where(labels, bad)}")
         return
-    events = find_events(labels == 1)
     if not len(events):
         yield Finding("error", "label", "no value is 1: there is no anomaly, and every metric is undefined")
         return
@@ -238,10 +265,12 @@ def _labels(series: Series) -> Iterator[Finding]:
         yield Finding("error", "label", "every value is 1: there is no normal point to compare with")
     elif share > MOST_ANOMALOUS:
         yield Finding("warning", "label", f"{share:.0%} of the points are anomalous: that is hardly an exception")
-    yield from _events(events, series)
+    yield from _events(events)
+    if _has_period(series):
+        yield from _beside_period(labelled.lengths, 2 * near_of(series, labelled.labels).points)
 
 
-def _events(events: Events, series: Series) -> Iterator[Finding]:
+def _events(events: Events) -> Iterator[Finding]:
     gaps = events.starts[1:] - events.stops[:-1]
     if (close := int(np.count_nonzero(gaps == 1))) > 0:
         pairs = counted(close, "pair")
@@ -249,24 +278,27 @@ def _events(events: Events, series: Series) -> Iterator[Finding]:
     if events.starts[0] >= (1 - END_OF_SERIES) * events.length and events.stops[-1] == events.length:
         message = f"anomalies only at the end, from point {events.starts[0]} on: a series that runs to failure"
         yield Finding("warning", "label", f"{message} favours detectors that drift upwards")
-    if not _has_period(series):
-        return
-    assert series.values is not None
-    period = find_period(series.values)
-    lengths = events.stops - events.starts
+
+
+def _beside_period(lengths: IntArray, period: float) -> Iterator[Finding]:
     if (long := int(np.count_nonzero(lengths > period))) > 0:
-        message = f"{counted(long, 'event')} of {len(events)} longer than the period of {period}"
+        message = f"{counted(long, 'event')} of {len(lengths)} longer than the period of {period:g}"
         yield Finding("warning", "label", f"{message}: the near range of half a period is short beside them")
     # A point anomaly among longer ones is nothing to warn of; where all are so short, half a period is far.
     if (longest := int(lengths.max())) * SHORT_BESIDE_PERIOD < period:
-        message = f"all events are short, at most {counted(longest, 'point')}, beside the period of {period}"
+        message = f"all events are short, at most {counted(longest, 'point')}, beside the period of {period:g}"
         yield Finding("warning", "label", f"{message}: near misses half a period away count; consider a smaller near")
 
 
 def _values(series: Series) -> Iterator[Finding]:
+    if series.values is None and series.period is not None:
+        return
     if series.values is None:
         message = "there are no values to estimate the period from: give a period or a near range"
         yield Finding("warning", "value", message)
+    elif len(series.values) != len(series.labels):
+        found = f"has {len(series.values):,} values for {len(series.labels):,} points"
+        yield Finding("error", "value", f"{found}: there must be one for each")
     elif (bad := np.isinf(series.values)).any():
         yield Finding("error", "value", f"must be finite: {_where(series.values, bad)}")
     elif (bad := np.isnan(series.values)).all():
@@ -287,21 +319,24 @@ def _finite_values(values: FloatArray, missing: BoolArray) -> Iterator[Finding]:
 
 
 def _has_period(series: Series) -> bool:
-    """Tell whether a period can be estimated: of one column, without infinite values, with some at all."""
+    """Tell whether there is a period, or it can be estimated: from one column, without infinite values, with some."""
     values = series.values
-    if values is None or (values.ndim == 2 and values.shape[1] > 1):
+    if series.period is not None or values is None or len(values) != len(series.labels):
+        return series.period is not None
+    if values.ndim == 2 and values.shape[1] > 1:
         return False
     return not np.isinf(values).any() and not np.isnan(values).all()
 
 
-def _scores(name: str, scores: FloatArray, points: int) -> Iterator[Finding]:
+def _unusable(scores: FloatArray, points: int) -> str:
+    """Return why no number can be made of some scores, or nothing."""
     if len(scores) != points:
-        yield Finding("error", name, f"has {len(scores):,} scores for {points:,} points: there must be one for each")
-        return
+        return f"has {len(scores):,} scores for {points:,} points: there must be one for each"
     bad = ~np.isfinite(scores)
-    if bad.any():
-        yield Finding("error", name, f"must be finite: {_where(scores, bad)}")
-        return
+    return f"must be finite: {_where(scores, bad)}" if bad.any() else ""
+
+
+def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
     distinct = len(np.unique(scores))
     if distinct == 1:
         yield Finding("error", name, f"all scores are {scores[0]:g}: the detector says nothing")

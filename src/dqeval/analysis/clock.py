@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core.times import Times, are_known
 from dqeval.core.types import BoolArray, FloatArray
 from dqeval.render.tables import counted
 
@@ -30,12 +29,12 @@ class Clock:
     unit : str
         " s" for dates, otherwise nothing.
     shown : array, shape (n,)
-        The timestamps as they were given.
+        The timestamps.
     """
 
     times: FloatArray
     unit: str
-    shown: NDArray[Any]
+    shown: Times
 
     def place(self, step: int) -> str:
         """Say where a step is."""
@@ -48,13 +47,13 @@ def steps_of(numbers: FloatArray) -> FloatArray:
         return np.diff(numbers)
 
 
-def trouble(timestamps: NDArray[Any]) -> list[str]:
+def trouble(timestamps: Times) -> list[str]:
     """Return in sentences what is wrong with timestamps that can be read."""
     with np.errstate(over="ignore"):  # of huge steps, and of the points that are missing between tiny ones
         return list(_trouble(timestamps))
 
 
-def _trouble(timestamps: NDArray[Any]) -> Iterator[str]:
+def _trouble(timestamps: Times) -> Iterator[str]:
     clock = clock_of(timestamps)
     if clock is None or len(clock.times) < 3:
         return
@@ -70,33 +69,17 @@ def _trouble(timestamps: NDArray[Any]) -> Iterator[str]:
         yield from _uneven(clock, steps)
 
 
-def clock_of(timestamps: NDArray[Any]) -> Clock | None:
-    """Return timestamps as numbers; None where they are neither numbers nor dates in ISO form, or too far apart."""
-    kind = timestamps.dtype.kind
-    if kind == "M":
+def clock_of(timestamps: Times) -> Clock | None:
+    """Return timestamps as numbers; None where they are neither numbers nor moments, or too far apart."""
+    if not are_known(timestamps):
+        return None
+    if timestamps.dtype.kind == "M":
         found, unit = (timestamps - timestamps[:1]) / np.timedelta64(1, "s"), " s"
-    elif kind in "biuf":
-        found, unit = timestamps.astype(np.float64), ""
     else:
-        found, unit = _from_text([str(time).strip() for time in timestamps])
+        found, unit = timestamps.astype(np.float64), ""
     # Not finite either if one of them is not.
     finite = not len(found) or math.isfinite(float(found.max()) - float(found.min()))
     return Clock(found, unit, timestamps) if finite else None
-
-
-def _from_text(cells: list[str]) -> tuple[FloatArray, str]:
-    """Return numbers, or dates as seconds, and the unit; NaN if they are neither."""
-    try:
-        return np.array([float(cell) for cell in cells]), ""
-    except ValueError:
-        pass
-    try:
-        dates = [datetime.fromisoformat(cell) for cell in cells]
-        # Without a time zone, as a plain calendar: what the machine's own zone does with its clock is no gap.
-        start = datetime(1970, 1, 1, tzinfo=UTC if dates[0].tzinfo else None)
-        return np.array([(date - start).total_seconds() for date in dates]), " s"
-    except (ValueError, TypeError):  # of dates with and without a time zone there is no difference
-        return np.array([np.nan]), ""
 
 
 def _jumps(clock: Clock, steps: FloatArray) -> str:

@@ -7,14 +7,18 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from dqeval.analysis.explain import explain
+from dqeval.analysis.check import Finding, misread_scores, misread_times, warnings_about
+from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.panel_result import Chance, Evaluation
-from dqeval.analysis.score import Near, Progress, best_marked, dqe_of, near_of, part_label
+from dqeval.analysis.result import Result, Values
+from dqeval.analysis.score import best_marked, dqe_of, named_values, part_label
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import validate
-from dqeval.core.types import PARTS, EventScores
-from dqeval.datasets.columns import Data, as_series
+from dqeval.core.near import Near
+from dqeval.core.prepared import Prepared
+from dqeval.core.types import PARTS, EventScores, Progress
+from dqeval.datasets.door import Data, prepare
 from dqeval.render.tables import Page, Table, best_of, counted, in_words
 
 SAME = 0.0005  # values that are closer print alike
@@ -52,7 +56,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Result):
     """Every metric of several detectors on one series, side by side.
 
     Attributes
@@ -71,6 +75,8 @@ class Comparison:
         For each event, the detectors with the highest DQE there; none if all have 0.
     disagreements : tuple of Disagreement
         The largest first.
+    findings : tuple of Finding
+        What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
     """
 
     name: str
@@ -80,11 +86,22 @@ class Comparison:
     near: Near
     winners: tuple[tuple[str, ...], ...]
     disagreements: tuple[Disagreement, ...]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def best(self) -> str:
         """The detector with the highest DQE."""
         return next(iter(self.panels))
+
+    @property
+    def by_detector(self) -> Values:
+        """Every metric, and the parts of DQE."""
+        return {name: named_values(panel) for name, panel in self.panels.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may make the numbers wrong, in sentences."""
+        return warnings_about(self.name, self.findings)
 
     @property
     def verdict(self) -> str:
@@ -284,12 +301,12 @@ def compare(
     ----------
     data : Series, mapping of str to array-like, str or Path
         A series with the scores of at least one detector; or its columns by name, as in a file: ``label``, ``value``
-        (optional), and one for each detector, such as a DataFrame; or the file.
+        (optional), and one for each detector, such as a DataFrame; or a file with one series, of any format.
     near : float, optional
         How many points before and after an event a detection still is a near miss; 0 for none.
     period : float, optional
-        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, the period is
-        estimated from the series' values.
+        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
+        period that the series has, or that is estimated from its values.
     repeats : int, default 10
         How many random scores the chance level is the mean of.
     seed : int, default 0
@@ -307,20 +324,36 @@ def compare(
     >>> found.best, found.winners[0], found.disagreements[0].part
     ('sharp', ('sharp',), 'false_alarm')
     """
-    series = as_series(data)
+    return comparison_of(prepare(data, near=near, period=period), repeats=repeats, seed=seed, progress=progress)
+
+
+def comparison_of(
+    prepared: Prepared, *, repeats: int = 10, seed: int = 0, progress: Progress | None = None
+) -> Comparison:
+    """Return what `compare` does, of what is checked already."""
     # The chance level takes as long as so many detectors more.
-    steps = len(series.scores) + validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    steps = len(prepared.scores) + validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
     validate.seed(seed)
     tell = validate.callback("progress", progress) or (lambda done, total: None)
-    found = panels_of(series, near=near, period=period, progress=lambda done, _: tell(done, steps))
-    found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
-    explanations = {
-        name: explain(series.labels, series.scores[name], near=panel.near, name=name) for name, panel in found.items()
-    }
-    chance = _chances(found, repeats, seed, lambda done, _: tell(len(found) + done, steps))
-    used = near_of(series, near=near, period=period)
-    disagreements = _disagreements(found, explanations, chance)
-    return Comparison(series.name, found, chance, explanations, used, _winners(found), disagreements)
+    panels, explanations = {}, {}
+    findings = misread_times(prepared.series)
+    for name, scored, panel in panels_of(prepared, progress=lambda done, _: tell(done, steps)):
+        panels[name] = panel
+        explanations[name] = explanation_of(scored, prepared.near.points, name=name, result=panel.dqe)
+        findings += misread_scores(name, scored)
+    panels = dict(sorted(panels.items(), key=lambda item: -item[1]["dqe"]))
+    explanations = {name: explanations[name] for name in panels}
+    chance = _chances(panels, repeats, seed, lambda done, _: tell(len(panels) + done, steps))
+    return Comparison(
+        prepared.name,
+        panels,
+        chance,
+        explanations,
+        prepared.near,
+        _winners(panels),
+        _disagreements(panels, explanations, chance),
+        tuple(findings),
+    )
 
 
 def _chances(panels: dict[str, Evaluation], repeats: int, seed: int, progress: Progress) -> dict[str, Chance]:

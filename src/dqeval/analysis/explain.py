@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from math import factorial
 from typing import Any
@@ -13,11 +13,20 @@ from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Expla
 from dqeval.core import thresholds as levelling
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.near import near_range
-from dqeval.core.partition import cut
+from dqeval.core.near import resolve
 from dqeval.core.pieces import belonging_to_captures, parts_in
-from dqeval.core.prepared import Scored, scored_as_given
-from dqeval.core.types import PARTS, BoolArray, Curve, EventScores, FloatArray, IntArray, Numbers, Partition
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.types import (
+    PARTS,
+    BoolArray,
+    Curve,
+    DQEResult,
+    EventScores,
+    FloatArray,
+    IntArray,
+    Numbers,
+    Partition,
+)
 from dqeval.metrics import dqe
 from dqeval.render.tables import in_words
 
@@ -79,19 +88,23 @@ def explain(
     """
     validate.text("name", name)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = scored_as_given(labels, raw)
+    scored = Labelled(labels).scored(raw)
     validate.defined(scored.events, "raise")
-    regions = cut(scored.events, near_range(y_true, labels, near=near, period=period, values=values))
-    return _Explaining(scored, regions).explanation(name)
+    found = resolve(y_true, labels, near=near, period=period, values=values)
+    return explanation_of(scored, found.points, name=name)
+
+
+def explanation_of(scored: Scored, near: float, *, name: str, result: DQEResult | None = None) -> Explanation:
+    """Return what `explain` does, of what is checked already; with DQE at 100 thresholds, if it is there already."""
+    return _Explaining(scored, scored.labelled.regions(near), result).explanation(name)
 
 
 class _Explaining:
     """What several steps of an explanation share."""
 
-    def __init__(self, scored: Scored, regions: Partition) -> None:
+    def __init__(self, scored: Scored, regions: Partition, result: DQEResult | None) -> None:
         self.scored, self.regions = scored, regions
-        self.levels = levelling.sampled(scored.scores, regions, THRESHOLDS)
-        self.result = dqe.result_of(self.levels, THRESHOLDS)
+        self.result = result or dqe.result_of(levelling.sampled(scored.scores, regions, THRESHOLDS), THRESHOLDS)
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
         self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact(scored.scores, regions)))
         self.detections: BoolArray = scored.scores >= self.start
@@ -181,8 +194,10 @@ class _Explaining:
                 found[part] += orders / factorial(len(PARTS)) * (value[with_it] - dqe_then)
         return found
 
-    def mended(self, parts: Iterable[str]) -> FloatArray:
-        """Return DQE of each event without some kinds of trouble."""
+    def mended(self, parts: Collection[str]) -> FloatArray:
+        """Return DQE of each event without some kinds of trouble; without any change, it is there already."""
+        if not parts:
+            return np.array([event.dqe for event in self.result.per_event])
         scores = self.scored.scores.copy()
         for part in parts:
             scores[self.places[part]] = 1.0 if part == "capture" else 0.0

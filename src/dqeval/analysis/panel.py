@@ -13,10 +13,10 @@ import numpy as np
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.core import thresholds as sweeping
 from dqeval.core import validate
-from dqeval.core.near import near_range
-from dqeval.core.prepared import Match, Scored, scored_as_given
+from dqeval.core.near import resolve
+from dqeval.core.prepared import Labelled, Match, Scored
 from dqeval.core.registry import METRICS, Metric
-from dqeval.core.types import BoolArray, DQEResult, Numbers, PrecisionRecall
+from dqeval.core.types import DQEResult, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined, UndefinedError
 
 
@@ -80,9 +80,14 @@ def panel(
     near 24
     """
     run = _started(y_true, y_score, near, period, values, thresholds, undefined, _chosen(metrics))
-    for metric in run.metrics:
-        run.add(metric)
-    return run.evaluation()
+    return run.complete()
+
+
+def panel_of(
+    scored: Scored, near: float, *, metrics: Sequence[str] | None = None, thresholds: int | Literal["exact"] = 100
+) -> Evaluation:
+    """Return what `panel` does, of what is checked already."""
+    return _Run(scored, near, validate.thresholds(thresholds), _chosen(metrics)).complete()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +133,11 @@ def _started(
     """Validate the input, and return a panel without any metric yet."""
     count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = scored_as_given(labels, raw)
+    # A copy: the caller may change the labels later, and the chance level is computed from them then.
+    scored = Labelled(labels.copy()).scored(raw)
     validate.defined(scored.events, undefined)
-    return _Run(scored, near_range(y_true, labels, near=near, period=period, values=values), count, metrics)
+    found = resolve(y_true, labels, near=near, period=period, values=values)
+    return _Run(scored, found.points, count, metrics)
 
 
 def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
@@ -188,7 +195,7 @@ def best_threshold(
     if parameters:  # the public function checks them, and knows which there are
         chosen.function(np.array([0, 1]), np.array([0, 1]), **parameters)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(labels, raw=raw)
+    scored = Scored(Labelled(labels), raw)
     if not validate.defined(scored.events, undefined):
         return BestThreshold(np.nan, np.nan, np.nan, np.nan)
     return _best(chosen, scored, count, {**chosen.defaults, **parameters})
@@ -226,6 +233,12 @@ class _Run:
         self.labels: dict[str, str] = {}
         self.dqe: DQEResult | None = None
         self.searches: dict[str, sweeping.Search] = {}
+
+    def complete(self) -> Evaluation:
+        """Compute every metric."""
+        for metric in self.metrics:
+            self.add(metric)
+        return self.evaluation()
 
     def add(self, metric: Metric) -> None:
         """Compute a metric; NaN, with the reason, if it is undefined."""
@@ -272,7 +285,7 @@ class _Run:
                 return found.dqe
             return float(found)
         if self.scored.binary:
-            return float(metric.compute(Match(self.scored, self.scored.raw == 1), **parameters).f1)
+            return float(metric.compute(Match(self.scored.labelled, self.scored.raw == 1), **parameters).f1)
         if metric.at_every_score is not None and metric.sweep == "all":
             self.best[metric.name] = _best(metric, self.scored, metric.sweep, parameters)
         else:
@@ -306,13 +319,12 @@ class _Run:
             binary=self.scored.binary,
             dqe=self.dqe,
             labels=self.labels,
-            # A copy: the caller may change the labels later.
-            make_chance=partial(_chance, self.scored.labels.copy(), detected, self.thresholds),
+            make_chance=partial(_chance, self.scored.labelled, detected, self.thresholds),
         )
 
 
 def _chance(
-    labels: BoolArray,
+    labelled: Labelled,
     detected: int | None,
     thresholds: int | Literal["exact"],
     evaluation: Evaluation,
@@ -327,10 +339,10 @@ def _chance(
     names = list(evaluation.values)
     rows = []
     for _ in range(count):
-        scores = random.random(len(labels))
+        scores = random.random(len(labelled.labels))
         if detected is not None:
             scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
-        scored = Scored(labels, raw=scores, binary=detected is not None)
+        scored = Scored(labelled, scores, binary=detected is not None)
         run = _Run(scored, evaluation.near, thresholds, [METRICS[name] for name in names])
         for metric in run.metrics:
             run.add(metric)

@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.analysis.check import Finding, misread
+from dqeval.analysis.check import Finding, misread_scores, misread_times, warnings_about
 from dqeval.analysis.evaluate import combine
-from dqeval.analysis.panel import panel
+from dqeval.analysis.panel import panel_of
 from dqeval.analysis.panel_result import Evaluation
+from dqeval.analysis.result import Result, Values
 from dqeval.core import validate
-from dqeval.core.near import estimated
-from dqeval.core.partition import partition
-from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Partition, Series
-from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.core.near import Near
+from dqeval.core.prepared import NO_EVENT, Prepared, Scored
+from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
+from dqeval.core.validate import UndefinedError
+from dqeval.datasets.door import Data, as_series, prepare
 from dqeval.render.tables import Page, Table, best_of, counted
-
-NO_EVENT = "no label is 1, so there is no event to score the detectors on"
-
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """The near range of a series, and where it comes from.
-
-    Attributes
-    ----------
-    points : float
-    source : str
-        "as given", "half the given period", "half the estimated period", or why it is the default.
-    """
-
-    points: float
-    source: str
-
-    def __str__(self) -> str:
-        return f"near {self.points:g}, {self.source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +46,7 @@ class SeriesScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(Result):
     """Every detector of one or several series with every metric.
 
     Attributes
@@ -106,7 +86,12 @@ class Scoring:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What may make the numbers wrong, in sentences."""
-        return tuple(f"{s.name}, column {f.column}: {f.message}" for s in self.series for f in s.findings)
+        return tuple(sentence for scores in self.series for sentence in warnings_about(scores.name, scores.findings))
+
+    @property
+    def by_detector(self) -> Values:
+        """The means."""
+        return self.means
 
     @property
     def _has_dqe(self) -> bool:
@@ -233,68 +218,58 @@ class Scoring:
             yield left_out_sentence(self.left_out)
 
 
-def near_of(
-    series: Series, *, near: float | None = None, period: float | None = None, undefined: Undefined = "raise"
-) -> Near:
-    """Return the near range of a series: as given, or half the period given or estimated, or the default."""
-    return _near(_regions(series, near, period, undefined), series, near, period)
-
-
 def panels(
-    series: Series,
+    prepared: Prepared,
     *,
     metrics: Sequence[str] | None = None,
-    near: float | None = None,
-    period: float | None = None,
     thresholds: int | Literal["exact"] = 100,
-    undefined: Undefined = "raise",
     progress: Progress | None = None,
-) -> dict[str, Evaluation]:
-    """Evaluate every detector of a series with every metric.
+) -> Iterator[tuple[str, Scored, Evaluation]]:
+    """Evaluate every detector of a series with every metric, one after the other.
 
     Parameters
     ----------
-    series : Series
+    prepared : Prepared
+        With at least one event, and one detector.
     metrics : sequence of str, optional
         Which metrics; all if not given.
-    near, period : float, optional
-        The near range, or what it follows from: see `evaluate`. If neither is given, the period is estimated from the
-        series' values; without values, ``near`` is 125.
     thresholds : int or "exact", default 100
         The thresholds of DQE alone: see `evaluate`.
-    undefined : "raise" or "nan", default "raise"
-        What to do if the series has no anomaly: raise `UndefinedError`, or return NaN with a warning.
     progress : callable, optional
         Called with the number of detectors done, and that of all.
 
-    Returns
-    -------
-    dict of str to Evaluation
-        By detector.
+    Yields
+    ------
+    str, Scored and Evaluation
+        The detector, its scores, and all metrics of them.
 
     Examples
     --------
-    >>> found = dqeval.analysis.score.panels(dqeval.datasets.demo(), metrics=["dqe"], period=48)
-    >>> {name: round(panel["dqe"], 3) for name, panel in found.items()}
+    >>> series = dqeval.datasets.door.prepare(dqeval.datasets.demo(), period=48)
+    >>> {name: round(panel["dqe"], 3) for name, _, panel in dqeval.analysis.score.panels(series, metrics=["dqe"])}
     {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
     """
     validate.callback("progress", progress)
-    regions = _regions(series, near, period, undefined)
-    found = {}
-    for name, scores in series.scores.items():
-        try:
-            found[name] = panel(
-                series.labels, scores, near=regions.near, metrics=metrics, thresholds=thresholds, undefined=undefined
-            )
-        except ValueError as error:
-            raise type(error)(f"column {name}: {error}") from error
+    prepared.require_scores()
+    prepared.require_event()
+    for done, name in enumerate(prepared.scores, start=1):
+        scored = prepared.scored(name)
+        yield name, scored, _panel(name, scored, prepared.near.points, metrics, thresholds)
         if progress is not None:
-            progress(len(found), len(series.scores))
-    return found
+            progress(done, len(prepared.scores))
+
+
+def _panel(
+    name: str, scored: Scored, near: float, metrics: Sequence[str] | None, thresholds: int | Literal["exact"]
+) -> Evaluation:
+    try:
+        return panel_of(scored, near, metrics=metrics, thresholds=thresholds)
+    except ValueError as error:
+        raise type(error)(f"column {name}: {error}") from error
 
 
 def score(
-    series: Iterable[Series],
+    series: Iterable[Data | Prepared],
     *,
     metrics: Sequence[str] | None = None,
     near: float | None = None,
@@ -307,10 +282,13 @@ def score(
 
     Parameters
     ----------
-    series : iterable of Series
+    series : iterable of Series, or what else `compare` takes
         Each with the scores of the same detectors. They are taken one after the other; of each, what its curves follow
         from is kept (4 bytes a point and detector).
-    metrics, near, period, thresholds
+    near, period : float, optional
+        The near range, or what it follows from: see `evaluate`. If neither is given, it is half the period of the
+        series, which is estimated from its values if need be; without values, it is 125.
+    metrics, thresholds
         See `panels`.
     per_event : bool, default False
         Whether to show every event too.
@@ -346,25 +324,47 @@ def score(
     left_out: list[str] = []
     first: tuple[str, tuple[str, ...]] | None = None
     for one in series:
-        own = one.name, tuple(one.scores)
+        prepared = _prepared(one, near, period)
+        own = prepared.name, tuple(prepared.scores)
         first = first or own
         _check_same_detectors(first, own)
+        if not len(prepared.labelled.events):
+            left_out.append(prepared.name)
+            continue
         try:
-            regions = _regions(one, near, period, "nan")
-            if not len(regions.events):
-                left_out.append(one.name)
-                continue
-            chosen = panels(one, metrics=metrics, near=regions.near, thresholds=thresholds, progress=progress)
+            found.append(_scores(prepared, metrics, thresholds, progress))
         except ValueError as error:
-            raise type(error)(f"{one.name}: {error}") from error
-        range_used = _near(regions, one, near, period)
-        findings = tuple(misread(one))
-        found.append(SeriesScores(one.name, len(one.labels), len(regions.events), range_used, chosen, findings))
+            raise type(error)(f"{prepared.name}: {error}") from error
     if first is None:
         raise ValueError("there is no series to score")
     if not found:
         raise UndefinedError(f"{', '.join(left_out)}: {NO_EVENT}")
     return Scoring(tuple(found), tuple(left_out), per_event)
+
+
+def _prepared(data: Data | Prepared, near: float | None, period: float | None) -> Prepared:
+    series = data if isinstance(data, Prepared) else as_series(data)
+    try:
+        return prepare(series, near=near, period=period)
+    except ValueError as error:
+        raise type(error)(f"{series.name}: {error}") from error
+
+
+def _scores(
+    prepared: Prepared,
+    metrics: Sequence[str] | None,
+    thresholds: int | Literal["exact"],
+    progress: Progress | None,
+) -> SeriesScores:
+    found = {}
+    findings = misread_times(prepared.series)
+    for name, scored, panel in panels(prepared, metrics=metrics, thresholds=thresholds, progress=progress):
+        found[name] = panel
+        findings += misread_scores(name, scored)
+    labelled = prepared.labelled
+    return SeriesScores(
+        prepared.name, len(labelled.labels), len(labelled.events), prepared.near, found, tuple(findings)
+    )
 
 
 def left_out_sentence(names: Sequence[str]) -> str:
@@ -399,28 +399,6 @@ def best_marked(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table
     best = [best_of(values) for _, *values in rows]
     marked = {(i, 1 + j) for i, row in enumerate(best) for j in row if len(row) < len(header) - 1}
     return Table(header, cells, marked=marked)
-
-
-def _regions(series: Series, near: float | None, period: float | None, undefined: Undefined) -> Partition:
-    values = series.values if near is None and period is None else None
-    regions = partition(series.labels, near=near, period=period, values=values)
-    if not len(regions.events) and undefined == "raise":
-        raise UndefinedError(NO_EVENT)
-    return regions
-
-
-def _near(regions: Partition, series: Series, near: float | None, period: float | None) -> Near:
-    if near is not None:
-        return Near(regions.near, "as given")
-    if period is not None:
-        return Near(regions.near, "half the given period")
-    if series.values is None:
-        return Near(regions.near, "by default")
-    if estimated(validate.values_with_gaps(series.values)) is None:
-        return Near(regions.near, "by default, as no period was found")
-    missing = int(np.count_nonzero(np.isnan(np.asarray(series.values, dtype=np.float64))))
-    filled = f", {counted(missing, 'missing value')} filled" if missing else ""
-    return Near(regions.near, f"half the estimated period{filled}")
 
 
 def _near_words(series: Sequence[SeriesScores]) -> str:

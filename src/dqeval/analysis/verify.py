@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dqeval.analysis.receipts import compute, names_in_receipt, read_input, receipt
-from dqeval.analysis.score import Progress
+from dqeval.analysis.commands import COMMANDS, is_list_of_text
+from dqeval.analysis.receipts import names_in_receipt, receipt, record_of
+from dqeval.analysis.walk import Walk
+from dqeval.core.types import Progress, Series
+from dqeval.datasets.door import TABLE, Asked, Entry, entries
+from dqeval.datasets.formats import FORMATS
 from dqeval.render.tables import Page, counted, in_words, printable
 
 TOLERANCE = 1e-9
@@ -103,9 +106,9 @@ def verify(given: Any, files: Sequence[Path], *, progress: Progress | None = Non
     given : dict
         As `read_receipt` returns it.
     files : sequence of Path
-        The inputs, in the order of the receipt.
+        The inputs, in the order of the receipt: files, or folders that hold them.
     progress : callable, optional
-        See `read_input` and `compute`.
+        Called with the number of steps done, and that of all.
 
     Returns
     -------
@@ -119,7 +122,8 @@ def verify(given: Any, files: Sequence[Path], *, progress: Progress | None = Non
     pairs = list(_pairs((), given, again))
     different = [(place, then, now) for place, then, now in pairs if not _same(then, now)]
     notes = [f"{_difference(*each)}." for each in different if _is_note(*each)]
-    failures = [_failure(*each, files) for each in different if not _is_note(*each)]
+    files_now = [each["file"] for each in again["inputs"]]
+    failures = [_failure(*each, files_now) for each in different if not _is_note(*each)]
     if len(failures) > MOST_DIFFERENCES:
         failures[MOST_DIFFERENCES:] = [f"More differences: {len(failures) - MOST_DIFFERENCES:,}."]
     return Verification(tuple(failures), tuple(notes), len(pairs))
@@ -149,73 +153,75 @@ def _trouble(given: Any) -> str:
     if not isinstance(given, dict):
         return "it is no JSON object"
     command, parameters = given.get("command"), given.get("parameters")
-    if not isinstance(command, str) or command not in _PARAMETERS:
-        return f"its command is none of {in_words(list(_PARAMETERS))}"
+    if not isinstance(command, str) or command not in COMMANDS:
+        return f"its command is none of {in_words(list(COMMANDS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
         return "its inputs are not each a file with a name and columns"
-    names = _PARAMETERS[command]
-    if not isinstance(parameters, dict) or set(parameters) != set(names):
-        return f"its parameters are not those of {command}: {', '.join(names) or 'none'}"
-    wrong = [name for name in names if not _VALID[name](parameters[name])]
+    valid = COMMANDS[command].parameters
+    if not isinstance(parameters, dict) or set(parameters) != set(valid):
+        return f"its parameters are not those of {command}: {', '.join(valid) or 'none'}"
+    wrong = [name for name in valid if not valid[name](parameters[name])]
     return f"its parameter {wrong[0]} is not valid" if wrong else ""
 
 
 def _is_input(given: Any) -> bool:
-    if not isinstance(given, dict) or not isinstance(given.get("columns"), dict):
+    """Tell whether this is a file with a name, and either columns or a format; and the name of a series, if at all."""
+    if not isinstance(given, dict) or not all(isinstance(given.get(key), str) for key in ("name", "file")):
         return False
-    columns = given["columns"]
+    if not isinstance(given.get("series", ""), str):
+        return False
+    if "columns" not in given:
+        return isinstance(given.get("format"), str) and given["format"] in FORMATS.names
+    return _are_columns(given["columns"])
+
+
+def _are_columns(columns: Any) -> bool:
     return (
-        _is_text(given.get("name"))
-        and _is_text(given.get("file"))
+        isinstance(columns, dict)
         and set(columns) == {"label", "value", "scores"}
-        and _is_text(columns["label"])
-        and (columns["value"] is None or _is_text(columns["value"]))
-        and _is_list_of_text(columns["scores"])
+        and isinstance(columns["label"], str)
+        and (columns["value"] is None or isinstance(columns["value"], str))
+        and is_list_of_text(columns["scores"])
     )
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_list_of_text(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_number_or_none(value: Any) -> bool:
-    return value is None or (type(value) in (int, float) and abs(value) <= sys.float_info.max)
-
-
-# What the receipt of each command must have as parameters, and what each of them may be.
-_PARAMETERS = {
-    "score": ("metrics", "near", "period", "thresholds", "per_event"),
-    "compare": ("near", "period"),
-    "explain": ("near", "period"),
-    "check": (),
-}
-_VALID: dict[str, Callable[[Any], bool]] = {
-    "metrics": _is_list_of_text,
-    "near": _is_number_or_none,
-    "period": _is_number_or_none,
-    "thresholds": lambda value: type(value) is int or value == "exact",
-    "per_event": lambda value: isinstance(value, bool),
-}
-
-
 def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
-    then, parameters = given["inputs"], given["parameters"]
-    if len(files) != len(then):
-        raise ValueError(
-            f"the receipt was made from {counted(len(then), 'file')}: give as many, in the same order, not {len(files)}"
-        )
+    then, parameters, command = given["inputs"], given["parameters"], COMMANDS[given["command"]]
     # By the files that the receipt names: where the given ones are called otherwise, that is a failure of its own.
-    names = names_in_receipt([each["file"] for each in then])
-    inputs = [
-        read_input(path, name=name, **each["columns"], times=True, progress=progress)
-        for path, name, each in zip(files, names, then, strict=True)
-    ]
-    result = compute(given["command"], [each.series for each in inputs], parameters, progress=progress)
-    return receipt(given["command"], [each.record(parameters) for each in inputs], parameters, result)
+    found = [_as_then(entry, each) for entry, each in zip(_inputs(files, then), then, strict=True)]
+
+    def subject(series: Series) -> Any:
+        return command.subject(series, parameters)
+
+    walk = Walk(found, names_in_receipt(then), subject, progress)
+    visits = list(walk)
+    if walk.errors:
+        raise walk.errors[0]
+    result = command.work((visit.subject for visit in visits), parameters, walk.working)
+    return receipt(given["command"], list(map(record_of, visits)), parameters, result)
+
+
+def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]]) -> list[Entry]:
+    """Return the series of the files, as many as the receipt has; what else there is in folders is passed over."""
+    found = list(entries(files))
+    if len(found) != len(then):
+        known = {(each["file"], each.get("series")) for each in then}
+        found = [entry for entry in found if not entry.in_folder or _key(entry) in known]
+    if len(found) != len(then):
+        raise ValueError(
+            f"the receipt was made from {counted(len(then), 'file')}: give as many, in the same order, not {len(found)}"
+        )
+    return found
+
+
+def _key(entry: Entry) -> tuple[str, str | None]:
+    return entry.path.name, None if entry.alone else entry.source.name
+
+
+def _as_then(entry: Entry, then: Mapping[str, Any]) -> Entry:
+    """Return how to read a series as it was read for the receipt."""
+    source = replace(entry.source, format=then.get("format", TABLE))
+    return replace(entry, source=source, asked=Asked(**then.get("columns", {})), in_folder=False)
 
 
 def _is_note(place: Place, then: Any, now: Any) -> bool:
@@ -223,11 +229,11 @@ def _is_note(place: Place, then: Any, now: Any) -> bool:
     return place in INFORMATION and isinstance(then, str)
 
 
-def _failure(place: Place, then: Any, now: Any, files: Sequence[Path]) -> str:
+def _failure(place: Place, then: Any, now: Any, files: Sequence[str]) -> str:
     """Return a sentence on what is not as the receipt has it."""
     match place:
         case ("inputs", int(i), "sha256"):
-            what = f"{_clipped(files[i].name)} is not the file of the receipt"
+            what = f"{_clipped(files[i])} is not the file of the receipt"
             return f"{what}: its SHA-256 is {_shown(now)}, not {_shown(then)}."
         case ("inputs", int(i), "file"):
             return f"The receipt is about a file called {_shown(then)}, and this one is called {_shown(now)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, Files, Form, Format, Label, Modules, NearRange, Output, Period, Score, Value
-from dqeval.cli.results import Chosen, show
+from dqeval.cli.results import found_in, show
 
 
 def compare(
@@ -22,5 +22,4 @@ def compare(
     """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
     limits = gate.limits(fail_under, gate.all_names())
     parameters = {"near": near, "period": period}
-    result = show("compare", files, Chosen(label, value, score), parameters, form=form, output=path)
-    gate.enforce(limits, gate.values_of(result))
+    show("compare", found_in(files, label, value, score), parameters, form=form, path=path, limits=limits)

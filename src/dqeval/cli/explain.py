@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, Files, Form, Format, Label, NearRange, Output, Period, Score, Value
-from dqeval.cli.results import Chosen, show
+from dqeval.cli.results import found_in, show
 
 
 def explain(
@@ -21,5 +21,4 @@ def explain(
     """Explain each detector in plain words: what it does at each event, what costs most, what to improve."""
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
     parameters = {"near": near, "period": period}
-    result = show("explain", files, Chosen(label, value, score), parameters, form=form, output=path)
-    gate.enforce(limits, gate.values_of(result))
+    show("explain", found_in(files, label, value, score), parameters, form=form, path=path, limits=limits)

@@ -6,14 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import typer
-
-from dqeval.cli import output
-
 if TYPE_CHECKING:
-    from dqeval.analysis.receipts import Shown
-
-Values = Mapping[str, Mapping[str, float]]  # by detector, then by name of a metric or of a part of DQE
+    from dqeval.analysis.result import Values
 
 
 def names_with(metrics: Iterable[str]) -> list[str]:
@@ -47,24 +41,9 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
     return found
 
 
-def values_of(result: Shown) -> Values:
-    """Return what a result says of every detector; for several series the means."""
-    from dqeval.analysis import several
-    from dqeval.analysis.score import Scoring
-
-    if isinstance(result, (Scoring, several.Several)):
-        return result.means
-    assert isinstance(result, several.Result)
-    return several.values_of(result)
-
-
-def enforce(limits: Mapping[str, float], values: Values) -> None:
-    """Say on standard error which detectors are below a limit, and exit with code 1 if there are any."""
-    failures = list(_failures(limits, values))
-    for sentence in failures:
-        output.tell(sentence)
-    if failures:
-        raise typer.Exit(1)
+def failures(limits: Mapping[str, float], values: Values) -> list[str]:
+    """Return in sentences which detectors are below a limit."""
+    return list(_failures(limits, values))
 
 
 def _failures(limits: Mapping[str, float], values: Values) -> Iterator[str]:

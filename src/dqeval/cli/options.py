@@ -98,8 +98,8 @@ def _detector_names() -> list[str]:
 
 
 FILES_HELP = (
-    "Files with one series each, or folders of them: CSV, TSV, JSON lines, npz, Parquet or Feather, also gzipped; "
-    "- for CSV on standard input."
+    "Files with series of any format, or folders of them; with scores: CSV, TSV, JSON lines, npz, Parquet or Feather, "
+    "also gzipped; - for CSV on standard input."
 )
 SEVERAL = "Separate several with commas, or repeat the option."
 FORMATS = "|".join(Format)

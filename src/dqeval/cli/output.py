@@ -23,7 +23,7 @@ from dqeval.render.tables import ACTING, in_csv, printable, wrapped
 from dqeval.support.writing import whole
 
 if TYPE_CHECKING:
-    from dqeval.analysis.receipts import Shown
+    from dqeval.analysis.result import Shown
 
 READER_GONE = 141  # as shells have it for a broken pipe
 PATIENCE = 0.5  # seconds of work before a progress bar appears

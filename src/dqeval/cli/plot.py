@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, FigureFormat, Figures, Files, Label, NearRange, Period, Score, Value
-from dqeval.cli.results import Chosen, each_written, expanded, places_for
+from dqeval.cli.output import Tell
+from dqeval.cli.results import Written, found_in, places_for, write_each
+
+if TYPE_CHECKING:
+    from dqeval.core.prepared import Prepared
 
 
 def plot(
@@ -27,17 +32,13 @@ def plot(
 ) -> None:
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
     from dqeval.analysis.score import named_values
-    from dqeval.analysis.several import means
     from dqeval.render.figure import draw, ending
 
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
-    inputs = expanded(files)
-    found = each_written(
-        "plot",
-        inputs,
-        places_for(inputs, path, kind, ending),
-        Chosen(label, value, score),
-        lambda series, place, _: draw(series, place, near=near, period=period),
-    )
-    panels = [{name: named_values(panel) for name, panel in drawn.items()} for _, drawn in found]
-    gate.enforce(limits, means(panels))
+    found = found_in(files, label, value, score)
+
+    def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
+        return Written({name: named_values(panel) for name, panel in draw(prepared, place).items()})
+
+    parameters = {"near": near, "period": period}
+    write_each("plot", found, places_for(found, path, kind, ending), parameters, write, limits=limits)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, Files, Label, Modules, NearRange, Pages, Period, Score, Value, check_page
-from dqeval.cli.results import Chosen, each_written, expanded, places_for
+from dqeval.cli.output import Tell
+from dqeval.cli.results import Written, found_in, places_for, write_each
+
+if TYPE_CHECKING:
+    from dqeval.core.prepared import Prepared
 
 
 def report(
@@ -24,21 +29,25 @@ def report(
     module: Modules = None,
 ) -> None:
     """Write an interactive report: one HTML file per series that needs no server and no network."""
-    from dqeval.analysis.several import Several
     from dqeval.render.series_page import report
 
     limits = gate.limits(fail_under, gate.all_names())
-    inputs = expanded(files)
-    places = places_for(inputs, path, "html", check_page)
-    found = each_written(
-        "report",
-        inputs,
-        places,
-        Chosen(label, value, score),
-        lambda series, place, tell: report(series, place, near=near, period=period, progress=tell),
-    )
-    if opened:
-        import webbrowser
+    found = found_in(files, label, value, score)
 
-        webbrowser.open(places[0].resolve().as_uri())
-    gate.enforce(limits, Several(tuple(found)).means)
+    def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
+        comparison = report(prepared, place, progress=tell)
+        return Written(comparison.by_detector, comparison.warnings)
+
+    parameters = {"near": near, "period": period}
+    places = places_for(found, path, "html", check_page)
+    write_each("report", found, places, parameters, write, limits=limits, after=_open if opened else _leave)
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    webbrowser.open(page.resolve().as_uri())
+
+
+def _leave(page: Path) -> None:
+    """Do nothing with a page."""

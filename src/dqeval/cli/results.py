@@ -7,155 +7,202 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+import typer
+
+from dqeval.cli import gate, output
 from dqeval.cli.options import Format, writable
-from dqeval.cli.output import Tell, emit, progress
-from dqeval.cli.output import tell as say_wrote
 from dqeval.support.naming import distinct, file_names, same_on_disk
 from dqeval.support.writing import whole
 
 if TYPE_CHECKING:
-    from dqeval.analysis.receipts import Input, Shown
-    from dqeval.core.types import Series
+    from dqeval.analysis.result import Result, Values
+    from dqeval.analysis.walk import Walk
+    from dqeval.core.prepared import Prepared
+    from dqeval.datasets.door import Entry
 
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The columns that were asked for."""
-
-    label: str | None
-    value: str | None
-    scores: Sequence[str] | None
-
-    def read(self, path: Path, name: str, tell: Tell, *, times: bool = False) -> Input:
-        """Read a file."""
-        from dqeval.analysis.receipts import read_input
-
-        return read_input(
-            path, name=name, label=self.label, value=self.value, scores=self.scores, times=times, progress=tell
-        )
+MOST_NAMED = 3  # series that were left out
 
 
-class Steps:
-    """How far the work on several files is: all count the same, and reading one as much as the work on it."""
+def found_in(
+    files: Sequence[Path], label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
+) -> list[Entry]:
+    """Return the series in files and folders, from the columns that were asked for."""
+    from dqeval.datasets.door import Asked, entries
 
-    def __init__(self, tell: Tell, files: int) -> None:
-        self._tell, self._files = tell, files
-        self._read = 0
-
-    def reading(self, done: int, total: int) -> None:
-        """Say how much of a file is read."""
-        self._tell(2 * self._read * total + done, 2 * self._files * total)
-
-    def working(self, done: int, total: int) -> None:
-        """Say how much of the work on a file that was read is done."""
-        self._tell((2 * self._read - 1) * total + done, 2 * self._files * total)
-
-    def read(self) -> None:
-        """Take note that a file was read."""
-        self._read += 1
+    return list(entries(files, Asked(label, value, scores)))
 
 
 def show(
     command: str,
-    files: Sequence[Path],
-    columns: Chosen,
+    found: Sequence[Entry],
     parameters: Mapping[str, Any],
     *,
     form: Format,
-    output: Path | None,
-) -> Shown:
-    """Read the files, do what the command does, show it, and return it."""
-    from dqeval.analysis.receipts import compute, names_in_receipt, receipt
+    path: Path | None,
+    limits: Mapping[str, float] | None = None,
+) -> None:
+    """Read the series, do what the command does, show it, and exit with the code for what came of it."""
+    from dqeval.analysis.commands import COMMANDS
 
-    paths = expanded(files)
-    spare(paths, output)
-    names = names_in_receipt([path.name for path in paths]) if form is Format.JSON else series_names(paths)
-    records: list[dict[str, Any]] = []
-
-    def series() -> Iterator[Series]:
-        for path, name in zip(paths, names, strict=True):
-            read = columns.read(path, name, steps.reading, times=True)
-            steps.read()
-            records.append(read.record(parameters))
-            yield read.series
-
-    with progress(command) as tell:
-        steps = Steps(tell, len(paths))
-        result = compute(command, series(), parameters, progress=steps.working)
-    emit(result, form, output, lambda: receipt(command, records, parameters, result))
-    return result
+    spare([entry.path for entry in found], path)
+    inputs = _Inputs(form is Format.JSON)
+    with output.progress(command) as tell:
+        walk = _walk(command, found, inputs.names(found), parameters, tell)
+        with _others_told(walk):
+            result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working)
+    output.emit(result, form, path, lambda: inputs.receipt(command, parameters, result))
+    _warn(result.warnings)
+    _finish(walk, gate.failures(limits or {}, result.by_detector), failed=result.failed)
 
 
-def each_written(
+class _Inputs:
+    """The inputs of a command, and what a receipt says of them, if there is to be one."""
+
+    def __init__(self, in_receipt: bool) -> None:
+        self._in_receipt = in_receipt
+        self._records: list[dict[str, Any]] = []
+
+    def names(self, found: Sequence[Entry]) -> list[str]:
+        """Return what to call the series."""
+        if not self._in_receipt:
+            return titles(found)
+        from dqeval.analysis.receipts import entry_names
+
+        return entry_names(found)
+
+    def subjects(self, walk: Walk[Any]) -> Iterator[Any]:
+        """Yield what the command works on, and keep what a receipt says of it."""
+        for visit in walk:
+            if self._in_receipt:
+                from dqeval.analysis.receipts import record_of
+
+                self._records.append(record_of(visit))
+            yield visit.subject
+
+    def receipt(self, command: str, parameters: Mapping[str, Any], result: Result) -> dict[str, Any]:
+        """Return the receipt."""
+        from dqeval.analysis.receipts import receipt
+
+        return receipt(command, self._records, parameters, result)
+
+
+def write_each(
     command: str,
-    files: Sequence[Path],
+    found: Sequence[Entry],
     places: Sequence[Path],
-    columns: Chosen,
-    write: Callable[[Series, Path, Tell], Result],
-) -> list[tuple[str, Result]]:
-    """Write a file for each of the files: return what was found in them, by the names of the series."""
-    from dqeval.analysis.score import left_out_sentence
+    parameters: Mapping[str, Any],
+    write: Callable[[Prepared, Path, output.Tell], Written],
+    *,
+    limits: Mapping[str, float],
+    after: Callable[[Path], None] = lambda place: None,
+) -> None:
+    """Write a file for each of the series, do something with the first, and exit with the code for what came of it."""
+    from dqeval.analysis.several import means
+
+    with output.progress(command) as tell:
+        walk = _walk("compare", found, titles(found), parameters, tell)
+        with _others_told(walk):
+            written, left_out = _written(walk, places, write)
+    first = next(iter(written))
+    output.tell(f"wrote {first}" if len(places) == 1 else f"wrote {len(written):,} files to {first.parent}")
+    if left_out:
+        from dqeval.analysis.score import left_out_sentence
+
+        output.tell(left_out_sentence(left_out))
+    after(first)
+    _warn([sentence for each in written.values() for sentence in each.warnings])
+    _finish(walk, gate.failures(limits, means([each.values for each in written.values()])))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a file that was written says of every detector, and what may make that wrong."""
+
+    values: Values
+    warnings: Sequence[str] = ()
+
+
+def _written(
+    walk: Walk[Prepared], places: Sequence[Path], write: Callable[[Prepared, Path, output.Tell], Written]
+) -> tuple[dict[Path, Written], list[str]]:
+    """Return what was written, by place, and the names of the series that have no anomaly, if others have some."""
     from dqeval.core.validate import UndefinedError
 
-    names = series_names(files)
-    found, left_out = [], []
-    with progress(command) as tell:
-        steps = Steps(tell, len(files))
-        for file, name, place in zip(files, names, places, strict=True):
-            series = columns.read(file, name, steps.reading, times=True).series
-            steps.read()
-            try:
-                with about(name), whole(place) as beside:
-                    found.append((name, write(series, beside, steps.working)))
-            except UndefinedError:
-                left_out.append(name)
-                if len(left_out) == len(files):
-                    raise
-    told = str(places[0]) if len(places) == 1 else f"{len(found):,} files to {places[0].parent}"
-    say_wrote(f"wrote {told}")
-    if left_out:
-        say_wrote(left_out_sentence(left_out))
-    return found
+    written: dict[Path, Written] = {}
+    undefined: dict[str, UndefinedError] = {}
+    for visit in walk:
+        prepared, place = visit.subject, places[visit.place]
+        try:
+            with about(prepared.name), whole(place) as beside:
+                written[place] = write(prepared, beside, walk.working)
+        except UndefinedError as error:
+            undefined[prepared.name] = error
+    if not written:
+        raise next(iter(undefined.values()))
+    return written, list(undefined)
 
 
-def expanded(files: Sequence[Path]) -> list[Path]:
-    """Return the files, and in place of each folder the tables in it and below, sorted by name."""
-    from dqeval.datasets.formats import sources
+def _walk(
+    command: str, found: Sequence[Entry], names: Sequence[str], parameters: Mapping[str, Any], tell: output.Tell
+) -> Walk[Any]:
+    from dqeval.analysis.commands import COMMANDS
+    from dqeval.analysis.walk import Walk
+    from dqeval.core.near import check_options
 
-    return [
-        path for file in files for path in ([each.path for each in sources(file, "table")] if file.is_dir() else [file])
-    ]
+    if len(found) > 1 and "near" in parameters:  # or every series would be told to be at fault
+        check_options(parameters["near"], parameters["period"])
+    return Walk(found, names, lambda series: COMMANDS[command].subject(series, parameters), tell)
 
 
-def places_for(files: Sequence[Path], output: Path, kind: str, check: Callable[[Path], Any]) -> list[Path]:
-    """Return where to write a file for each of the files: the one that was asked for, or files in a folder.
+@contextmanager
+def _others_told(walk: Walk[Any]) -> Iterator[None]:
+    """Where an error ends the work, say first what else was wrong."""
+    try:
+        yield
+    except Exception as error:
+        for other in walk.errors:
+            if other is not error:
+                output.tell(output.sentence_of(other))
+        raise
+
+
+def _warn(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        output.tell(f"warning: {sentence}")
+
+
+def _finish(walk: Walk[Any], below_limits: Sequence[str], *, failed: bool = False) -> None:
+    """Say what was left out and what went wrong; exit with code 2 if a series could not be used, or 1 for a verdict."""
+    if names := walk.without_scores:
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        output.tell(f"left out, because they hold no scores: {', '.join(names[:MOST_NAMED])}{more}")
+    for sentence in below_limits:
+        output.tell(sentence)
+    output.finish([output.sentence_of(error) for error in walk.errors])
+    if below_limits or failed:
+        raise typer.Exit(1)
+
+
+def places_for(found: Sequence[Entry], path: Path, kind: str, check: Callable[[Path], Any]) -> list[Path]:
+    """Return where to write a file for each of the series: the one that was asked for, or files in a folder.
 
     A place without an ending is a folder, which is made if need be.
     """
-    if output.is_dir() or not output.suffix:
-        output.mkdir(parents=True, exist_ok=True)
-        places = [output / name for name in file_names(_stems(files), kind)]
-    elif len(files) == 1:
-        check(output)
-        places = [output]
+    if path.is_dir() or not path.suffix:
+        path.mkdir(parents=True, exist_ok=True)
+        stems = distinct([entry.stem for entry in found], "{}_{}", key=same_on_disk)
+        places = [path / name for name in file_names(stems, kind)]
+    elif len(found) == 1:
+        check(path)
+        places = [path]
     else:
-        raise ValueError(f"-o {output} is one file, and there are {len(files):,} to write: name a folder, such as out")
+        raise ValueError(f"-o {path} is one file, and there are {len(found):,} to write: name a folder, such as out")
     for place in places:
         writable(place)
-        spare(files, place)
+        spare([entry.path for entry in found], place)
     return places
-
-
-def _stems(files: Sequence[Path]) -> list[str]:
-    """Return the names of the files without their endings, with numbers where they are the same on some disk."""
-    from dqeval.datasets.formats import stem
-
-    names = ["standard_input" if str(file) == "-" else stem(file) for file in files]
-    return distinct(names, "{}_{}", key=same_on_disk)
 
 
 def spare(files: Sequence[Path], output: Path | None) -> None:
@@ -172,6 +219,12 @@ def about(name: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error
+
+
+def titles(found: Sequence[Entry]) -> list[str]:
+    """Return what to call the series: as their files, or by their own names where a file holds several."""
+    names = series_names([entry.path for entry in found])
+    return [name if entry.alone else entry.source.name for name, entry in zip(names, found, strict=True)]
 
 
 def series_names(files: Sequence[Path]) -> list[str]:

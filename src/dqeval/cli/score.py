@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dqeval.cli import gate, output
+from dqeval.cli import gate
 from dqeval.cli.options import (
     FailUnder,
     Files,
@@ -21,7 +21,7 @@ from dqeval.cli.options import (
     Score,
     Value,
 )
-from dqeval.cli.results import Chosen, show
+from dqeval.cli.results import found_in, show
 
 
 def score(
@@ -49,10 +49,7 @@ def score(
         "thresholds": "exact" if exact else 100,
         "per_event": per_event,
     }
-    result = show("score", files, Chosen(label, value, score), parameters, form=form, output=path)
-    for sentence in getattr(result, "warnings", ()):
-        output.tell(f"warning: {sentence}")
-    gate.enforce(limits, gate.values_of(result))
+    show("score", found_in(files, label, value, score), parameters, form=form, path=path, limits=limits)
 
 
 def _metric_names(given: list[str] | None) -> list[str]:

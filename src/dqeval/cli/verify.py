@@ -9,7 +9,6 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.options import Format, Modules, Output, PlainForm
-from dqeval.cli.results import expanded
 
 
 def verify(
@@ -27,7 +26,7 @@ def verify(
 
     content = read_receipt(receipt)
     with output.progress("verify") as tell:
-        found = verify(content, expanded(files), progress=tell)
+        found = verify(content, files, progress=tell)
     output.emit(found, form, path, found.numbers)
     if not found.holds:
         raise typer.Exit(1)

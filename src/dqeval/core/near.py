@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import validate
-from dqeval.core.types import BoolArray, FloatArray, Numbers
+from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
+from dqeval.render.tables import counted
 
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
@@ -17,6 +19,36 @@ _LONGEST_LAG = 400
 _FIRST_LAG = 3
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 6, 303
 _TIE = 1e-13  # of the autocorrelation at lag 0: what is closer is equal, but for rounding, which is 50 times smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The near range of a series, and where it comes from.
+
+    Attributes
+    ----------
+    points : float
+    source : str
+        "as given", "half the given period", "half the period of the series", "half the estimated period", or why it is
+        the default.
+    strength : float, optional
+        The autocorrelation at the period, where that was estimated: 1 for values that repeat exactly, 0 for none.
+    """
+
+    points: float
+    source: str
+    strength: float | None = None
+
+    def __str__(self) -> str:
+        return f"near {self.points:g}, {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Peak:
+    """A local maximum of the autocorrelation: its lag, and its height beside that of lag 0."""
+
+    lag: int
+    height: float
 
 
 def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
@@ -48,15 +80,77 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
     >>> dqeval.find_period(np.sin(2 * np.pi * np.arange(1000) / 48))
     48
     """
-    return (
-        estimated(validate.values_with_gaps(x, name="x"), validate.whole("rank", rank, least=1, most=2))
-        or FALLBACK_PERIOD
-    )
+    values = validate.values_with_gaps(x, name="x")
+    peak = _highest_peak(values, validate.whole("rank", rank, least=1, most=2))
+    return FALLBACK_PERIOD if peak is None else peak.lag
 
 
-def estimated(x: FloatArray, rank: int = 1) -> int | None:
-    """Return the period of a series as `find_period` does, but None where that falls back to 125."""
-    correlation = _autocorrelation(x[:_MOST_VALUES])[_FIRST_LAG:]
+def near_of(series: Series, labels: BoolArray, *, near: float | None = None, period: float | None = None) -> Near:
+    """Return the near range of a series: given, or half the period that is given, known or estimated, or the default.
+
+    Parameters
+    ----------
+    series : Series
+        Its period, if it has one, is not estimated again. Nothing is estimated from several columns of values.
+    labels : array of bool
+        Its labels, checked.
+    near, period : float, optional
+        What the caller wants instead; at most one of them.
+
+    Returns
+    -------
+    Near
+
+    Examples
+    --------
+    >>> series = dqeval.datasets.demo()
+    >>> print(dqeval.core.near.near_of(series, series.labels))
+    near 24, half the estimated period
+    """
+    known = series.period if near is None and period is None else None
+    one_column = series.values is not None and (series.values.ndim == 1 or series.values.shape[1] == 1)
+    values = series.values if near is period is known is None and one_column else None
+    if known is not None:
+        return Near(validate.period(known) / 2, "half the period of the series")
+    return resolve(series.labels, labels, near=near, period=period, values=values)
+
+
+def check_options(near: float | None, period: float | None) -> None:
+    """Check what a caller wants as the near range, where that is not about any series yet."""
+    resolve((), np.zeros(0, dtype=np.bool_), near=near, period=period, values=None)
+
+
+def resolve(
+    y_true: Numbers, labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None
+) -> Near:
+    """Return the near range: given, or half the period, which is given or found in the values, or the fallback.
+
+    The labels are wanted as they were given, and as they were read.
+    """
+    validate.at_most_one(near=near, period=period, values=values)
+    if near is not None:
+        return Near(validate.near(near), "as given")
+    if period is not None:
+        return Near(validate.period(period) / 2, "half the given period")
+    if values is not None:
+        return _estimated(validate.values_beside(y_true, labels, values), values)
+    return Near(FALLBACK_NEAR, "by default")
+
+
+def _estimated(filled: FloatArray, given: Numbers) -> Near:
+    """Return half the period that is estimated from values, here with their gaps filled and as they were given."""
+    peak = _highest_peak(filled)
+    if peak is None:
+        return Near(FALLBACK_PERIOD / 2, "by default, as no period was found")
+    missing = int(np.count_nonzero(np.isnan(np.asarray(given, dtype=np.float64))))
+    gaps = f", {counted(missing, 'missing value')} filled" if missing else ""
+    return Near(peak.lag / 2, f"half the estimated period{gaps}", peak.height)
+
+
+def _highest_peak(x: FloatArray, rank: int = 1) -> _Peak | None:
+    """Return the peak of the autocorrelation that `find_period` takes; None where it falls back to 125."""
+    whole = _autocorrelation(x[:_MOST_VALUES])
+    correlation = whole[_FIRST_LAG:]
     inner = correlation[1:-1]
     peaks = np.flatnonzero((inner > correlation[:-2] + _TIE) & (inner > correlation[2:] + _TIE))
     if not len(peaks):
@@ -66,24 +160,7 @@ def estimated(x: FloatArray, rank: int = 1) -> int | None:
     if rank == 2 and len(longer):
         highest = _highest(inner, longer)
     lag = int(highest) + _FIRST_LAG + 1
-    return lag if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
-
-
-def near_range(
-    y_true: Numbers, labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None
-) -> float:
-    """Return the near-miss range: given, or half the period, which is given or found in the values, or the fallback.
-
-    The labels are wanted as they were given, and as they were read.
-    """
-    validate.at_most_one(near=near, period=period, values=values)
-    if near is not None:
-        return validate.near(near)
-    if period is not None:
-        return validate.period(period) / 2
-    if values is not None:
-        return (estimated(validate.values_beside(y_true, labels, values)) or FALLBACK_PERIOD) / 2
-    return FALLBACK_NEAR
+    return _Peak(lag, float(whole[lag] / whole[0])) if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
 
 
 def _highest(heights: FloatArray, peaks: NDArray[np.intp]) -> np.intp:

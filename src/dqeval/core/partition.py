@@ -6,7 +6,7 @@ import numpy as np
 
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.near import near_range
+from dqeval.core.near import resolve
 from dqeval.core.types import Events, Numbers, Partition
 
 
@@ -47,7 +47,8 @@ def partition(
     near 1, 11 points
     """
     labels = validate.labels(y_true)
-    return cut(find_events(labels), near_range(y_true, labels, near=near, period=period, values=values))
+    found = resolve(y_true, labels, near=near, period=period, values=values)
+    return cut(find_events(labels), found.points)
 
 
 def cut(events: Events, near: float) -> Partition:

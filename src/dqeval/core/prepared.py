@@ -1,8 +1,8 @@
-"""Validated labels with scores or detections, and what several metrics need of them: computed once, shared."""
+"""Checked series, labels with scores or detections, and what several metrics need of them: computed once, shared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, PrecisionRecall
-from dqeval.core.validate import Undefined
+from dqeval.core.near import Near, near_of
+from dqeval.core.partition import cut
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, PrecisionRecall, Series
+from dqeval.core.validate import NoScoresError, Undefined, UndefinedError
 from dqeval.kernels import ranges
 
 Made = TypeVar("Made")
 
+NO_EVENT = "no label is 1, so there is no event to score the detectors on"
+
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Labels, their events, and a place for what is made from them once."""
+    """Labels, their events and regions, and a place for what is made from them once, whatever the scores are."""
 
     labels: BoolArray
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
@@ -35,6 +39,14 @@ class Labelled:
     def lengths(self) -> IntArray:
         """The length of each event."""
         return self.events.stops - self.events.starts
+
+    def regions(self, near: float) -> Partition:
+        """Return the local regions of the events for a near range."""
+        return self.once(("regions", near), lambda: cut(self.events, near))
+
+    def scored(self, raw: FloatArray) -> Scored:
+        """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""
+        return Scored(self, raw, binary=bool(np.isin(raw, (0, 1)).all()))
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what was made for the key, or make it now."""
@@ -60,15 +72,33 @@ class Distinct:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored(Labelled):
+class Scored:
     """Labels and scores: as they were given, and in [0, 1].
 
     Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use
     the scores as they were given.
     """
 
-    raw: FloatArray = field(default_factory=lambda: np.zeros(0))
+    labelled: Labelled
+    raw: FloatArray
     binary: bool = False
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def labels(self) -> BoolArray:
+        """The labels."""
+        return self.labelled.labels
+
+    @property
+    def events(self) -> Events:
+        """The labelled events."""
+        return self.labelled.events
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what was made from the scores for the key, or make it now."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(Made, self._made[key])
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -97,9 +127,73 @@ class Scored(Labelled):
         return Distinct(ordered[last], (last + 1).astype(np.float64), hits[last])
 
 
-def scored_as_given(labels: BoolArray, raw: FloatArray) -> Scored:
-    """Return labels and scores; whatever holds only 0 and 1 is taken for detections."""
-    return Scored(labels, raw=raw, binary=bool(np.isin(raw, (0, 1)).all()))
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A series that is checked, once: what every analysis of it takes.
+
+    Attributes
+    ----------
+    series : Series
+        As it was given; its labels and scores, checked, are here.
+    labelled : Labelled
+    scores : mapping of str to array of float
+        By detector.
+    near : Near
+    """
+
+    series: Series
+    labelled: Labelled
+    scores: Mapping[str, FloatArray]
+    near: Near
+
+    @property
+    def name(self) -> str:
+        """The name of the series."""
+        return self.series.name
+
+    @property
+    def line(self) -> FloatArray | None:
+        """The values as one line that can be drawn; None where there are none, or several columns of them."""
+        values = self.series.values
+        return None if values is None or values.ndim > 1 else values
+
+    @property
+    def regions(self) -> Partition:
+        """The local regions of the events."""
+        return self.labelled.regions(self.near.points)
+
+    def scored(self, name: str) -> Scored:
+        """Return the labels with the scores of a detector.
+
+        What metrics make of the scores is kept as long as this is: together, it would take much memory.
+        """
+        return self.labelled.scored(self.scores[name])
+
+    def require_event(self) -> None:
+        """Raise where there is no anomaly, and so no number."""
+        if not len(self.labelled.events):
+            raise UndefinedError(NO_EVENT)
+
+    def require_scores(self) -> None:
+        """Raise where no detector has scored the series."""
+        if not self.scores:
+            raise NoScoresError(f"{self.name} holds no scores: `dqeval detect` makes some")
+
+
+def prepared(series: Series, *, near: float | None = None, period: float | None = None) -> Prepared:
+    """Check a series and find its near range: see `near_of`. An error says which column it is about."""
+    # A copy: the caller may change the labels later, and results compute their chance level from them then.
+    labels = validate.labels(series.labels).copy()
+    found = near_of(series, labels, near=near, period=period)
+    scores = {name: _checked_scores(series, labels, name) for name in series.scores}
+    return Prepared(series, Labelled(labels), scores, found)
+
+
+def _checked_scores(series: Series, labels: BoolArray, name: str) -> FloatArray:
+    try:
+        return validate.scores_beside(series.labels, labels, series.scores[name])
+    except ValueError as error:
+        raise type(error)(f"column {name}: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +264,7 @@ def score_of(
 ) -> float:
     """Validate labels and scores, and return a metric; NaN where it is undefined and that was asked."""
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(labels, raw=raw)
+    scored = Scored(Labelled(labels), raw)
     if not validate.defined(scored.events, undefined, needs_normal=needs_normal):
         return float("nan")
     return compute(scored, **parameters)

@@ -181,7 +181,7 @@ class Search:
 def search(scored: Scored, searches: Collection[Search], count: int | Literal["all"]) -> None:
     """Compute metrics at each threshold, from the highest down: what is detected there is looked at once for all."""
     for flags in detections_at(scored, count):
-        match = Match(scored, flags)
+        match = Match(scored.labelled, flags)
         for each in searches:
             each.take(match, scored.raw)
 

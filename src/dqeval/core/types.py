@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+Progress = Callable[[int, int], None]  # called with how many steps are done, and how many there are
 Numbers = ArrayLike  # a list, an array, a Series: what core.validate reads as one-dimensional numbers
 
 COLUMNS = ("DQE", "capture", "near miss", "false alarm")
@@ -314,9 +315,10 @@ class Series:
     train_stop : int, optional
         The points before it are for training.
     period : int, optional
-        The estimated period of the values, if they are one column.
+        The period of the values, if it is known: it is not estimated again, and half of it is the near range.
     timestamps : array, shape (n,), optional
-        What the file says of the time of each point, as it is written there.
+        The time of each point: numbers, or moments (``datetime64``), which are in universal time if the file tells of a
+        time zone; text, as it is written there, where it is neither.
     """
 
     name: str

@@ -35,6 +35,10 @@ class UndefinedError(ValueError):
     """The score is not defined for this input: the labels hold no anomaly."""
 
 
+class NoScoresError(ValueError):
+    """There are no scores of a detector."""
+
+
 class UndefinedWarning(UserWarning):
     """NaN was returned because the score is not defined for this input."""
 
@@ -49,10 +53,15 @@ def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) 
 def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
     """Return labels, and scores in their own units."""
     labels = _binary("y_true", y_true, beside=("y_score", y_score))
+    return labels, scores_beside(y_true, labels, y_score)
+
+
+def scores_beside(y_true: Numbers, labels: BoolArray, y_score: Numbers) -> FloatArray:
+    """Return scores, in their own units, that stand beside labels, here as given and as they are."""
     scores = _finite("y_score", y_score)
     _same_length("y_true", labels, "y_score", scores)
     same_index("y_true", y_true, "y_score", y_score)
-    return labels, scores
+    return scores
 
 
 def scaled(scores: FloatArray) -> FloatArray:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core.registry import separated
+from dqeval.core.times import parse_times
 from dqeval.core.types import BoolArray, FloatArray, Series
 from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
-from dqeval.datasets.columns import NUMBERED_VALUE, find_roles, with_roles
-from dqeval.datasets.files import Columns, column_names, read_with_times
+from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, Roles, find_roles, with_roles
+from dqeval.datasets.files import IGNORED_NAMES, VALUE_NAMES, Columns, Watch, column_names, read_with_times
 from dqeval.datasets.formats import series_format, stem
 from dqeval.datasets.guard import shortened
 
@@ -30,6 +32,12 @@ _NUMERIC = "biuf"
 
 def _header(path: Path) -> list[str]:
     return [name.lower() for name in column_names(path)]
+
+
+def _has_scores(names: Sequence[str]) -> bool:
+    """Tell whether columns are a value and scores beside it: several columns of values are not called so."""
+    others = [name for name in names if name not in (*VALUE_NAMES, *IGNORED_NAMES, *LABEL_NAMES)]
+    return not set(VALUE_NAMES).isdisjoint(names) and any(not NUMBERED_VALUE.fullmatch(name) for name in others)
 
 
 @series_format(
@@ -108,12 +116,16 @@ def _numbers(words: list[str]) -> FloatArray:
         raise ValueError(f"there must be numbers, separated by blanks or lines: {said}") from None
 
 
+def _is_tsb_ad(names: list[str]) -> bool:
+    # Label is last; what dqeval detect writes has scores after it, and is a table.
+    return names[-1:] == ["label"] and not _has_scores(names)
+
+
 @series_format(
     label="TSB-AD",
     example="094_WSD_id_66_WebService_tr_3309_1st_3914.csv, columns Data and Label",
     endings=CSV,
-    # Label is last; what dqeval detect writes has scores after it, and is a table.
-    recognises=lambda path: bool(TSB_AD_NAME.search(stem(path))) and _header(path)[-1:] == ["label"],
+    recognises=lambda path: bool(TSB_AD_NAME.search(stem(path))) and _is_tsb_ad(_header(path)),
 )
 def tsb_ad(path: Path, name: str) -> Series:
     """Columns of values, then Label; the name ends with the end of the training part and the first anomaly."""
@@ -123,7 +135,7 @@ def tsb_ad(path: Path, name: str) -> Series:
 
 def _is_timeeval(path: Path) -> bool:
     names = _header(path)
-    return len(names) > 2 and (names[0], names[-1]) == ("timestamp", "is_anomaly")
+    return len(names) > 2 and (names[0], names[-1]) == ("timestamp", "is_anomaly") and not _has_scores(names)
 
 
 @series_format(
@@ -149,26 +161,31 @@ def nab(path: Path, name: str) -> Series:
     columns, times = read_with_times(path)
     if times is None or list(columns) != ["value"]:
         raise ValueError(f"the columns must be timestamp and value: got {', '.join(columns)}")
-    moments = np.array([_moment(time) for time in times])
+    moments = _moments(times)
     labels = np.zeros(len(moments), dtype=np.bool_)
     for start, stop in _nab_windows(path.resolve()):
-        inside = (_moment(start) <= moments) & (moments <= _moment(stop))
+        first, last = (_moment(str(time)) for time in (start, stop))
+        inside = (first <= moments) & (moments <= last)
         if not inside.any():
             raise ValueError(
                 f"{NAB_WINDOWS} has an anomaly from {start} to {stop}: that cannot be in points from {times[0]} to "
                 f"{times[-1]}"
             )
         labels |= inside
-    return Series(name, labels, {}, columns["value"], timestamps=times)
+    return Series(name, labels, {}, columns["value"], timestamps=moments)
+
+
+def _moments(times: NDArray[Any]) -> NDArray[Any]:
+    """Return times as moments, in universal time if they have a zone: all together if they can be, or each alone."""
+    found = parse_times(times)
+    return found if found.dtype.kind == "M" else np.array([_moment(str(time)) for time in times])
 
 
 def _moment(text: str) -> np.datetime64:
-    """Return a time; one with a zone in universal time."""
-    try:
-        time = datetime.fromisoformat(text)
-        return np.datetime64(time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time, "us")
-    except (ValueError, TypeError, OverflowError):
-        raise ValueError(f"{shortened(str(text), _LONGEST)} is not a time, such as 2014-04-01 14:30:00") from None
+    (found,) = parse_times(np.array([text]))
+    if not isinstance(found, np.datetime64):
+        raise ValueError(f"{shortened(text, _LONGEST)} is not a time, such as 2014-04-01 14:30:00")
+    return found
 
 
 def _nab_windows(path: Path) -> list[tuple[str, str]]:
@@ -222,12 +239,30 @@ def pack(path: Path, name: str) -> Series:
 )
 def table(path: Path, name: str, *, label: str | None = None, value: str | None = None) -> Series:
     """Named columns: label, value (or value_0, value_1, …), timestamp, and any other one a detector's scores."""
-    columns, times = read_with_times(path)
-    roles = find_roles(columns, label=label, value=value, need_scores=False)
+    return read_table(path, name, label=label, value=value, need_scores=False)[0]
+
+
+def read_table(
+    path: Path,
+    name: str,
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    need_scores: bool = True,
+    watch: Watch = lambda stream: stream,
+) -> tuple[Series, Roles]:
+    """Return the series in a table, and which of its columns is which: see `read_columns`.
+
+    Columns of scores may also be given together, separated by commas. A watch sees what is read of a text file.
+    """
+    columns, times = read_with_times(path, watch=watch)
+    named = None if scores is None else separated(scores, columns)
+    roles = find_roles(columns, label=label, value=value, scores=named, need_scores=need_scores)
     series = with_roles(columns, roles, name=name, times=times)
     several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
     values = np.column_stack(several) if several and series.values is None else series.values
-    return replace(series, values=values, train_stop=_train_stop(name, series.labels))
+    return replace(series, values=values, train_stop=_train_stop(name, series.labels)), roles
 
 
 def _beside_label(columns: Columns, times: NDArray[Any] | None, name: str) -> Series:

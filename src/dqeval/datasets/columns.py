@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from dqeval.core import validate
+from dqeval.core.times import parse_times
 from dqeval.core.types import Series
 from dqeval.datasets.files import (
     TIME_NAMES,
@@ -36,10 +37,6 @@ class Roles:
     label: str
     value: str | None
     scores: tuple[str, ...]
-
-
-# A series, its columns by name, or the file they are in.
-Data = Series | Mapping[str, Any] | str | Path
 
 
 def read_columns(
@@ -80,17 +77,6 @@ def read_columns(
         return with_roles(columns, roles, name=path.name.partition(".")[0] or path.name, times=times)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
-
-
-def as_series(data: Data, *, name: str = "series") -> Series:
-    """Return a series: as it is, from columns in memory, or from a file."""
-    if isinstance(data, Series):
-        return data
-    if isinstance(data, (str, Path)):
-        return read_columns(data)
-    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
-        raise ValueError(f"data must be a Series, columns by name, or a file: got {type(data).__name__}")
-    return series_of(data, name=name)
 
 
 def series_of(
@@ -142,7 +128,7 @@ def _times_of_index(columns: Any) -> Times | None:
     """Return the index of a DataFrame, if it holds timestamps: by what it is, or by its name."""
     index = getattr(columns, "index", None)
     if getattr(index, "tz", None) is not None:
-        return np.array([time.isoformat() for time in cast(Any, index)])
+        index = cast(Any, index).tz_convert(None)  # to universal time
     times = np.asarray(getattr(index, "values", 0))
     named = str(getattr(index, "name", "")).lower() in TIME_NAMES
     return times if times.ndim == 1 and (times.dtype.kind == "M" or named) else None
@@ -161,7 +147,7 @@ def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None
         labels,
         detectors,
         None if roles.value is None else columns[roles.value],
-        timestamps=times,
+        timestamps=None if times is None else parse_times(times),
     )
 
 
@@ -190,7 +176,10 @@ def find_roles(
     if label in detectors:
         raise ValueError(f"{label} holds the labels: it cannot be a column of scores too")
     if need_scores and not detectors:
-        raise ValueError("no column of scores: beside the labels there must be one numeric column per detector")
+        raise validate.NoScoresError(
+            "no column of scores: beside the labels there must be one numeric column per detector; "
+            "`dqeval detect` makes some"
+        )
     return Roles(label, value, tuple(detectors))
 
 

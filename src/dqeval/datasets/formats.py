@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import numpy as np
 
 from dqeval.core.near import find_period
 from dqeval.core.registry import Registry
-from dqeval.core.types import BoolArray, FloatArray, Series
-from dqeval.datasets.files import UNREADABLE, some_names
+from dqeval.core.times import parse_times
+from dqeval.core.types import FloatArray, Series
+from dqeval.core.validate import NoScoresError
+from dqeval.datasets.files import UNREADABLE, name_of, some_names
 from dqeval.datasets.guard import NO_MEMORY
 from dqeval.render.tables import one_line
 
@@ -167,12 +170,28 @@ class Source:
 
     def read(self, **columns: str) -> Series:
         """Read the series, from columns that may be named if it is a table; an error says which file it is about."""
-        try:
-            return _checked(FORMATS[self.format].reads(self.path, self.name, **columns))
-        except UNREADABLE as error:
-            raise ValueError(f"{self.path}: {error}") from None
-        except MemoryError:
-            raise ValueError(f"{self.path}: {NO_MEMORY}") from None
+        with about(self.path):
+            return _with_period(_with_flags(self.read_unlabelled(**columns)))
+
+    def read_unlabelled(self, **columns: str) -> Series:
+        """Read the series, whatever its labels are: that they are 0 and 1 is left to the caller, and so is the period.
+
+        Errors do not name the file.
+        """
+        return well_formed(FORMATS[self.format].reads(self.path, self.name, **columns))
+
+
+@contextmanager
+def about(path: Path) -> Iterator[None]:
+    """Have errors say which file they are about."""
+    try:
+        yield
+    except NoScoresError as error:
+        raise NoScoresError(f"{name_of(path)}: {error}") from None
+    except UNREADABLE as error:
+        raise ValueError(f"{name_of(path)}: {error}") from None
+    except MemoryError:
+        raise ValueError(f"{name_of(path)}: {NO_MEMORY}") from None
 
 
 def sources(path: str | Path, format: str = "auto") -> Iterator[Source]:
@@ -236,31 +255,37 @@ def _some(found: Sequence[Source]) -> str:
     return ", ".join([source.name for source in found[:_MOST]] + ["…"] * (len(found) > _MOST))
 
 
-def _checked(series: Series) -> Series:
-    """Return the series with what all formats have in common: shapes and labels checked, and the period."""
-    labels, values = _binary(np.asarray(series.labels)), series.values
+def well_formed(series: Series) -> Series:
+    """Return a series with what all formats have in common checked: shapes, timestamps, the end of training."""
+    labels, values, times = _label_column(np.asarray(series.labels)), series.values, series.timestamps
     if values is not None:
         values = _as_columns(np.asarray(values))
         if len(values) != len(labels):
             raise ValueError(f"there must be a label for each point: got {len(labels):,} for {len(values):,} points")
-    if series.timestamps is not None and np.shape(series.timestamps) != labels.shape:
-        shape = np.shape(series.timestamps)
+    if times is not None and np.shape(times) != labels.shape:
+        shape = np.shape(times)
         raise ValueError(f"there must be a timestamp for each of {len(labels):,} points: their shape is {shape}")
     if series.train_stop is not None and not 0 < series.train_stop < len(labels):
         raise ValueError(f"the training part must end inside: at {series.train_stop:,} of {len(labels):,} points")
-    return replace(series, labels=labels, values=values, period=_period(values))
+    return replace(series, labels=labels, values=values, timestamps=None if times is None else parse_times(times))
 
 
-def _binary(labels: np.ndarray) -> BoolArray:
+def _label_column(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind not in "biuf":
         raise ValueError(f"the labels must be 0 and 1: their dtype is {labels.dtype}")
     if labels.ndim != 1 or not len(labels):
         raise ValueError(f"the labels must be one column of at least one point: their shape is {labels.shape}")
+    return labels
+
+
+def _with_flags(series: Series) -> Series:
+    """Return a series with labels of true and false, which they must be."""
+    labels = series.labels
     bad = (labels != 0) & (labels != 1)
     if bad.any():
         at = int(np.argmax(bad))
         raise ValueError(f"the labels must be 0 and 1: that of point {at:,}, counted from 0, is {labels[at]}")
-    return labels.astype(np.bool_)
+    return replace(series, labels=labels.astype(np.bool_))
 
 
 def _as_columns(values: np.ndarray) -> FloatArray:
@@ -273,7 +298,9 @@ def _as_columns(values: np.ndarray) -> FloatArray:
         return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _period(values: FloatArray | None) -> int | None:
+def _with_period(series: Series) -> Series:
+    """Return a series with the period of its values, if they are one column of finite numbers."""
+    values = series.values
     if values is None or values.ndim > 1 or not np.isfinite(values).all():
-        return None
-    return find_period(values)
+        return series
+    return replace(series, period=find_period(values))

@@ -13,7 +13,7 @@ from dqeval import metrics
 from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import evaluate
 from dqeval.core import validate
-from dqeval.core.prepared import Scored
+from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import experiment
 from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, DQEResult, FloatArray, Series
 from dqeval.datasets import synthetic
@@ -268,7 +268,7 @@ def draw_curves(answers: Sequence[Answer]) -> Figure:
     """Draw the ROC and the precision-recall curve of each algorithm, and on them what the effective thresholds give."""
     figure, rows = score_plots.grid(2, len(answers), width=2.8 * len(answers), height=5.4)
     for column, each in zip(rows.T, answers, strict=True):
-        scored = Scored(each.labels, raw=each.scores)
+        scored = Scored(Labelled(each.labels), each.scores)
         hits, detected = scored.distinct.hits, scored.distinct.detected
         recall, alarms = hits / hits[-1], (detected - hits) / (len(each.labels) - hits[-1])
         precision = hits / detected

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core.partition import cut
 from dqeval.core.prepared import Match, harmonic, parts_of
 from dqeval.core.registry import metric
 from dqeval.core.types import Numbers, PrecisionRecall
@@ -16,7 +15,7 @@ def _affiliation(match: Match) -> PrecisionRecall:
     if not len(match.found):
         return harmonic(0.0, 0.0)
     events, found = match.labelled.events, match.found
-    zones = match.labelled.once("zones", lambda: cut(events, near=0.0))
+    zones = match.labelled.regions(0.0)
     precision, recall = np.empty(len(events)), np.empty(len(events))
     ranges.affiliation(
         events.starts, events.stops, zones.left, zones.right, found.starts, found.stops, precision, recall

@@ -11,7 +11,7 @@ import numpy as np
 from dqeval.core import thresholds as levelling
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.near import near_range
+from dqeval.core.near import resolve
 from dqeval.core.partition import cut
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import FromNear, metric
@@ -22,7 +22,7 @@ from dqeval.kernels import dqe as kernel
 
 
 def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:
-    return result_of(_levels(scored.scores, cut(scored.events, near), thresholds), thresholds)
+    return result_of(_levels(scored.scores, scored.labelled.regions(near), thresholds), thresholds)
 
 
 @metric(
@@ -136,7 +136,8 @@ def levels_of_scores(
     """Validate labels and scores, and return the threshold levels of each event's region."""
     count = validate.thresholds(thresholds)
     labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
-    regions = cut(find_events(labels), near_range(y_true, labels, near=near, period=period, values=values))
+    found = resolve(y_true, labels, near=near, period=period, values=values)
+    regions = cut(find_events(labels), found.points)
     validate.defined(regions.events, undefined)
     return _levels(scores, regions, count)
 
@@ -151,7 +152,8 @@ def levels_of_detections(
 ) -> Levels:
     """Validate labels and detections, and return the threshold levels of each event's region."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
-    regions = cut(find_events(labels), near_range(y_true, labels, near=near, period=period, values=values))
+    found = resolve(y_true, labels, near=near, period=period, values=values)
+    regions = cut(find_events(labels), found.points)
     validate.defined(regions.events, undefined)
     return levelling.detected(detections, regions)
 

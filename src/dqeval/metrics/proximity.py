@@ -33,7 +33,7 @@ def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
     levels = np.searchsorted(ascending, scored.scores, side="right").astype(np.intc)
-    precision, recall = _curve(scored, levels, thresholds, early, late)
+    precision, recall = _curve(scored.labelled, levels, thresholds, early, late)
     at = np.searchsorted(ascending, chosen, side="left")
     return _area(precision[at], recall[at])
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.score import Progress
 from dqeval.bench.jobs import DETECT, EVALUATE
 from dqeval.bench.kept import kept
 from dqeval.bench.plan import Plan
@@ -20,6 +19,7 @@ from dqeval.bench.ranking import Ranking, rank_store
 from dqeval.bench.statistics import LEVEL, Standing
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of
+from dqeval.core.types import Progress
 from dqeval.render.blocks import (
     NONE,
     Block,

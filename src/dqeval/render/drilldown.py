@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from dqeval.analysis.compare import compare
-from dqeval.analysis.score import Progress
+from dqeval.analysis.compare import comparison_of
 from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
 from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.ranking import cube_of
 from dqeval.bench.statistics import agreement_of
-from dqeval.core.types import FloatArray, Series
+from dqeval.core.types import FloatArray, Progress
+from dqeval.datasets.door import prepare
 from dqeval.render.blocks import NONE
 from dqeval.render.series_page import missing_bokeh, page
 from dqeval.render.tables import best_of, in_words
@@ -164,15 +164,8 @@ def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, fo
         raise ValueError(
             "its scores are not kept any more: the data or the version of dqeval has changed, or a file is damaged"
         )
-    drawn = _drawn(series, scores)
-    period = None if plan.near is not None else plan.period or series.period
-    return page(drawn, compare(drawn, near=plan.near, period=period), back=back)
-
-
-def _drawn(series: Series, scores: Mapping[str, FloatArray]) -> Series:
-    """Return a series as the explorer draws it: with values of one column, or none."""
-    one_column = series.values is not None and series.values.ndim == 1
-    return replace(series, scores=scores, values=series.values if one_column else None)
+    prepared = prepare(replace(series, scores=scores), near=plan.near, period=plan.period)
+    return page(prepared, comparison_of(prepared), back=back)
 
 
 def _folder_of(series: PlannedSeries | None) -> list[str]:

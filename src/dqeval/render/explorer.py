@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.core.types import FloatArray, Series
+from dqeval.core.prepared import Prepared
+from dqeval.core.types import FloatArray
 from dqeval.render.drawing import COLOURS
 
 # Okabe and Ito's colours, but for the blue, green and red of the parts.
@@ -24,21 +25,21 @@ def colours_of(detectors: Iterable[str]) -> dict[str, str]:
     return dict(zip(detectors, cycle(DETECTOR_COLOURS), strict=False))
 
 
-def time_item(series: Series) -> dict[str, Any]:
+def time_item(prepared: Prepared) -> dict[str, Any]:
     """Return the plots over time, the series above the scores, as Bokeh embeds them."""
     from bokeh.embed import json_item
     from bokeh.layouts import column
     from bokeh.models import CustomJS, Range1d
 
-    length = len(series.labels)
+    length = len(prepared.labelled.labels)
     x_range = Range1d(start=0, end=length, bounds=(0, length), min_interval=min(8, length), name="view")
     view_changed = CustomJS(code="window.dqevalReport?.viewChanged()")
     x_range.js_on_change("start", view_changed)
     x_range.js_on_change("end", view_changed)
-    scores = _scores_figure(series, x_range)
-    if series.values is None:
+    scores = _scores_figure(prepared.scores, x_range)
+    if prepared.line is None:
         return dict(json_item(scores))
-    both = column(_values_figure(series.values, x_range), scores, sizing_mode="stretch_width")
+    both = column(_values_figure(prepared.line, x_range), scores, sizing_mode="stretch_width")
     return dict(json_item(both))
 
 
@@ -76,7 +77,7 @@ def _values_figure(values: FloatArray, x_range: Any) -> Any:
     return figure
 
 
-def _scores_figure(series: Series, x_range: Any) -> Any:
+def _scores_figure(detectors: Iterable[str], x_range: Any) -> Any:
     from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Span
 
     figure = _figure("scores", height=240, x_range=x_range, y_range=(STRIP[0] - 0.03, 1.04), tools="")
@@ -86,7 +87,7 @@ def _scores_figure(series: Series, x_range: Any) -> Any:
     figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
     _add_regions(figure, "scores")
     lines = []
-    for i, colour in enumerate(colours_of(series.scores).values()):
+    for i, colour in enumerate(colours_of(detectors).values()):
         line = _add_line(figure, f"scores-{i}")
         line.glyph.line_color = colour
         line.visible = i == 0

@@ -14,9 +14,9 @@ import numpy as np
 
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score import dqe_of, panels
-from dqeval.core import validate
-from dqeval.core.partition import partition
-from dqeval.core.types import DQEResult, FloatArray, Partition, Series
+from dqeval.core.prepared import Prepared
+from dqeval.core.types import DQEResult, FloatArray
+from dqeval.datasets.door import Data, prepare
 from dqeval.render import drawing
 from dqeval.render.tables import counted, printable
 from dqeval.support.writing import whole
@@ -55,14 +55,14 @@ _MOST_EVENTS_AS_SHAPES = 10
 
 
 def draw(
-    series: Series, path: str | PathLike[str], *, near: float | None = None, period: float | None = None
+    data: Data | Prepared, path: str | PathLike[str], *, near: float | None = None, period: float | None = None
 ) -> dict[str, Evaluation]:
     """Draw a series and the scores of its detectors into a file, for a paper.
 
     Parameters
     ----------
-    series : Series
-        Without values, the labels are drawn as a strip.
+    data : Series, mapping of str to array-like, str or Path
+        See `compare`. Without values, or with several columns of them, the labels are drawn as a strip.
     path : path-like
         Where to write; the ending tells the kind of file: png, svg or pdf.
     near, period : float, optional
@@ -88,13 +88,10 @@ def draw(
     """
     ending(path)  # raises before any work if there is no such kind of file
     drawing.require_matplotlib()
-    if not series.scores:
-        raise ValueError("there are no scores of a detector to draw")
-    found = panels(series, metrics=["dqe"], near=near, period=period)
+    prepared = prepare(data, near=near, period=period)
+    found = {name: panel for name, _, panel in panels(prepared, metrics=["dqe"])}
     found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
-    results = {name: dqe_of(panel) for name, panel in found.items()}
-    regions = partition(series.labels, near=next(iter(results.values())).near)
-    save(lambda: _figure(series, regions, results), path)
+    save(lambda: _figure(prepared, {name: dqe_of(panel) for name, panel in found.items()}), path)
     return found
 
 
@@ -121,21 +118,21 @@ def ending(path: str | PathLike[str]) -> str:
     return kind
 
 
-def _figure(series: Series, regions: Partition, results: dict[str, DQEResult]) -> Figure:
+def _figure(prepared: Prepared, results: dict[str, DQEResult]) -> Figure:
     from matplotlib.figure import Figure
 
-    heights = [_STRIP_HEIGHT if series.values is None else _SERIES_HEIGHT] + [_DETECTOR_HEIGHT] * len(results)
+    heights = [_STRIP_HEIGHT if prepared.line is None else _SERIES_HEIGHT] + [_DETECTOR_HEIGHT] * len(results)
     figure = Figure(figsize=(_WIDTH, sum(heights) + _TITLE_HEIGHT * len(heights) + _AXIS_HEIGHT), layout="constrained")
     rows = figure.subplots(len(heights), 2, squeeze=False, width_ratios=(5, 2), height_ratios=heights)
-    cuts = np.array([astuple(region) for region in regions.regions], dtype=float)
+    cuts = np.array([astuple(region) for region in prepared.regions.regions], dtype=float)
     for time_axes, _ in rows:
         drawing.tint_regions(time_axes, cuts)
-        time_axes.set_xlim(0, len(series.labels))
+        time_axes.set_xlim(0, len(prepared.labelled.labels))
         time_axes.xaxis.set_major_formatter("{x:,.0f}")
-    _draw_series(rows[0][0], series, regions, cuts)
+    _draw_series(rows[0][0], prepared, cuts)
     _draw_legend(rows[0][1], results)
     for (time_axes, curve_axes), (name, result) in zip(rows[1:], results.items(), strict=True):
-        _draw_detector(time_axes, curve_axes, name, series.scores[name], result)
+        _draw_detector(time_axes, curve_axes, name, prepared.scored(name).scores, result)
     for axes in rows.flat:
         if len(cuts) > _MOST_EVENTS_AS_SHAPES:
             axes.set_rasterization_zorder(0)
@@ -147,17 +144,18 @@ def _figure(series: Series, regions: Partition, results: dict[str, DQEResult]) -
     return figure
 
 
-def _draw_series(axes: Axes, series: Series, regions: Partition, cuts: FloatArray) -> None:
-    name = shortened(series.name, _LONGEST_SERIES_NAME)
-    size = f"{counted(len(series.labels), 'point')}, {counted(len(cuts), 'event')}, near {regions.near:g}"
+def _draw_series(axes: Axes, prepared: Prepared, cuts: FloatArray) -> None:
+    name, values = shortened(prepared.name, _LONGEST_SERIES_NAME), prepared.line
+    points, events = counted(len(prepared.labelled.labels), "point"), counted(len(cuts), "event")
+    size = f"{points}, {events}, near {prepared.near.points:g}"
     _title(axes, f"{name}: {size}", loc="left")
-    if series.values is None:
+    if values is None:
         drawing.mark_events(axes, cuts, height=1.0)
         axes.set(yticks=(), ylabel="label")
     else:
         drawing.mark_events(axes, cuts, height=0.06)
-        unit = _unit(series.values)
-        _draw_line(axes, series.values / unit)
+        unit = _unit(values)
+        _draw_line(axes, values / unit)
         axes.set_ylabel("value" if unit == 1 else f"value / {unit:g}")
         axes.margins(y=0.1)
         axes.locator_params(axis="y", nbins=3)
@@ -177,7 +175,7 @@ def _draw_legend(axes: Axes, results: dict[str, DQEResult]) -> None:
 
 
 def _draw_detector(time_axes: Axes, curve_axes: Axes, name: str, scores: FloatArray, result: DQEResult) -> None:
-    _draw_line(time_axes, validate.scaled(np.asarray(scores, dtype=float)))
+    _draw_line(time_axes, scores)
     time_axes.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1), ylabel="scaled score")
     drawing.draw_curve(curve_axes, result.curve)
     _title(time_axes, shortened(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")

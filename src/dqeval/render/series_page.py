@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.compare import Comparison, compare
+from dqeval.analysis.compare import Comparison, comparison_of
 from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
-from dqeval.analysis.score import Progress, dqe_of
+from dqeval.analysis.score import dqe_of
 from dqeval.core import thresholds, validate
-from dqeval.core.partition import partition
-from dqeval.core.prepared import scored_as_given
-from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Partition, Series
-from dqeval.datasets.columns import Data, as_series
+from dqeval.core.prepared import Prepared
+from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
+from dqeval.datasets.door import Data, prepare
 from dqeval.render.drawing import COLOURS
 from dqeval.render.html import filled
 from dqeval.render.tables import Table, counted, printable
@@ -30,7 +29,7 @@ _HUGE = float(np.finfo(np.float32).max)  # what lies beyond is drawn there
 
 
 def report(
-    data: Data,
+    data: Data | Prepared,
     path: str | Path,
     *,
     near: float | None = None,
@@ -49,8 +48,8 @@ def report(
     near : float, optional
         How many points before and after an event a detection still is a near miss; 0 for none.
     period : float, optional
-        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, the period is
-        estimated from the series' values.
+        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
+        period that the series has, or that is estimated from its values.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 
@@ -66,13 +65,13 @@ def report(
     'sharp'
     """
     place = validate.path("path", path)
-    series = as_series(data, name=place.stem)
-    comparison = compare(series, near=near, period=period, progress=progress)
-    write_text(place, page(series, comparison))
+    prepared = prepare(data, near=near, period=period, name=place.stem)
+    comparison = comparison_of(prepared, progress=progress)
+    write_text(place, page(prepared, comparison))
     return comparison
 
 
-def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
+def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
     """Return the HTML of the report; with a link back, if it is one of many."""
     try:
         from bokeh.resources import INLINE
@@ -83,14 +82,15 @@ def page(series: Series, comparison: Comparison, *, back: str = "") -> str:
     return filled(
         "series_page.html",
         back=back,
-        title=series.name,
+        title=prepared.name,
         verdict=comparison.verdict,
+        warnings=comparison.warnings,
         summary=_summary(comparison),
         panel=comparison.panel_table(),
         detectors=colours_of(comparison.panels),
         colours=COLOURS,
-        footer=_footer(series, comparison),
-        data=_data(series, comparison),
+        footer=_footer(prepared, comparison),
+        data=_data(prepared, comparison),
         bokeh="\n".join(INLINE.clone(components=["bokeh"]).js_raw),
     )
 
@@ -111,48 +111,47 @@ def _summary(comparison: Comparison) -> Table:
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
-def _footer(series: Series, comparison: Comparison) -> str:
+def _footer(prepared: Prepared, comparison: Comparison) -> str:
     from importlib.metadata import version
 
-    size = f"{counted(len(series.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
+    size = f"{counted(len(prepared.labelled.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
     made = f"{size}; {comparison.near}; {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
     return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
 
 
-def _data(series: Series, comparison: Comparison) -> dict[str, Any]:
+def _data(prepared: Prepared, comparison: Comparison) -> dict[str, Any]:
     """Return all that series_page.js needs, ready for JSON."""
     from dqeval.render.explorer import curve_item, time_item
 
-    near = comparison.panels[comparison.best].near
-    regions = partition(series.labels, near=near)
     return {
-        "length": len(series.labels),
-        "near": near,
-        "events": [astuple(region) for region in regions.regions],
-        "times": _times(series, regions),
+        "length": len(prepared.labelled.labels),
+        "near": prepared.near.points,
+        "events": [astuple(region) for region in prepared.regions.regions],
+        "times": _times(prepared),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
         "colours": COLOURS,
-        "values": None if series.values is None else _packed(np.clip(series.values, -_HUGE, _HUGE), "<f4"),
-        "detectors": [_detector(series, found) for found in comparison.explanations.values()],
-        "timePlots": time_item(series),
+        "values": None if prepared.line is None else _packed(np.clip(prepared.line, -_HUGE, _HUGE), "<f4"),
+        "detectors": [_detector(prepared, found) for found in comparison.explanations.values()],
+        "timePlots": time_item(prepared),
         "curvePlot": curve_item(),
     }
 
 
-def _times(series: Series, regions: Partition) -> list[str] | None:
+def _times(prepared: Prepared) -> list[str] | None:
     """Return from when to when each event lasts, if that is known."""
-    if series.timestamps is None:
+    times, events = prepared.series.timestamps, prepared.labelled.events
+    if times is None:
         return None
-    times = series.timestamps
-    if times.dtype.kind == "M":  # with no more digits than there are
-        times = np.datetime_as_string(times, unit="auto")
-    return [f"{times[start]} – {times[stop - 1]}" for start, stop in regions.events]
+    ends = np.stack([times[events.starts], times[events.stops - 1]])
+    if ends.dtype.kind == "M":  # with no more digits than there are
+        ends = np.datetime_as_string(ends, unit="auto")
+    return [f"{start} – {stop}" for start, stop in ends.T]
 
 
-def _detector(series: Series, explanation: Explanation) -> dict[str, Any]:
-    labels, raw = validate.labels_and_raw_scores(series.labels, series.scores[explanation.name])
-    scores = scored_as_given(labels, raw).scores
-    levels = thresholds.sampled(scores, partition(labels, near=explanation.result.near), THRESHOLDS).of_point
+def _detector(prepared: Prepared, explanation: Explanation) -> dict[str, Any]:
+    scored = prepared.scored(explanation.name)
+    raw, scores = scored.raw, scored.scores
+    levels = thresholds.sampled(scores, prepared.regions, THRESHOLDS).of_point
     curve = explanation.result.curve
     return {
         "name": printable(explanation.name),

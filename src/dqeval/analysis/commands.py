@@ -1,0 +1,119 @@
+"""The commands that compute numbers, each in a line: what it takes, works on, and gives."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dqeval.analysis.check import Checked, findings_in, misread_scores, misread_times
+from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.explain import explanation_of
+from dqeval.analysis.result import Result
+from dqeval.analysis.score import score
+from dqeval.analysis.several import Explanations, Several
+from dqeval.core.prepared import Prepared
+from dqeval.core.types import Progress, Series
+from dqeval.core.validate import UndefinedError
+from dqeval.datasets.door import prepare
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that computes numbers, which can be made again from a receipt.
+
+    Attributes
+    ----------
+    parameters : mapping of str to callable
+        The parameters that a receipt holds, each with what tells whether a value is valid.
+    subject : callable
+        A series and the parameters to what the command works on: see `prepared_subject`.
+    work : callable
+        What it works on, of one or several series one after the other, parameters and progress to a result.
+    """
+
+    parameters: Mapping[str, Callable[[Any], bool]]
+    subject: Callable[[Series, Parameters], Any]
+    work: Callable[[Iterable[Any], Parameters, Progress | None], Result]
+
+
+def prepared_subject(series: Series, parameters: Parameters) -> Prepared:
+    """Return a series that is checked, with scores, and with the near range that the parameters tell of."""
+    found = prepare(series, near=parameters["near"], period=parameters["period"])
+    found.require_scores()
+    return found
+
+
+def _scored(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
+    options = {name: value for name, value in parameters.items() if name not in ("near", "period")}
+    return score(series, **options, progress=progress)
+
+
+def _of_each(work: Callable[[Any, Progress | None], Result]) -> Callable[..., Result]:
+    """Return work on several series from that on one: those without an anomaly are left out, if others have some."""
+
+    def work_on_all(series: Iterable[Any], parameters: Parameters, progress: Progress | None) -> Result:
+        found: list[tuple[str, Result]] = []
+        undefined: dict[str, UndefinedError] = {}
+        for one in series:
+            try:
+                found.append((one.name, work(one, progress)))
+            except UndefinedError as error:
+                undefined[one.name] = UndefinedError(f"{one.name}: {error}")
+            except ValueError as error:
+                raise type(error)(f"{one.name}: {error}") from error
+        if not found:
+            raise next(iter(undefined.values()))
+        return found[0][1] if len(found) == 1 and not undefined else Several(tuple(found), tuple(undefined))
+
+    return work_on_all
+
+
+def _compared(prepared: Prepared, progress: Progress | None) -> Result:
+    return comparison_of(prepared, progress=progress)
+
+
+def _explained(prepared: Prepared, progress: Progress | None) -> Result:
+    prepared.require_event()
+    items, findings = [], misread_times(prepared.series)
+    for done, name in enumerate(prepared.scores, start=1):
+        scored = prepared.scored(name)
+        items.append(explanation_of(scored, prepared.near.points, name=name))
+        findings += misread_scores(name, scored)
+        if progress is not None:
+            progress(done, len(prepared.scores))
+    return Explanations(tuple(items), prepared.name, tuple(findings))
+
+
+def _checked(series: Series, progress: Progress | None) -> Result:
+    return Checked(series.name, tuple(findings_in(series)))
+
+
+def is_list_of_text(value: Any) -> bool:
+    """Tell whether this is a list of texts."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_number_or_none(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and abs(value) <= sys.float_info.max)
+
+
+_NEAR = {"near": _is_number_or_none, "period": _is_number_or_none}
+COMMANDS = {
+    "score": Command(
+        {
+            "metrics": is_list_of_text,
+            **_NEAR,
+            "thresholds": lambda value: type(value) is int or value == "exact",
+            "per_event": lambda value: isinstance(value, bool),
+        },
+        prepared_subject,
+        _scored,
+    ),
+    "compare": Command(_NEAR, prepared_subject, _of_each(_compared)),
+    "explain": Command(_NEAR, prepared_subject, _of_each(_explained)),
+    "check": Command({}, lambda series, parameters: series, _of_each(_checked)),
+}

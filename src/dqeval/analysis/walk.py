@@ -1,0 +1,108 @@
+"""From files to what a command works on, series after series: each is read once and checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from dqeval.core.types import Progress, Series
+from dqeval.core.validate import NoScoresError
+from dqeval.datasets.door import TABLE, Entry, Opened
+from dqeval.datasets.formats import FORMATS
+
+Subject = TypeVar("Subject")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit(Generic[Subject]):
+    """A series that was read: where from, its place among all of them, and what the command works on."""
+
+    opened: Opened
+    place: int
+    subject: Subject
+
+
+class Walk(Generic[Subject]):
+    """The series of some files, one after the other; those that cannot be used are named, and the others go on.
+
+    Parameters
+    ----------
+    found : sequence of Entry
+    names : sequence of str
+        What to call them.
+    subject : callable
+        Series to what the command works on; its errors do not name the series.
+    progress : callable, optional
+        All series count the same, and reading one as much as the work on it.
+
+    Attributes
+    ----------
+    errors : list of Exception
+        What is wrong with the series that cannot be used.
+    without_scores : list of str
+        The series in folders and packs, not named by themselves, that have no scores, where the command needs some: a
+        folder may hold series beside files with their scores.
+
+    Notes
+    -----
+    Where no series can be used at all, the first error is raised.
+    """
+
+    def __init__(
+        self,
+        found: Sequence[Entry],
+        names: Sequence[str],
+        subject: Callable[[Series], Subject],
+        progress: Progress | None = None,
+    ) -> None:
+        self._found, self._names, self._subject = found, names, subject
+        self._progress = progress or (lambda done, total: None)
+        self._read = 0
+        self.errors: list[Exception] = []
+        self.without_scores: list[str] = []
+
+    def __iter__(self) -> Iterator[Visit[Subject]]:
+        unused: list[Exception] = []
+        for place, (entry, name) in enumerate(zip(self._found, self._names, strict=True)):
+            try:
+                visit = self._visit(entry, name, place)
+            except NoScoresError as error:
+                unused.append(error)
+                if entry.in_folder or not entry.alone:
+                    self.without_scores.append(name)
+                else:
+                    self.errors.append(error)
+            except (ValueError, OSError) as error:
+                unused.append(error)
+                self.errors.append(error)
+            else:
+                yield visit
+        if len(unused) == len(self._found):
+            raise (self.errors or unused)[0]
+
+    def _visit(self, entry: Entry, name: str, place: int) -> Visit[Subject]:
+        try:
+            opened = entry.read(name=name, progress=self._reading)
+        finally:
+            self._read += 1
+        try:
+            return Visit(opened, place, self._subject(opened.series))
+        except NoScoresError as error:
+            raise NoScoresError(f"{error}{_advice(entry)}") from None
+        except ValueError as error:
+            raise type(error)(f"{name}: {error}") from error
+
+    def _reading(self, done: int, total: int) -> None:
+        self._progress(2 * self._read * total + done, 2 * len(self._found) * total)
+
+    def working(self, done: int, total: int) -> None:
+        """Say how much of the work on the series that was read last is done."""
+        self._progress((2 * self._read - 1) * total + done, 2 * len(self._found) * total)
+
+
+def _advice(entry: Entry) -> str:
+    """Return what else to do about a file without scores that could be read as a table."""
+    if entry.source.format == TABLE or not FORMATS[TABLE].may_fit(entry.path):
+        return ""
+    return "; if some of its columns are scores, name them with --score"

@@ -1,0 +1,85 @@
+"""Timestamps as they are given, to numbers or moments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core.types import IntArray
+
+Times = NDArray[Any]
+
+_UNITS = (("s", 1_000_000), ("ms", 1_000), ("us", 1))  # with how many microseconds each has, the coarsest first
+
+
+def parse_times(given: Times) -> Times:
+    """Return timestamps as numbers, or as moments in universal time; as they are, where they are neither.
+
+    Parameters
+    ----------
+    given : array, shape (n,)
+        Numbers and moments of NumPy stay as they are. Of text and objects, all must be numbers, or all dates in ISO
+        form, with a time zone or all without.
+
+    Returns
+    -------
+    array, shape (n,)
+        Of numbers, of ``datetime64``, or as given.
+
+    Examples
+    --------
+    >>> parse_times(np.array(["2026-01-01T12:00:00+02:00", "2026-01-01T12:00:01+02:00"]))
+    array(['2026-01-01T10:00:00', '2026-01-01T10:00:01'],
+          dtype='datetime64[s]')
+    >>> parse_times(np.array(["7", "8"])), parse_times(np.array(["1 May", "2 May"]))
+    (array([7, 8]), array(['1 May', '2 May'], dtype='<U5'))
+    """
+    if are_known(given):
+        return given
+    cells = [str(cell).strip() for cell in given]
+    for read in (_numbers, _moments):
+        try:
+            return read(cells)
+        except (ValueError, TypeError, OverflowError):
+            continue
+    return given
+
+
+def are_known(times: Times) -> bool:
+    """Tell whether timestamps are numbers or moments, not text."""
+    return times.dtype.kind in "biufM"
+
+
+def _numbers(cells: Sequence[str]) -> Times:
+    floats = np.array([float(cell) for cell in cells])
+    if not all(cell.lstrip("+-").isdecimal() for cell in cells):
+        return floats
+    try:
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    except OverflowError:
+        return floats
+
+
+def _moments(cells: Sequence[str]) -> Times:
+    dates = [datetime.fromisoformat(cell) for cell in cells]
+    if any(date.tzinfo for date in dates):
+        # Without a zone, a date is no moment: the machine's own zone would be a guess.
+        dates = [_in_universal_time(date) for date in dates]
+    return _coarsest(np.array(dates, dtype="datetime64[us]"))
+
+
+def _in_universal_time(date: datetime) -> datetime:
+    if date.tzinfo is None:
+        raise ValueError("of dates with and without a time zone there is no order")
+    return date.astimezone(UTC).replace(tzinfo=None)
+
+
+def _coarsest(moments: Times) -> Times:
+    """Return moments in the coarsest unit that holds all of them."""
+    ticks: IntArray = moments.astype(np.int64)
+    unit = next(unit for unit, ticks_each in _UNITS if not (ticks % ticks_each).any())
+    return moments.astype(f"datetime64[{unit}]")
