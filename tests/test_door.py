@@ -1,5 +1,6 @@
 """The one door for data: every format through every command, each series read, checked and estimated once."""
 
+import io
 import json
 import shutil
 from collections import Counter
@@ -383,6 +384,35 @@ def test_series_without_an_anomaly_beside_others_that_fail(call, tmp_path):
     write_demo(tmp_path / "demo.csv", length=500)
     done = call("plot", "normal.csv", "demo.csv", "-o", "out")
     assert done.err.endswith("Left out, because no label there is 1: normal.csv.\n")
+
+
+def test_what_a_metric_cannot_be_computed_with_names_the_series_and_the_column(call, tmp_path):
+    write_demo(tmp_path / "demo.csv", length=500)
+    for command in ("score", "compare"):
+        done = call(command, "demo.csv", "--near", "1e300")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert done.err.startswith("dqeval: demo.csv: column sharp: near 1e+300 will not do for ")
+
+
+def test_data_of_no_kind():
+    with pytest.raises(ValueError, match="data must be a Series, columns by name, or a file: got int"):
+        prepare(7)
+
+
+@pytest.mark.parametrize("change", [{"series": 7}, {"format": "none"}, {"format": None}])
+def test_receipts_that_name_no_format_or_series(call, tmp_path, change):
+    path = write_ucr(tmp_path)
+    call("check", path, "--format", "json", "-o", "receipt.json")
+    content = json.loads((tmp_path / "receipt.json").read_text())
+    content["inputs"][0] |= change
+    (tmp_path / "receipt.json").write_text(json.dumps(content))
+    assert "its inputs are not each a file with a name and" in call("verify", "receipt.json", path).err
+
+
+def test_pages_of_standard_input_and_of_a_folder(call, tmp_path, monkeypatch):
+    write_demo(tmp_path / "demo.csv", length=500)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "demo.csv").read_bytes())))
+    assert call("plot", "-", "-o", "out", "--format", "png").err == "dqeval: wrote out/standard_input.png\n"
 
 
 # Warnings

@@ -156,7 +156,7 @@ def _trouble(given: Any) -> str:
     if not isinstance(command, str) or command not in COMMANDS:
         return f"its command is none of {in_words(list(COMMANDS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
-        return "its inputs are not each a file with a name and columns"
+        return "its inputs are not each a file with a name and columns, or a format"
     valid = COMMANDS[command].parameters
     if not isinstance(parameters, dict) or set(parameters) != set(valid):
         return f"its parameters are not those of {command}: {', '.join(valid) or 'none'}"
