@@ -160,7 +160,7 @@ def _highest_peak(x: FloatArray, rank: int = 1) -> _Peak | None:
     if rank == 2 and len(longer):
         highest = _highest(inner, longer)
     lag = int(highest) + _FIRST_LAG + 1
-    return _Peak(lag, float(whole[lag] / whole[0])) if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
+    return _Peak(lag, float(whole[lag])) if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
 
 
 def _highest(heights: FloatArray, peaks: NDArray[np.intp]) -> np.intp:
