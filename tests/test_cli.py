@@ -66,7 +66,7 @@ def test_score(file):
     for part, words in [("capture", "capture"), ("near_miss", "near miss"), ("false_alarm", "false alarm")]:
         expected = [getattr(panel.dqe, part) for panel in panels]
         assert row(done.stdout, words) == pytest.approx(expected, abs=5e-4)
-    notes = f"DQE is over 100 thresholds.\n{MEANING}\nMetrics of detections are at their best threshold.\n"
+    notes = f"DQE is over 100 thresholds.\n{MEANING}\nMetrics of detections are shown at their best threshold.\n"
     assert done.stdout.endswith(notes)
 
 
@@ -190,7 +190,7 @@ def test_what_is_said_below_the_table(call, tmp_path):
     path = tmp_path / "mixed.csv"
     path.write_text("label,mine,alarms\n0,0.5,0\n1,0.7,1\n0,0.1,0\n")
     done = call("score", path, "--near", "1", "--metrics", "vus_pr,range_f1")
-    assert "0/1 detections, with other windows and buffers than the scores: alarms.\n" in done.out
+    assert "0/1 detections, so their windows and buffers differ from those of scores: alarms.\n" in done.out
     path.write_text("label,mine\n1,0.5\n1,0.7\n")
     done = call("score", path, "--near", "1", "--metrics", "auc_roc,auc_pr")
     assert done.code == 0
@@ -404,7 +404,7 @@ def test_check(tmp_path, call, demo_file):
         "warning  value   there are no values to estimate the period from: give a period or a near range",
     ]
     done = call("check", demo_file)
-    assert (done.code, done.out) == (0, "demo.csv: nothing to complain about\n")
+    assert (done.code, done.out) == (0, "demo.csv: no problems found\n")
     receipt = json.loads(call("check", path, "--format", "json").out)
     assert receipt["results"]["findings"][0]["column"] == "mine"
 

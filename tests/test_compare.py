@@ -125,10 +125,10 @@ def test_the_largest_disagreements_of_17_detectors_come_first(many):
 
 
 def test_few_of_many_disagreements_are_shown(many):
-    _, _, listed = str(many).partition("Where the metrics disagree with DQE, by more than noise explains:\n\n")
+    _, _, listed = str(many).partition("Where other metrics disagree with DQE by more than noise:\n\n")
     lines = listed.splitlines()
     assert lines[:5] == [f"- {d.sentence}" for d in many.disagreements[:5]]
-    assert lines[5:] == [f"- and {len(many.disagreements) - 5} more, by less; as JSON, all are there"]
+    assert lines[5:] == [f"- and {len(many.disagreements) - 5} smaller ones; --format json lists them all"]
     assert len(many.numbers()["disagreements"]) == len(many.disagreements)
 
 
@@ -155,7 +155,7 @@ def test_detectors_that_only_other_metrics_tell_apart():
     found = comparison(whole=scores_with(a=(20, 23, 9)), point=scores_with(a=(21, 22, 9)))
     assert found.panels["whole"]["point_f1"] > found.panels["point"]["point_f1"]
     assert found.disagreements == ()
-    assert "No metric puts two detectors in the other order than DQE, by more than noise explains." in str(found)
+    assert "No metric ranks two detectors differently from DQE by more than noise." in str(found)
 
 
 def test_a_metric_that_fails_says_why():
@@ -167,7 +167,7 @@ def test_a_metric_that_fails_says_why():
 def test_chance_of_detections_in_the_verdict():
     found = comparison(alarms=(GOOD > 0).astype(float), one=ONE_EVENT)
     assert "; as many random detections get 0." in found.verdict
-    assert "0/1 detections, with other windows and buffers than the scores: alarms." in str(found)
+    assert "0/1 detections, so their windows and buffers differ from those of scores: alarms." in str(found)
 
 
 def test_page(demo):
@@ -190,7 +190,7 @@ def test_chance_is_the_same_for_all_scores_and_another_for_detections():
     found = comparison(good=GOOD, one=ONE_EVENT, alarms=(GOOD > 0).astype(float))
     assert found.chance["good"] is found.chance["one"]
     assert found.chance["alarms"].mean != found.chance["good"].mean
-    assert "; of 0/1 detections not shown: alarms" in str(found)
+    assert "; not shown for 0/1 detections: alarms" in str(found)
     assert "by chance: as many random detections as alarms has" in str(comparison(alarms=(GOOD > 0).astype(float)))
 
 

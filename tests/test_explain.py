@@ -132,7 +132,7 @@ def sentence(y_true, y_score, near=3.0):
         ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured, at thresholds up to 6, 66% of them; no near miss; one false"),
         (
             [0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0],
-            "Never captured; one near miss, right behind it; no false alarm. Miss",
+            "Never captured; one near miss, right after it; no false alarm. Miss",
         ),
         ([0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0], "one near miss, right before it"),
         ([0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0], "one near miss, 1 point early"),
@@ -165,7 +165,7 @@ def test_a_wide_alarm_is_one_alarm_and_no_near_miss():
     assert event.sentence.endswith("Near misses, the alarm's width among them, cost most (0.18 of DQE).")
     assert (event.near_misses, event.early, event.late, event.beyond) == ((), 12, 40, 0)
     assert found.improvements[0].sentence.startswith(
-        "Begin the alarm at [100, 120) 12 points later and end it 40 points earlier: there DQE goes from "
+        "Begin the alarm at [100, 120) 12 points later and end it 40 points earlier: DQE of this event rises from "
     )
     assert "near miss around" not in str(found)
     row = found.records()[0]
@@ -205,8 +205,8 @@ def test_alarms_are_narrowed_and_others_silenced():
         "Begin the alarm at [100, 120) 10 points later and silence the near miss around [100"
     )
     all_of_it, beyond = wide(100, 190, near=24).improvements
-    assert beyond.sentence.startswith("End the alarm at [100, 120) 46 points earlier: there DQE goes from ")
-    assert all_of_it.sentence.startswith("End the alarm at [100, 120) 70 points earlier: there DQE goes from ")
+    assert beyond.sentence.startswith("End the alarm at [100, 120) 46 points earlier: DQE of this event rises from ")
+    assert all_of_it.sentence.startswith("End the alarm at [100, 120) 70 points earlier: DQE of this event rises from ")
     assert all_of_it.after == 1
     assert len(wide(100, 130, near=0).improvements) == 1
 
@@ -300,14 +300,14 @@ def test_improvements_in_words():
     scores[30] = 4
     found = dqeval.explain(labels, scores, near=2, name="mine")
     assert str(found).startswith("mine: DQE 0.813 (capture 0.813")
-    assert "Threshold to start from: 2.0, amid those where DQE is best (1.000)." in str(found)
+    assert "Suggested threshold: 2.0 (DQE 1.000 there)." in str(found)
     assert "Cheapest" not in str(found)
     scores[[1, 4, 7, 16, 25, 36, 39, 44, 55, 58]] = 5
     scores[51] = 9
     steps = [step.sentence for step in dqeval.explain(labels, scores, near=2).improvements]
     assert steps == [
-        "Raise the highest score in [30, 31) from 4 to 7.0: there DQE goes from 0.00 to 1.00.",
-        "End the alarm at [50, 51) 1 point earlier: there DQE goes from 0.88 to 1.00.",
+        "Raise the highest score in [30, 31) from 4 to 7.0: DQE of this event rises from 0.00 to 1.00.",
+        "End the alarm at [50, 51) 1 point earlier: DQE of this event rises from 0.88 to 1.00.",
     ]
     scores[30] = 9
     scores[[20, 22, 38, 57]] = 9

@@ -85,13 +85,13 @@ class Checked(Result):
     def page(self) -> Page:
         """Return the findings as a table, or a sentence if there are none."""
         if not self.findings:
-            return Page([f"{self.name}: nothing to complain about"])
+            return Page([f"{self.name}: no problems found"])
         errors = sum(finding.level == "error" for finding in self.findings)
         title = f"{self.name}: {counted(errors, 'error')}, {counted(len(self.findings) - errors, 'warning')}"
         return Page([title, Table(("level", "column", "finding"), [astuple(f) for f in self.findings], text_columns=3)])
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a finding."""
+        """Return one row per finding."""
         return [asdict(finding) for finding in self.findings]
 
     def numbers(self) -> dict[str, Any]:

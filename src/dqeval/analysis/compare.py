@@ -160,29 +160,29 @@ class Comparison(Result):
         return Page([*parts, *self._agreement()])
 
     def start_table(self) -> Table:
-        """Return the threshold to start from for each detector, DQE there, and the events that it misses there."""
+        """Return the suggested threshold for each detector, DQE there, and the events that it misses there."""
         rows = []
         for name, found in self.explanations.items():
             missed = [f"[{e.scores.start}, {e.scores.stop})" for e in found.events if not e.captured]
             shown = ", ".join(missed[:SHOWN_OTHERS]) + (f" and {len(missed) - SHOWN_OTHERS} more" * (len(missed) > 3))
             rows.append((name, found.shown_threshold, f"{found.sdqe:.3f}", f"{self.wins(name)}", shown or "none"))
         best = best_of([found.sdqe for found in self.explanations.values()])
-        header = ("detector", "start from threshold", "DQE there", "best at events", "events missed there")
+        header = ("detector", "suggested threshold", "DQE there", "best at events", "events missed there")
         return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
 
     def _agreement(self) -> Iterator[str]:
         shown = [f"- {d.sentence}" for d in self.disagreements[:SHOWN_DISAGREEMENTS]]
         if (more := len(self.disagreements) - len(shown)) > 0:
-            shown.append(f"- and {more:,} more, by less; as JSON, all are there")
+            shown.append(f"- and {more:,} smaller ones; --format json lists them all")
         if shown:
-            yield "\n".join(["Where the metrics disagree with DQE, by more than noise explains:", "", *shown])
+            yield "\n".join(["Where other metrics disagree with DQE by more than noise:", "", *shown])
         elif len(self.panels) > 1:
-            yield "No metric puts two detectors in the other order than DQE, by more than noise explains."
+            yield "No metric ranks two detectors differently from DQE by more than noise."
 
     def _notes(self) -> Iterator[str]:
         binary = [name for name, panel in self.panels.items() if panel.binary]
         if binary and len(binary) < len(self.panels):
-            yield f"0/1 detections, with other windows and buffers than the scores: {', '.join(binary)}."
+            yield f"0/1 detections, so their windows and buffers differ from those of scores: {', '.join(binary)}."
         for name, panel in self.panels.items():
             yield from (f"{name}, {metric}: {why}." for metric, why in panel.failures.items())
 
@@ -211,7 +211,7 @@ class Comparison(Result):
         binary = [name for name, panel in self.panels.items() if panel.binary]
         if len(binary) == len(self.panels):
             return f"as many random detections as {self.best} has, {repeats}"
-        others = f"; of 0/1 detections not shown: {', '.join(binary)}" if binary else ""
+        others = f"; not shown for 0/1 detections: {', '.join(binary)}" if binary else ""
         return f"random scores, {repeats}{others}"
 
     def cost_table(self) -> Table:
@@ -220,7 +220,7 @@ class Comparison(Result):
         rows = [(words, *(lost(cost[part]) for cost in costs)) for part, words in TROUBLE.items()]
         gained = any("gained" in cell for row in rows for cell in row)
         why = "; near misses gain where they are all that an event has" if gained else ""
-        return Table(("lost to", *self.panels), rows, note=f"with DQE, these add up to 1{why}")
+        return Table(("lost to", *self.panels), rows, note=f"these and DQE add up to 1{why}")
 
     def event_table(self) -> Table:
         """Return DQE of each event for each detector, and who is best there."""
@@ -235,7 +235,7 @@ class Comparison(Result):
         return list(zip(*(dqe_of(panel).per_event for panel in self.panels.values()), strict=True))
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a detector and metric."""
+        """Return one row per detector and metric."""
         return [
             {
                 "series": self.name,

@@ -68,8 +68,8 @@ def evaluate(
     [3, 5)    1.000    1.000      1.000        1.000
     [10, 12)  0.229    0.000      0.131        0.800
     near 4, 100 thresholds
-    1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
-    False alarm: 1 where there is none; 0 also where nothing at all is detected.
+    1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
+    False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
     levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)
     return dqe.result_of(levels, validate.thresholds(thresholds))

@@ -133,7 +133,7 @@ class _Explaining:
         )
 
     def raw_threshold(self) -> float:
-        """Return the threshold to start from in the units of the scores, with few digits."""
+        """Return the suggested threshold in the units of the scores, with few digits."""
         raw = self.scored.raw
         detected = raw[self.detections]
         if not len(detected):
@@ -204,7 +204,7 @@ class _Explaining:
         return dqe.local_scores(levelling.sampled(scores, self.regions, THRESHOLDS))[:, 0]
 
     def improvements(self) -> list[Improvement]:
-        """Return the cheapest changes at the threshold to start from."""
+        """Return the cheapest changes at the suggested threshold."""
         if np.isinf(self.threshold):
             return []
         found = [step for part in PARTS for step in self.steps(part)]
@@ -222,7 +222,7 @@ class _Explaining:
             if part != "capture" and not silenced and not cut_off:
                 continue  # half a point of a neighbour's alarm reaches over the border between their regions
             peaks = [self.peak_of(found) for found in silenced]
-            gain = f"there DQE goes from {before[i]:.2f} to {after[i]:.2f}"
+            gain = f"DQE of this event rises from {before[i]:.2f} to {after[i]:.2f}"
             yield Improvement(
                 event=i,
                 part=part,

@@ -26,12 +26,12 @@ class EventExplanation:
     scores : EventScores
         Over all thresholds.
     captured : bool
-        Whether it is captured at the threshold to start from.
+        Whether it is captured at the suggested threshold.
     captured_to : str
         The highest threshold at which it is captured, that is the highest score in it, with as many digits as tell it
         from other scores; empty if it never is.
     near_misses, false_alarms : tuple of (start, stop)
-        What is detected at the threshold to start from, outside the event but in its region, apart from alarms that
+        What is detected at the suggested threshold, outside the event but in its region, apart from alarms that
         capture it.
     early, late : float
         By how many points an alarm that captures it begins before it, and ends behind it, at that threshold. Where they
@@ -130,7 +130,7 @@ class EventExplanation:
         early = part[0] < self.scores.start
         distance = self._distance(part)
         if distance == 0:
-            return "right before it" if early else "right behind it"
+            return "right before it" if early else "right after it"
         return f"{in_points(distance)} {'early' if early else 'late'}"
 
     def _alarmed(self) -> str:
@@ -184,7 +184,7 @@ class EventExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """A change at one event, at the threshold to start from, and what it is worth.
+    """A change at one event, at the suggested threshold, and what it is worth.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Explanation:
     result : DQEResult
         Over all thresholds.
     threshold : float
-        The threshold to start from, in the units of the scores: the middle of the longest range in which the mean SDQE
+        The suggested threshold, in the units of the scores: the middle of the longest range in which the mean SDQE
         of the events is within 0.05 of the highest there is. At or above it a point is detected. Infinite if nothing
         ever is.
     step : int
@@ -266,12 +266,16 @@ class Explanation:
     def _start(self) -> str:
         if np.isinf(self.threshold):
             return "Nothing is ever detected: all scores are the same."
-        start = f"Threshold to start from: {self.shown_threshold}, amid those where DQE is best ({self.sdqe:.3f}). "
-        start += "Below is what happens at this threshold; where there is no near miss or false alarm, the threshold "
-        return start + "of the first is in brackets."
+        start = (
+            f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there). The lines below describe what "
+        )
+        start += (
+            "happens at this threshold. Where there is no near miss or false alarm, brackets give the threshold at "
+        )
+        return start + "which the first one appears."
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row an event."""
+        """Return one row per event."""
         return [{"detector": self.name, **event.record()} for event in self.events]
 
     def numbers(self) -> dict[str, Any]:

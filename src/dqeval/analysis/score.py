@@ -113,7 +113,7 @@ class Scoring(Result):
         return Page([*parts, *(["\n".join(notes)] if notes else [])])
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a series, detector and metric; with ``per_event`` also one an event and part of DQE."""
+        """Return one row per series, detector and metric; with ``per_event`` also one per event and part of DQE."""
         return [
             {"series": scores.name, "detector": name, **row}
             for scores in self.series
@@ -207,10 +207,10 @@ class Scoring(Result):
         if self._has_dqe:
             yield f"DQE is over {_swept(dqe_of(self._first))}.\n{MEANING}"
         if any(found.best for _, _, found in every):
-            yield "Metrics of detections are at their best threshold."
+            yield "Metrics of detections are shown at their best threshold."
         if len({found.binary for _, _, found in every}) > 1:
             detections = dict.fromkeys(name for _, name, found in every if found.binary)
-            yield f"0/1 detections, with other windows and buffers than the scores: {', '.join(detections)}."
+            yield f"0/1 detections, so their windows and buffers differ from those of scores: {', '.join(detections)}."
         for scores, name, found in every:
             where = name if len(self.series) == 1 else f"{scores.name}, {name}"
             yield from (f"{where}, {metric}: {why}." for metric, why in found.failures.items())
@@ -315,8 +315,8 @@ def score(
       false alarm  0.687  0.738  0.566
     <BLANKLINE>
     DQE is over 100 thresholds.
-    1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
-    False alarm: 1 where there is none; 0 also where nothing at all is detected.
+    1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
+    False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
     if validate.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")

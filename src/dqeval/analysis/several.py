@@ -117,7 +117,7 @@ class Several(Result):
         if not self.means:  # a check, which says nothing of detectors
             failed = sum(result.failed for _, result in self.found)
             fine = sum(not result.records() for _, result in self.found)
-            return [f"All {len(self.found):,} series: {failed:,} with errors, {fine:,} with nothing to complain about."]
+            return [f"All {len(self.found):,} series: {failed:,} with errors, {fine:,} without problems."]
         return [f"All {len(self.found):,} series.{self._standing()}", self._dqe_table()]
 
     def _standing(self) -> str:

@@ -64,7 +64,7 @@ class Verification:
         return Page([verdict, *(["\n".join(lines)] if lines else [])])
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a finding."""
+        """Return one row per finding."""
         failures = [{"kind": "failure", "finding": sentence} for sentence in self.failures]
         return [*failures, *({"kind": "note", "finding": sentence} for sentence in self.notes)]
 

@@ -28,8 +28,8 @@ PARTS = ("capture", "near_miss", "false_alarm")  # of DQE, as attributes are cal
 SCORE_NAMES = ("dqe", *PARTS)  # the attributes of Scores
 # What the ends of the scale mean, to stand where the numbers stand.
 MEANING = """\
-1 is best, 0 is worst. Near miss: 1 where an event is captured with none; otherwise the higher, the closer.
-False alarm: 1 where there is none; 0 also where nothing at all is detected."""
+1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
+False alarm: 1 if there is none; 0 if nothing at all is detected."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

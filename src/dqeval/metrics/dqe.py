@@ -172,7 +172,7 @@ def result_of(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
 
 
 def local_scores(levels: Levels) -> FloatArray:
-    """Return DQE, capture, near miss and false alarm as four columns, one row an event."""
+    """Return DQE, capture, near miss and false alarm as four columns, one row per event."""
     local, _ = _sweep(levels, curve_rows=0)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total_weight, 1.0)

@@ -107,7 +107,7 @@ def _summary(comparison: Comparison) -> Table:
         cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
         start = comparison.explanations[name]
         rows.append((name, *cells, str(comparison.wins(name)), start.shown_threshold, f"{start.sdqe:.3f}"))
-    header = ("detector", *COLUMNS, "DQE by chance", "best at events", "start from threshold", "DQE there")
+    header = ("detector", *COLUMNS, "DQE by chance", "best at events", "suggested threshold", "DQE there")
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
