@@ -7,6 +7,7 @@ import pytest
 
 import dqeval
 from dqeval.core.registry import DETECTORS, METRICS
+from dqeval.datasets import FORMATS
 
 # Plots are drawn where there may be no screen, also by the programs that tests start.
 os.environ["MPLBACKEND"] = "Agg"
@@ -19,8 +20,8 @@ def _names(doctest_namespace):
 
 @pytest.fixture(autouse=True)
 def _registered_before(monkeypatch):
-    """Forget the metrics and detectors that a test, or an example, registers."""
-    for registry in (METRICS, DETECTORS):
+    """Forget the metrics, detectors and formats that a test, or an example, registers."""
+    for registry in (METRICS, DETECTORS, FORMATS):
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 
 

@@ -17,11 +17,11 @@ from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits, LocalPool
 from dqeval.bench.reading import forget_series, read_series
 from dqeval.bench.tasks import Task
-from dqeval.datasets.formats import Source, sources
+from dqeval.datasets.loading import Source, sources
 
 COUNTING = """
 import os
-from dqeval.datasets.formats import Source
+from dqeval.datasets.loading import Source
 
 read = Source.read
 

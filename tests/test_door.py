@@ -20,7 +20,7 @@ from dqeval.core.times import parse_times
 from dqeval.core.types import Series
 from dqeval.datasets import FORMATS, files, load
 from dqeval.datasets.door import as_series, prepare
-from dqeval.datasets.formats import series_format
+from dqeval.datasets.loading import series_format
 from dqeval.metrics import dqe
 from dqeval.render.figure import draw
 from test_formats import EVERY, LABELS, POINTS, WAVE, write_csv, write_pack, write_table, write_ucr

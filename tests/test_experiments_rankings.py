@@ -13,7 +13,7 @@ from matplotlib import style
 import dqeval
 from dqeval.bench.ranking import rank_rows
 from dqeval.core.registry import DETECTORS
-from dqeval.datasets.formats import Source
+from dqeval.datasets.loading import Source
 from dqeval.experiments import detector_runs, rankings, robustness
 from dqeval.experiments.detector_runs import (
     NAMES,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dqeval
-from dqeval.datasets.formats import Source
+from dqeval.datasets.loading import Source
 from dqeval.experiments.detector_runs import (
     generated_series,
     missing_sentence,

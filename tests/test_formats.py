@@ -13,7 +13,7 @@ from pyarrow import parquet
 import dqeval
 from conftest import DATA, ROOT
 from dqeval.datasets import FORMATS, load, read
-from dqeval.datasets.formats import sources
+from dqeval.datasets.loading import sources
 
 POINTS = 40
 WAVE = np.sin(2 * np.pi * np.arange(POINTS) / 8)
@@ -422,7 +422,7 @@ def test_the_page_lists_every_format():
 def test_the_example_of_a_new_format(tmp_path, monkeypatch):
     monkeypatch.setattr(FORMATS, "_entries", dict(FORMATS._entries))
     page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
-    program = re.search(r"^```python\n(from dqeval.core.types.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[1]
+    program = re.search(r"^```python\n(from dqeval import Series.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[1]
     exec(compile(program, "datasets.md", "exec"), {})
     (tmp_path / "a.marked").write_text("1\n2\n9*\n1\n")
     series = load(tmp_path / "a.marked")

@@ -17,7 +17,7 @@ from commands import caller, write_demo
 from dqeval.cli import entry
 from dqeval.datasets import arrow, guard
 from dqeval.datasets.files import column_names
-from dqeval.datasets.formats import sources
+from dqeval.datasets.loading import sources
 
 DEEP = '{"label": 0, "mine": ' + "[" * 100_000 + "]" * 100_000 + "}"
 
@@ -304,8 +304,8 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch, name):
     (tmp_path / "a.csv").write_text("label,mine\n0,1\n")
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.read_columns(tmp_path / name)
-    monkeypatch.setattr("dqeval.datasets.formats.well_formed", none)
-    monkeypatch.setattr("dqeval.datasets.archives.read_with_times", none)
+    monkeypatch.setattr("dqeval.datasets.loading.well_formed", none)
+    monkeypatch.setattr("dqeval.datasets.formats.read_with_times", none)
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.load(tmp_path / name)
 

@@ -10,7 +10,7 @@ from typing import Any
 from dqeval.core import validate
 from dqeval.core.registry import DETECTORS, Detector
 from dqeval.core.types import FloatArray, Numbers, Series
-from dqeval.datasets.formats import load
+from dqeval.datasets.loading import load
 from dqeval.detectors.parameters import check_parameters
 
 NO_VALUES = "the series has no values for a detector to work on"

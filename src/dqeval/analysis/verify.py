@@ -14,7 +14,7 @@ from dqeval.analysis.receipts import names_in_receipt, receipt, record_of
 from dqeval.analysis.walk import Walk
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.door import TABLE, Asked, Entry, entries
-from dqeval.datasets.formats import FORMATS
+from dqeval.datasets.loading import FORMATS
 from dqeval.render.tables import Page, counted, in_words, printable
 
 TOLERANCE = 1e-9

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from dqeval.core.types import Progress, Series
 from dqeval.core.validate import NoScoresError
 from dqeval.datasets.door import TABLE, Entry, Opened
-from dqeval.datasets.formats import FORMATS
+from dqeval.datasets.loading import FORMATS
 
 Subject = TypeVar("Subject")
 

@@ -22,8 +22,8 @@ from dqeval.datasets import synthetic
 from dqeval.datasets.arrays import npz_names
 from dqeval.datasets.columns import find_roles
 from dqeval.datasets.files import NPZ, column_names
-from dqeval.datasets.formats import Source, sources
 from dqeval.datasets.generator import MOST_SEED, check_synthetic
+from dqeval.datasets.loading import Source, sources
 from dqeval.detectors.parameters import check_parameters
 from dqeval.support.modules import import_all
 

@@ -10,7 +10,7 @@ from dqeval.core.types import Series
 
 if TYPE_CHECKING:
     from dqeval.bench.plan import Generated
-    from dqeval.datasets.formats import Source
+    from dqeval.datasets.loading import Source
 
 
 class _Last(threading.local):

@@ -13,7 +13,7 @@ from dqeval.cli.options import Format, Output, OutputFolder, PlainForm, SeriesFi
 from dqeval.cli.series_files import series_columns, sources_of, write_columns
 
 if TYPE_CHECKING:
-    from dqeval.datasets.formats import Source
+    from dqeval.datasets.loading import Source
     from dqeval.render.tables import Page
 
 datasets = App(help="List labelled series of any format, or generate some.")
@@ -62,7 +62,7 @@ def list_series(
 ) -> None:
     """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
     from dqeval.analysis.receipts import jsonable
-    from dqeval.datasets.formats import titles
+    from dqeval.datasets.loading import titles
 
     sources = sources_of(files)
     rows, failures = [], []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dqeval.core.registry import Detector
     from dqeval.core.types import FloatArray, Series
-    from dqeval.datasets.formats import Source
+    from dqeval.datasets.loading import Source
 
 MOST_LEFT_OUT = 4  # series and detectors that are named
 NO_TRAINING = "it needs training, and the file does not say where that ends: give --train-stop"

@@ -11,12 +11,12 @@ from dqeval.support.writing import write_table
 
 if TYPE_CHECKING:
     from dqeval.core.types import FloatArray, Series
-    from dqeval.datasets.formats import Source
+    from dqeval.datasets.loading import Source
 
 
 def sources_of(files: Sequence[Path], form: str = "auto") -> list[Source]:
     """Return the series in files and folders."""
-    from dqeval.datasets.formats import sources
+    from dqeval.datasets.loading import sources
 
     return list(chain.from_iterable(sources(file, form) for file in files))
 

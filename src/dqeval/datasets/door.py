@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, cast
 from dqeval.core.prepared import Prepared, prepared
 from dqeval.core.times import parse_times
 from dqeval.core.types import Progress, Series
-from dqeval.datasets.archives import read_table
 from dqeval.datasets.columns import Roles, series_of
 from dqeval.datasets.files import STANDARD_INPUT, some_names
-from dqeval.datasets.formats import FORMATS, Source, about, sources, stem, well_formed
+from dqeval.datasets.formats import read_table
+from dqeval.datasets.loading import FORMATS, Source, about, sources, stem, well_formed
 from dqeval.render.tables import one_line
 
 TABLE = "table"

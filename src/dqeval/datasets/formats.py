@@ -1,306 +1,292 @@
-"""Labelled series from files of any known format: which format a file has, and which series are in it."""
+"""The formats of public archives, and plain tables: a function each, in the order in which they are tried."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dqeval.core.near import find_period
-from dqeval.core.registry import Registry
+from dqeval.core.registry import separated
 from dqeval.core.times import parse_times
-from dqeval.core.types import FloatArray, Series
-from dqeval.core.validate import NoScoresError
-from dqeval.datasets.files import UNREADABLE, name_of, some_names
-from dqeval.datasets.guard import NO_MEMORY
-from dqeval.render.tables import one_line
+from dqeval.core.types import BoolArray, FloatArray, Series
+from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
+from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, Roles, find_roles, with_roles
+from dqeval.datasets.files import IGNORED_NAMES, VALUE_NAMES, Columns, Watch, column_names, read_with_times
+from dqeval.datasets.guard import shortened
+from dqeval.datasets.loading import series_format, stem
 
-_MOST = 3  # names in an error
-
-Reader = Callable[..., Series]
-
-
-def load(path: str | Path, format: str = "auto", *, name: str | None = None) -> Series:
-    """Read one labelled series.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file, or a folder if the series is one.
-    format : str, default "auto"
-        One of `FORMATS`; "auto" recognises it.
-    name : str, optional
-        Which series, where there are several.
-
-    Returns
-    -------
-    Series
-        With bool labels, and the period of the values if they are one column of finite numbers.
-
-    Examples
-    --------
-    >>> dqeval.datasets.load("nowhere.csv")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.csv'
-    """
-    every = list(sources(path, format))
-    found = [source for source in every if name in (None, source.name)]
-    if not found:
-        raise ValueError(f"{path}: no series is called {name!r}; there are {_some(every)}")
-    if len(found) > 1 and name is not None:
-        paths = some_names(str(source.path) for source in found[:_MOST])
-        raise ValueError(f"{path}: {len(found):,} series are called {name!r} ({paths}): give the path of one")
-    if len(found) > 1:
-        raise ValueError(f"{path}: there are {len(found):,} series ({_some(found)}): give a name, or use read for all")
-    return found[0].read()
+CSV = (".csv", ".csv.gz")
+TABLES = (*CSV, ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".npz", ".parquet", ".feather")
+TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
+UCR_NAME = re.compile(r"_(\d+)_(\d+)_(\d+)$")
+NAB_WINDOWS = Path("labels", "combined_windows.json")
+_LONGEST = 80  # of what an error quotes
+_NUMERIC = "biuf"
 
 
-def read(path: str | Path, format: str = "auto") -> Iterator[Series]:
-    """Read the labelled series of a file or a folder one after the other, sorted by name.
-
-    Parameters
-    ----------
-    path : str or Path
-        In a folder, and in the folders in it, files with endings that no format has are passed over, and so are text
-        files that are not named as the UCR archive's, and what is hidden. Any other file must be a series.
-    format : str, default "auto"
-        One of `FORMATS`; "auto" recognises it for each file by itself.
-
-    Returns
-    -------
-    iterator of Series
-        As from `load`.
-
-    Examples
-    --------
-    >>> for series in dqeval.datasets.read("folder/"):  # doctest: +SKIP
-    ...     print(series.name, len(series.values))
-    """
-    return (source.read() for source in sources(path, format))
+def _header(path: Path) -> list[str]:
+    return [name.lower() for name in column_names(path)]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format in which people keep labelled series.
-
-    Attributes
-    ----------
-    name, label : str
-        The name to choose it by, and what people call it.
-    example : str
-        What such a file is called, or what is in it.
-    endings : tuple of str
-        How the names of its files end; none if a series is a folder.
-    recognises : callable
-        Path to bool, asked only where the ending fits. What cannot be read is not recognised.
-    reads : callable
-        Path and name to `Series`; its errors leave the path to the caller.
-    names : callable
-        Path to the names of the series in it.
-    summary : str
-        What the format is, in a sentence.
-    named : pattern, optional
-        What must be found in the name of a file, without its ending.
-    """
-
-    name: str
-    label: str
-    example: str
-    endings: tuple[str, ...]
-    recognises: Callable[[Path], bool]
-    reads: Reader
-    names: Callable[[Path], list[str]]
-    summary: str
-    named: re.Pattern[str] | None = None
-
-    def fits(self, path: Path) -> bool:
-        """Tell whether what is there has this format."""
-        return self.may_fit(path) and self.recognises(path)
-
-    def may_fit(self, path: Path) -> bool:
-        """Tell whether what is there has the right name, or is a folder where a series is one."""
-        if path.is_dir():
-            return not self.endings
-        return ending(path) in self.endings and (self.named is None or bool(self.named.search(stem(path))))
+def _has_scores(names: Sequence[str]) -> bool:
+    """Tell whether columns are a value and scores beside it: several columns of values are not called so."""
+    others = [name for name in names if name not in (*VALUE_NAMES, *IGNORED_NAMES, *LABEL_NAMES)]
+    return not set(VALUE_NAMES).isdisjoint(names) and any(not NUMBERED_VALUE.fullmatch(name) for name in others)
 
 
-FORMATS: Registry[Format] = Registry("format")
+@series_format(
+    label="EasyTSAD",
+    example="a folder with train.npy, train_label.npy, test.npy and test_label.npy",
+    endings=(),
+    recognises=lambda path: (path / "train.npy").exists(),
+)
+def easytsad(path: Path, name: str) -> Series:
+    """One folder a series: its training part and its test part, each with labels and, if there are any, timestamps."""
+    parts = [_easytsad_part(path, part) for part in ("train", "test")]
+    values, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    times = [path / f"{part}_timestamp.npy" for part in ("train", "test")]
+    return Series(
+        name,
+        labels,
+        {},
+        values,
+        train_stop=len(parts[0][0]),
+        timestamps=_joined_times(times) if all(file.exists() for file in times) else None,
+    )
 
 
-def series_format(
-    *,
-    label: str,
-    example: str,
-    endings: tuple[str, ...],
-    recognises: Callable[[Path], bool],
-    names: Callable[[Path], list[str]] = lambda path: [stem(path)],
-    named: re.Pattern[str] | None = None,
-) -> Callable[[Reader], Reader]:
-    """Return a decorator that registers a function as the reader of a format; what is first recognised first wins."""
-
-    def add(reads: Reader) -> Reader:
-        summary = (reads.__doc__ or "").partition("\n")[0]
-        FORMATS.add(Format(reads.__name__, label, example, endings, recognises, reads, names, summary, named))
-        return reads
-
-    return add
+def _easytsad_part(path: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    values, labels = _numeric(path / f"{part}.npy"), _numeric(path / f"{part}_label.npy")
+    if len(values) != len(labels):
+        raise ValueError(f"{part}_label.npy must be as long as {part}.npy: got {len(labels):,} and {len(values):,}")
+    return values, labels
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a series can be read from.
-
-    Attributes
-    ----------
-    path : Path
-    format : str
-        The name of its format.
-    name : str
-        Of the series.
-    """
-
-    path: Path
-    format: str
-    name: str
-
-    def read(self, **columns: str) -> Series:
-        """Read the series, from columns that may be named if it is a table; an error says which file it is about."""
-        with about(self.path):
-            return _with_period(_with_flags(self.read_unlabelled(**columns)))
-
-    def read_unlabelled(self, **columns: str) -> Series:
-        """Read the series, whatever its labels are: that they are 0 and 1 is left to the caller, and so is the period.
-
-        Errors do not name the file.
-        """
-        return well_formed(FORMATS[self.format].reads(self.path, self.name, **columns))
+def _numeric(path: Path) -> NDArray[Any]:
+    array = npy_array(path)
+    if array.dtype.kind not in _NUMERIC:
+        raise ValueError(f"{path.name} must hold numbers: its dtype is {array.dtype}")
+    return array
 
 
-@contextmanager
-def about(path: Path) -> Iterator[None]:
-    """Have errors say which file they are about."""
+def _joined_times(files: list[Path]) -> NDArray[Any]:
+    times = [npy_array(file) for file in files]
+    kinds = [time.dtype.kind for time in times]
+    if len(set(kinds)) > 1:
+        raise ValueError(f"the timestamps of both parts must be of one kind: got {times[0].dtype} and {times[1].dtype}")
+    return np.concatenate(times)
+
+
+@series_format(
+    label="UCR archive",
+    example="004_UCR_Anomaly_BIDMC1_2500_5400_5600.txt",
+    endings=(".txt",),
+    recognises=lambda path: True,
+    named=UCR_NAME,
+)
+def ucr(path: Path, name: str) -> Series:
+    """Numbers separated by blanks or lines; the name ends with the end of the training part and the anomaly's range."""
+    coded = UCR_NAME.search(name)
+    if coded is None:
+        raise ValueError("the name must end with the end of training, and the anomaly's first and last point")
+    train_stop, first, last = map(int, coded.groups())
+    values = _numbers(path.read_text(encoding="utf-8-sig").split())
+    if not train_stop <= first <= last < len(values):
+        raise ValueError(
+            f"the name says that training ends at {train_stop} and the anomaly is from {first} to {last}: "
+            f"that cannot be in {len(values):,} points"
+        )
+    labels = np.zeros(len(values), dtype=np.bool_)
+    labels[first : last + 1] = True  # the archive counts the last point in
+    return Series(name, labels, {}, values, train_stop=train_stop)
+
+
+def _numbers(words: list[str]) -> FloatArray:
     try:
-        yield
-    except NoScoresError as error:
-        raise NoScoresError(f"{name_of(path)}: {error}") from None
-    except UNREADABLE as error:
-        raise ValueError(f"{name_of(path)}: {error}") from None
-    except MemoryError:
-        raise ValueError(f"{name_of(path)}: {NO_MEMORY}") from None
+        return np.array(words, dtype=np.float64)
+    except ValueError as error:
+        # The word may be the whole file, where something else separates the numbers.
+        said = shortened(str(error), _LONGEST)
+        raise ValueError(f"there must be numbers, separated by blanks or lines: {said}") from None
 
 
-def sources(path: str | Path, format: str = "auto") -> Iterator[Source]:
-    """Return where the series of a file or a folder can be read from: see `read`."""
-    return _sources(Path(path), list(FORMATS) if format == "auto" else [FORMATS[format]])
+def _is_tsb_ad(names: list[str]) -> bool:
+    # Label is last; what dqeval detect writes has scores after it, and is a table.
+    return names[-1:] == ["label"] and not _has_scores(names)
 
 
-def titles(found: Sequence[Source]) -> list[str]:
-    """Return the names of series; where two are the same, the paths."""
-    counts = Counter(source.name for source in found)
-    return [source.name if counts[source.name] == 1 else str(source.path) for source in found]
+@series_format(
+    label="TSB-AD",
+    example="094_WSD_id_66_WebService_tr_3309_1st_3914.csv, columns Data and Label",
+    endings=CSV,
+    recognises=lambda path: bool(TSB_AD_NAME.search(stem(path))) and _is_tsb_ad(_header(path)),
+)
+def tsb_ad(path: Path, name: str) -> Series:
+    """Columns of values, then Label; the name ends with the end of the training part and the first anomaly."""
+    columns, times = read_with_times(path)
+    return _beside_label(columns, times, name)
 
 
-def ending(path: Path) -> str:
-    """Return how the name of a file ends, such as .csv or .csv.gz."""
-    *_, last, zipped = ("", "", *path.suffixes) if path.suffix.lower() == ".gz" else ("", path.suffix, "")
-    return f"{last}{zipped}".lower()
+def _is_timeeval(path: Path) -> bool:
+    names = _header(path)
+    return len(names) > 2 and (names[0], names[-1]) == ("timestamp", "is_anomaly") and not _has_scores(names)
 
 
-def stem(path: Path) -> str:
-    """Return the name of a file without its ending."""
-    return one_line(path.name[: len(path.name) - len(ending(path))])
+@series_format(
+    label="TimeEval",
+    example="a CSV file with columns timestamp, values, is_anomaly",
+    endings=CSV,
+    recognises=_is_timeeval,
+)
+def timeeval(path: Path, name: str) -> Series:
+    """Columns timestamp, one or several of values, is_anomaly."""
+    columns, times = read_with_times(path)
+    return _beside_label(columns, times, name)
 
 
-def _sources(path: Path, formats: Sequence[Format]) -> Iterator[Source]:
-    path.stat()  # raises if there is nothing
-    empty = True
-    for file, format in _files(path, formats, set()):
-        for name in format.names(file):
-            yield Source(file, format.name, name)
-            empty = False
-    if empty:
-        raise ValueError(f"{path}: there is no series here; expected {_expected(formats)}")
+@series_format(
+    label="NAB",
+    example="a CSV file with columns timestamp, value, below a folder with labels/combined_windows.json",
+    endings=CSV,
+    recognises=lambda path: _header(path) == ["timestamp", "value"],
+)
+def nab(path: Path, name: str) -> Series:
+    """Columns timestamp and value; the windows of anomalies, both ends included, are in a JSON file above."""
+    columns, times = read_with_times(path)
+    if times is None or list(columns) != ["value"]:
+        raise ValueError(f"the columns must be timestamp and value: got {', '.join(columns)}")
+    moments = _moments(times)
+    labels = np.zeros(len(moments), dtype=np.bool_)
+    for start, stop in _nab_windows(path.resolve()):
+        first, last = (_moment(str(time)) for time in (start, stop))
+        inside = (first <= moments) & (moments <= last)
+        if not inside.any():
+            raise ValueError(
+                f"{NAB_WINDOWS} has an anomaly from {start} to {stop}: that cannot be in points from {times[0]} to "
+                f"{times[-1]}"
+            )
+        labels |= inside
+    return Series(name, labels, {}, columns["value"], timestamps=moments)
 
 
-def _files(path: Path, formats: Sequence[Format], visited: set[Path]) -> Iterator[tuple[Path, Format]]:
-    """Yield what holds series at or below a path, each with its format; no folder is visited twice, by links."""
-    found = next((format for format in formats if format.fits(path)), None)
-    if path.is_dir():
-        if path.resolve() in visited:
-            return
-        visited.add(path.resolve())
-    if found is None and path.is_dir():
-        for inner in sorted(path.iterdir()):
-            seen = not inner.name.startswith(".")
-            if seen and (inner.is_dir() or any(format.may_fit(inner) for format in formats)):
-                yield from _files(inner, formats, visited)
-    elif found is not None:
-        yield path, found
-    elif len(formats) == 1:
-        yield path, formats[0]  # asked for by name: its reader says what is wrong
-    else:
-        raise ValueError(f"{path}: this fits no known format; expected {_expected(formats)}")
+def _moments(times: NDArray[Any]) -> NDArray[Any]:
+    """Return times as moments, in universal time if they have a zone: all together if they can be, or each alone."""
+    found = parse_times(times)
+    return found if found.dtype.kind == "M" else np.array([_moment(str(time)) for time in times])
 
 
-def _expected(formats: Sequence[Format]) -> str:
-    return ", ".join(f"{format.label} ({format.example})" for format in formats)
+def _moment(text: str) -> np.datetime64:
+    (found,) = parse_times(np.array([text]))
+    if not isinstance(found, np.datetime64):
+        raise ValueError(f"{shortened(text, _LONGEST)} is not a time, such as 2014-04-01 14:30:00")
+    return found
 
 
-def _some(found: Sequence[Source]) -> str:
-    return ", ".join([source.name for source in found[:_MOST]] + ["…"] * (len(found) > _MOST))
+def _nab_windows(path: Path) -> list[tuple[str, str]]:
+    file = next((folder / NAB_WINDOWS for folder in path.parents if (folder / NAB_WINDOWS).exists()), None)
+    if file is None:
+        raise ValueError(f"there are no labels: no column of them, and no {NAB_WINDOWS} in a folder above")
+    key = "/".join(path.parts[-2:])
+    try:
+        return [(start, stop) for start, stop in json.loads(file.read_text(encoding="utf-8"))[key]]
+    except KeyError:
+        raise ValueError(f"{file} has no entry {key}") from None
+    except (ValueError, TypeError, RecursionError):
+        raise ValueError(f"{file} must be a JSON object with pairs of start and end for each file") from None
 
 
-def well_formed(series: Series) -> Series:
-    """Return a series with what all formats have in common checked: shapes, timestamps, the end of training."""
-    labels, values, times = _label_column(np.asarray(series.labels)), series.values, series.timestamps
-    if values is not None:
-        values = _as_columns(np.asarray(values))
-        if len(values) != len(labels):
-            raise ValueError(f"there must be a label for each point: got {len(labels):,} for {len(values):,} points")
-    if times is not None and np.shape(times) != labels.shape:
-        shape = np.shape(times)
-        raise ValueError(f"there must be a timestamp for each of {len(labels):,} points: their shape is {shape}")
-    if series.train_stop is not None and not 0 < series.train_stop < len(labels):
-        raise ValueError(f"the training part must end inside: at {series.train_stop:,} of {len(labels):,} points")
-    return replace(series, labels=labels, values=values, timestamps=None if times is None else parse_times(times))
+def _pack_members(path: Path) -> dict[str, set[str]]:
+    """Return the arrays of each series in an npz file whose arrays are called NAME/ARRAY; none if it is no npz file."""
+    found: dict[str, set[str]] = {}
+    for member in npz_names(path):
+        name, _, array = member.rpartition("/")
+        found.setdefault(name, set()).add(array)
+    return found
 
 
-def _label_column(labels: np.ndarray) -> np.ndarray:
-    if labels.dtype.kind not in "biuf":
-        raise ValueError(f"the labels must be 0 and 1: their dtype is {labels.dtype}")
-    if labels.ndim != 1 or not len(labels):
-        raise ValueError(f"the labels must be one column of at least one point: their shape is {labels.shape}")
-    return labels
+def _is_pack(path: Path) -> bool:
+    members = _pack_members(path)
+    return bool(members) and all(name and arrays == {"data", "label"} for name, arrays in members.items())
 
 
-def _with_flags(series: Series) -> Series:
-    """Return a series with labels of true and false, which they must be."""
-    labels = series.labels
-    bad = (labels != 0) & (labels != 1)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(f"the labels must be 0 and 1: that of point {at:,}, counted from 0, is {labels[at]}")
-    return replace(series, labels=labels.astype(np.bool_))
+@series_format(
+    label="npz pack",
+    example="an npz file with arrays NAME/data and NAME/label for each series",
+    endings=(".npz",),
+    recognises=_is_pack,
+    names=lambda path: sorted(_pack_members(path)),
+)
+def pack(path: Path, name: str) -> Series:
+    """Many series in one npz file, as arrays NAME/data and NAME/label; names may end as in TSB-AD."""
+    arrays = npz_arrays(path, (f"{name}/data", f"{name}/label"))
+    if len(arrays) < 2:
+        raise ValueError(f"there must be arrays {name}/data and {name}/label")
+    labels = arrays[f"{name}/label"]
+    return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=_train_stop(name, labels))
 
 
-def _as_columns(values: np.ndarray) -> FloatArray:
-    """Return values as one column, or as several side by side."""
-    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
-        raise ValueError(f"the values must be numbers in one or several columns: got {values.dtype} {values.shape}")
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    with np.errstate(over="ignore"):  # of numbers with more bits than a float, which become infinite
-        return np.ascontiguousarray(values, dtype=np.float64)
+@series_format(
+    label="table",
+    example="a CSV, TSV, JSON lines, npz, Parquet or Feather file with columns label, value and one per detector",
+    endings=TABLES,
+    recognises=lambda path: True,
+)
+def table(path: Path, name: str, *, label: str | None = None, value: str | None = None) -> Series:
+    """Named columns: label, value (or value_0, value_1, …), timestamp, and any other one a detector's scores."""
+    return read_table(path, name, label=label, value=value, need_scores=False)[0]
 
 
-def _with_period(series: Series) -> Series:
-    """Return a series with the period of its values, if they are one column of finite numbers."""
-    values = series.values
-    if values is None or values.ndim > 1 or not np.isfinite(values).all():
-        return series
-    return replace(series, period=find_period(values))
+def read_table(
+    path: Path,
+    name: str,
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    need_scores: bool = True,
+    watch: Watch = lambda stream: stream,
+) -> tuple[Series, Roles]:
+    """Return the series in a table, and which of its columns is which: see `read_columns`.
+
+    Columns of scores may also be given together, separated by commas. A watch sees what is read of a text file.
+    """
+    columns, times = read_with_times(path, watch=watch)
+    named = None if scores is None else separated(scores, columns)
+    roles = find_roles(columns, label=label, value=value, scores=named, need_scores=need_scores)
+    series = with_roles(columns, roles, name=name, times=times)
+    several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
+    values = np.column_stack(several) if several and series.values is None else series.values
+    return replace(series, values=values, train_stop=_train_stop(name, series.labels)), roles
+
+
+def _beside_label(columns: Columns, times: NDArray[Any] | None, name: str) -> Series:
+    """Return the series of columns that are all values, but for the labels."""
+    label = find_roles(columns, need_scores=False).label
+    values = [column for key, column in columns.items() if key != label]
+    if not values:
+        raise ValueError("there must be a numeric column of values beside the labels")
+    labels = columns[label]
+    return Series(name, labels, {}, np.column_stack(values), train_stop=_train_stop(name, labels), timestamps=times)
+
+
+def _train_stop(name: str, labels: BoolArray | NDArray[Any]) -> int | None:
+    """Return the end of the training part from a name as in TSB-AD; the first anomaly it tells of must be so."""
+    coded = TSB_AD_NAME.search(name)
+    if coded is None:
+        return None
+    train_stop, first = map(int, coded.groups())
+    found = np.flatnonzero(labels)
+    if first not in found[:1]:
+        # Where the first anomaly is elsewhere, the series may have been cut, and the end of training is wrong too.
+        there = f"have it at {found[0]}" if len(found) else "have none"
+        raise ValueError(
+            f"the name of {name} says that the first anomaly is at {first}, and the labels {there}: "
+            "give it another name if the labels are right"
+        )
+    return train_stop

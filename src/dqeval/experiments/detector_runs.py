@@ -18,7 +18,7 @@ from dqeval.bench.runner import State, run
 from dqeval.bench.store import Store
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Series
-from dqeval.datasets.formats import Source
+from dqeval.datasets.loading import Source
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_series, sampled
 from dqeval.render.tables import counted

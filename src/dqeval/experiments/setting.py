@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dqeval.datasets.formats import Source, sources, stem
+from dqeval.datasets.loading import Source, sources, stem
 
 ARCHIVE = "https://www.thedatum.org/datasets/TSB-AD-U.zip"
 # How many series of each dataset the paper uses.
