@@ -480,7 +480,7 @@ TIMES = {
     "whole numbers": (["7", "-8 "], "int64"),
     "numbers": (["7.5", "8"], "float64"),
     "numbers that are too large": (["7", "9" * 30], "float64"),
-    "moments": (np.array(["2026", "2027"], dtype="M8[Y]"), "datetime64[Y]"),
+    "moments": (np.array(["2026", "2027"], dtype="M8[Y]"), "datetime64[D]"),
     "words": (["1 May", "2 May"], "<U5"),
     "with and without a zone": (["2026-01-01T00:00Z", "2026-01-02"], "<U17"),
     "before all time": (["0001-01-01T00:00:00+14:00"], "<U25"),
@@ -517,3 +517,24 @@ def test_nab_times_of_several_zones(tmp_path):
     mixed = [f"2026-01-01T00:{t:02}:00{'Z' if t % 2 else ''}" for t in range(POINTS)]
     write_csv(path, timestamp=mixed, value=WAVE)
     assert load(path).labels.tolist() == LABELS.astype(bool).tolist()
+
+
+def test_a_series_made_of_lists():
+    series = Series("s", LABELS.tolist(), {"mine": WAVE.tolist()}, WAVE.tolist(), timestamps=list(range(POINTS)))
+    arrays = Series("s", LABELS, {"mine": WAVE}, WAVE, timestamps=np.arange(POINTS))
+    assert str(dqeval.compare(series)) == str(dqeval.compare(arrays))
+
+
+@pytest.mark.parametrize("what", ["values", "timestamps"])
+def test_columns_of_another_length_whatever_the_near_range_follows_from(what):
+    series = Series("s", LABELS, {"mine": WAVE}, period=20)
+    with pytest.raises(ValueError, match=f"{what} must have the same length as labels: got 3 for {POINTS} points"):
+        dqeval.compare(replace(series, **{what: np.arange(3)}))
+
+
+@pytest.mark.parametrize("unit", ["M", "Y"])
+def test_months_and_years(unit):
+    times = np.arange(POINTS).astype(f"datetime64[{unit}]")
+    series = Series("s", LABELS, {"mine": WAVE}, WAVE, timestamps=times)
+    assert as_series(series).timestamps.dtype == "datetime64[D]"
+    assert isinstance(dqeval.check(series), list)

@@ -344,3 +344,35 @@ def test_a_module_that_cannot_be_imported(call, tmp_path, module, told):
     for name in ("json.py", "sys.py", "broken.py"):
         (tmp_path / name).write_text("1 / 0")
     assert call("metrics", "--module", module, code=2).err == f"dqeval: {told}\n"
+
+
+def test_a_broken_offer_leaves_the_others_of_its_module(installed):
+    installed("acme", OWN, "[dqeval.metrics]\na = acme:missing\nb = acme:hit_rate\n")
+    with pytest.warns(dqeval.PluginWarning, match="has no attribute 'missing'") as caught:
+        assert "hit_rate" in METRICS.names
+    assert len(caught) == 1
+
+
+def test_a_metric_that_changes_its_input_changes_no_other():
+    @dqeval.metric(takes="scores")
+    def sorts(y_true, y_score):
+        """Sort the scores where they are."""
+        y_score.sort()
+        y_true[:] = 0
+        return 0.5
+
+    y_true, y_score = np.array([0, 1, 1, 0, 0, 1]), np.array([0.9, 0.8, 0.1, 0.3, 0.2, 0.7])
+    alone = dqeval.panel(y_true, y_score, near=1, metrics=["auc_roc"])["auc_roc"]
+    before = y_score.copy()
+    assert dqeval.panel(y_true, y_score, near=1, metrics=["sorts", "auc_roc"])["auc_roc"] == alone
+    assert (y_score == before).all()
+
+
+def test_a_detector_may_require_its_seed():
+    @dqeval.detector()
+    def random_scores(values, *, seed):
+        """Give random scores."""
+        return np.random.default_rng(seed).random(len(values))
+
+    found = [dqeval.detect(np.arange(9.0), "random_scores", seed=seed).tolist() for seed in (1, 1, 2)]
+    assert found[0] == found[1] != found[2]

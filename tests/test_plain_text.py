@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dqeval.analysis import receipts
-from dqeval.datasets import files, plain_text
+from dqeval.datasets import door, files, plain_text
 from fuzz.texts import difference, read
 
 ODD_CELLS = (
@@ -188,12 +187,11 @@ def test_each_byte_is_seen_once(tmp_path, monkeypatch, last, pack):
     for worth_it in (0, 2**40):
         monkeypatch.setattr(plain_text, "WORTH_IT", worth_it)
         steps = []
-        read = receipts.read_input(
-            path, name="seen", progress=lambda done, total, steps=steps: steps.append((done, total))
-        )
+        (entry,) = door.entries([path])
+        read = entry.read(name="seen", progress=lambda done, total, steps=steps: steps.append((done, total)))
         assert steps[-1] == (path.stat().st_size, path.stat().st_size)
         assert steps == sorted(steps)
-        found[worth_it] = (read.sha256, read.bytes, read.series.scores["mine"].tobytes())
+        found[worth_it] = (read.record(), read.series.scores["mine"].tobytes())
     assert found[0] == found[2**40]
 
 

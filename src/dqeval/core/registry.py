@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -104,12 +105,15 @@ class Registry(Generic[Entry]):
         """Import what a package offers, which registers it; return what is wrong with it, if anything."""
         both: tuple[Registry[Any], ...] = (METRICS, DETECTORS)
         before = [(registry, dict(registry._entries)) for registry in both]
+        imported = False
         try:
+            import_module(offer.module)
+            imported = True
             found = offer.load()
             if not isinstance(found, ModuleType) and not self._has(found):
                 raise TypeError(f"it is not registered: write @dqeval.{self._kind}(…) above it")
         except (Exception, SystemExit) as error:
-            for registry, entries in before:
+            for registry, entries in before if not imported else ():
                 registry._entries = entries  # a module that failed is left out as a whole
             package = offer.dist.name if offer.dist else "an unknown package"
             told = " ".join(f"{type(error).__name__}: {error}".split())
@@ -361,6 +365,7 @@ def detector(
 
     def add(function: Function) -> Function:
         options = inspect.signature(function).parameters
+        seed = {"seed": 0} if "seed" in options and options["seed"].default is inspect.Parameter.empty else {}
         DETECTORS.add(
             Detector(
                 name=function.__name__,
@@ -368,7 +373,7 @@ def detector(
                 function=function,
                 trains="train_stop" in options,
                 univariate=univariate,
-                parameters={o.name: o.default for o in options.values() if o.default is not o.empty},
+                parameters={o.name: o.default for o in options.values() if o.default is not o.empty} | seed,
                 extra=extra,
                 summary=(function.__doc__ or "").partition("\n")[0],
                 citation=citation,
@@ -490,7 +495,8 @@ def _called(function: Callable[..., Any], takes: Literal["scores", "detections"]
     """Return a metric's public function as one of validated input, for metrics that have no other."""
 
     def of_scores(scored: Any, **parameters: Any) -> float:
-        return _number(function(scored.labels.astype(int), scored.raw, **parameters))
+        # Copies: a function that changes what it gets must not change it for the others.
+        return _number(function(scored.labels.astype(int), scored.raw.copy(), **parameters))
 
     def of_detections(match: Any, **parameters: Any) -> PrecisionRecall:
         found = function(match.labelled.labels.astype(int), match.flags.astype(int), **parameters)

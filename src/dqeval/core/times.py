@@ -39,7 +39,8 @@ def parse_times(given: Times) -> Times:
     (array([7, 8]), array(['1 May', '2 May'], dtype='<U5'))
     """
     if are_known(given):
-        return given
+        # Months and years have no fixed length, so that no step between two of them can be measured.
+        return given.astype("datetime64[D]") if given.dtype in ("datetime64[M]", "datetime64[Y]") else given
     cells = [str(cell).strip() for cell in given]
     for read in (_numbers, _moments):
         try:

@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import numpy as np
+
 from dqeval.core.prepared import Prepared, prepared
 from dqeval.core.times import parse_times
 from dqeval.core.types import Progress, Series
@@ -52,12 +54,23 @@ def prepare(
 def as_series(data: Data, *, name: str = "series") -> Series:
     """Return a series: as it is, from columns in memory, or from a file of any format."""
     if isinstance(data, Series):
-        return data if data.timestamps is None else replace(data, timestamps=parse_times(data.timestamps))
+        return _as_arrays(data)
     if isinstance(data, (str, Path)):
         return _only(list(entries([Path(data)]))).read().series
     if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         raise ValueError(f"data must be a Series, columns by name, or a file: got {type(data).__name__}")
     return series_of(data, name=name)
+
+
+def _as_arrays(series: Series) -> Series:
+    """Return a series that somebody has made with its values and timestamps as arrays of the right length."""
+    values = None if series.values is None else np.asarray(series.values)
+    times = None if series.timestamps is None else parse_times(np.asarray(series.timestamps))
+    for what, column in (("values", values), ("timestamps", times)):
+        if column is not None and len(column) != len(series.labels):
+            count = f"{len(column):,} for {len(series.labels):,} points"
+            raise ValueError(f"{what} must have the same length as labels: got {count}")
+    return replace(series, values=values, timestamps=times)
 
 
 def _only(found: Sequence[Entry]) -> Entry:
