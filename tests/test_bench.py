@@ -97,7 +97,7 @@ def test_any_executor_gives_the_same_table(done, tmp_path):
 
 def test_another_metric_evaluates_without_detecting(tmp_path, monkeypatch):
     bench.run(SMALL, tmp_path)
-    monkeypatch.setattr("dqeval.bench.jobs._detected", lambda *_: pytest.fail("detected again"))
+    monkeypatch.setattr("dqeval.bench.jobs._run_detector", lambda *_: pytest.fail("detected again"))
     state = bench.run({**SMALL, "metrics": ["dqe", "auc_roc", "range_f1"]}, tmp_path)
     assert (state.done, state.failed) == (15, 0)
     assert {row["metric"] for row in table(tmp_path)[0]} == {"detect", "dqe", "auc_roc", "range_f1"}
@@ -206,7 +206,7 @@ def test_merging_again_takes_what_is_new(tmp_path):
         ("hangs", "took longer than the limit of 3 seconds"),
         ("gives_nan", "the detector gave 1 scores that are not finite, the first at point 3"),
         ("too_short", "the detector gave scores of shape (599,) for 600 points"),
-        ("prints", "the detector printed, which it must not: 'hello\\n'"),
+        ("prints", "the detector printed to standard output, which it must not: 'hello\\n'"),
         ("hungry", "needs more memory than the limit of 4000 MB"),
         ("dies", "the process died (signal 9): out of memory, or a crash"),
         ("cnn", "ValueError: "),
@@ -258,8 +258,8 @@ def test_what_is_undefined_is_no_zero(tmp_path):
 
 
 BAD_PLANS = {
-    "unknown detector": ({"detector": [{"name": "fff"}]}, "there is no detector called 'fff': did you mean 'fft'?"),
-    "unknown metric": ({"metrics": ["vuspr"]}, "there is no metric called 'vuspr': did you mean 'vus_pr'?"),
+    "unknown detector": ({"detector": [{"name": "fff"}]}, "unknown detector 'fff'; did you mean 'fft'?"),
+    "unknown metric": ({"metrics": ["vuspr"]}, "unknown metric 'vuspr'; did you mean 'vus_pr'?"),
     "unknown key": ({"metric": []}, "the plan has no 'metric': did you mean 'metrics'?"),
     "unknown parameter": (
         {"detector": [{"name": "sub_lof", "neighbors": 3}]},
@@ -279,23 +279,23 @@ BAD_PLANS = {
     "nothing in it": ({"data": [{"path": "blank.csv"}], "detector": []}, "there is data but no detector"),
     "odd file": ({"data": [{"path": "odd.csv"}]}, "odd.csv: no numeric column is called label or is_anomaly"),
     "unreadable file": ({"data": [{"path": "odd.npz"}]}, "odd.npz"),
-    "unknown generator": ({"data": [{"generator": "magic"}]}, "there is no generator called 'magic'"),
+    "unknown generator": ({"data": [{"generator": "magic"}]}, "unknown generator 'magic'; choose from synthetic"),
     "generator's parameter": ({"data": [{"generator": "synthetic", "m": 1}]}, "the generator synthetic has no 'm'"),
     "nothing": ({"data": []}, "there is nothing to do"),
     "no detector": ({"detector": []}, "there is data but no detector"),
     "seed": ({"seeds": [-1]}, "a seed must be a whole number"),
     "limit": ({"timeout": 0}, "timeout must be a whole number of at least 1"),
-    "no list": ({"seeds": 0}, "seeds must be a list, which 0 is not: write seeds = […]"),
+    "no list": ({"seeds": 0}, "seeds must be a list: got 0; write seeds = […]"),
     "a word": ({"metrics": "dqe"}, "metrics must be a list, which 'dqe' is not"),
-    "one table": ({"data": {"path": "x"}}, "data must be a list, which {'path': 'x'} is not: write [[data]]"),
+    "one table": ({"data": {"path": "x"}}, "data must be a list: got {'path': 'x'}; write [[data]]"),
     "no table": ({"data": ["x"]}, "each [[data]] must be a table of keys and values: got ['x']"),
     "a number": ({"data": [{"path": 3}]}, "[[data]] needs a path or a generator"),
     "first seed": ({"data": [{"generator": "synthetic", "seed": "a"}]}, "seed must be a whole number"),
-    "none": ({"metrics": []}, "metrics must hold at least one thing, and none twice: got []"),
-    "twice": ({"seeds": [0, 0]}, "seeds must hold at least one thing, and none twice: got [0, 0]"),
+    "none": ({"metrics": []}, "metrics must have at least one entry, and no entry twice: got []"),
+    "twice": ({"seeds": [0, 0]}, "seeds must have at least one entry, and no entry twice: got [0, 0]"),
     "a seed of its own": (
         {"detector": [{"name": "quick", "seed": 3}]},
-        "seeds are the plan's, not",
+        "set seeds for the whole plan, not",
     ),
     "a seed in vain": ({"detector": [{"name": "fft", "seed": 3}]}, "the detector fft takes no seed"),
     "no scores": ({"scores": [{"path": "none.csv"}]}, "none.csv: no column of scores"),
@@ -319,7 +319,7 @@ def test_bad_plans(tmp_path, changes, message):
 def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     write_series(tmp_path / "data" / "a.csv", seed=0)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(ValueError, match=r"a\.csv: this file may not be read"):
+    with pytest.raises(ValueError, match=r"a\.csv: no permission to read this file"):
         bench.make_plan({**SMALL, "data": [{"path": "data"}]}, folder=tmp_path)
 
 
@@ -578,7 +578,7 @@ def test_what_is_printed_in_a_process_of_its_own(tmp_path, monkeypatch, capsys):
     assert not work(one_job(tmp_path / "here", "prints")).failed
     assert capsys.readouterr().out == "hello\n"
     monkeypatch.setattr(pool_module, "_here", Limits())
-    with pytest.raises(WorkFailedError, match="the detector printed, which it must not: 'hello"):
+    with pytest.raises(WorkFailedError, match="the detector printed to standard output, which it must not: 'hello"):
         work(one_job(tmp_path / "own", "prints"))
     with pool_module.printed() as caught, ThreadPoolExecutor(1) as other:
         other.submit(print, "from another thread").result()

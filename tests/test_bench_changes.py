@@ -164,7 +164,7 @@ def test_failures_of_what_is_no_longer_planned_are_not_told(tmp_path, monkeypatc
     assert call("bench", "status", tmp_path / "run").out == "1 of 1 jobs done, 0 failed, 0 left\n"
     shutil.move(tmp_path / "run" / "plan.json", tmp_path / "gone.json")
     assert call("bench", "status", tmp_path / "run").out.startswith(
-        "1 job done, 0 failed, how many are left is not known"
+        "1 job done, 0 failed; the number of jobs left is unknown"
     )
 
 

@@ -114,7 +114,7 @@ def test_what_failed(call, tmp_path):
     write_series(tmp_path / "series" / "a.csv", mine=range(400))
     write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])
     found = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
-    failed = "dqeval: 1 job failed: dqeval bench failures run says why\n"
+    failed = "dqeval: 1 job failed: dqeval bench failures run shows why\n"
     assert (found.code, found.err) == (3, f"dqeval: 1 of 2 jobs done, 1 failed, 0 left\n{failed}")
     assert call("bench", "status", "run").out == "1 of 2 jobs done, 1 failed, 0 left\n"
     again = call("bench", "run", "files.toml", "-o", "run", "--workers", 0)
@@ -153,7 +153,7 @@ def test_a_plan_that_does_not_hold_any_more_forgets_nothing(call, tmp_path):
     found = call("bench", "retry", "run")
     assert found.code == 2
     assert "there is no series here" in found.err
-    assert "0 jobs done, 1 failed, how many are left is not known (" in call("bench", "status", "run").out
+    assert "0 jobs done, 1 failed; the number of jobs left is unknown (" in call("bench", "status", "run").out
 
 
 def test_which_plan_is_kept(done, tmp_path):
@@ -167,7 +167,7 @@ def test_which_plan_is_kept(done, tmp_path):
     write_series(tmp_path / "series" / "a.csv", mine=range(400))
     (tmp_path / "plan.json").write_text('{"my": "own"}')
     refused = done("bench", "run", "files.toml", "-o", ".", "--workers", 0)
-    told = "dqeval: plan.json is not from a run, and would be written over: choose another folder\n"
+    told = "dqeval: plan.json is not from a run, and would be overwritten: choose another folder\n"
     assert (refused.code, refused.err, (tmp_path / "plan.json").read_text()) == (2, told, '{"my": "own"}')
     assert not (tmp_path / "results.sqlite").exists()
 
@@ -180,8 +180,10 @@ def test_a_plan_from_python_is_kept(call, tmp_path):
     assert call("bench", "status", "python").out == "1 of 1 jobs done, 0 failed, 0 left\n"
     assert call("bench", "retry", "python", "--workers", 0).code == 0
     start(make_plan(content), tmp_path / "python")  # a Plan does not say how it was made
-    told = "python: no plan is kept here: merged runs, and those that start from a Plan, have none"
-    assert call("bench", "status", "python").out == (f"1 job done, 0 failed, how many are left is not known ({told})\n")
+    told = "python: no plan is stored here: merged runs, and runs started from a Plan, have none"
+    assert call("bench", "status", "python").out == (
+        f"1 job done, 0 failed; the number of jobs left is unknown ({told})\n"
+    )
 
 
 def test_jobs_are_the_same_wherever_one_is(call, tmp_path, monkeypatch):
@@ -263,8 +265,8 @@ def test_how_far_the_report_is(done, monkeypatch):
 
 
 BAD_PLANS = {
-    "unknown detector": (PLAN.replace('"sr"', '"fftt"'), "there is no detector called 'fftt': did you mean 'fft'?"),
-    "unknown metric": (PLAN.replace('"dqe"', '"dqee"'), "there is no metric called 'dqee': did you mean 'dqe'?"),
+    "unknown detector": (PLAN.replace('"sr"', '"fftt"'), "unknown detector 'fftt'; did you mean 'fft'?"),
+    "unknown metric": (PLAN.replace('"dqe"', '"dqee"'), "unknown metric 'dqee'; did you mean 'dqe'?"),
     "unknown key": (f"timeouts = 3\n{PLAN}", "the plan has no 'timeouts': did you mean 'timeout'?"),
     "unknown parameter": (f"{PLAN}windw = 3\n", "the detector sr has no 'windw'"),
     "two of a name": (PLAN.replace('"sr"', '"fft"'), "two detectors are called 'fft'"),
@@ -300,7 +302,7 @@ def test_a_file_that_may_not_be_read(call, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).suffix != ".csv")
     found = call("bench", "run", "files.toml", "-o", "run")
     assert (found.code, found.err.count("\n")) == (2, 1)
-    assert "a.csv: this file may not be read" in found.err
+    assert "a.csv: no permission to read this file" in found.err
     assert not (tmp_path / "run").exists()
 
 
@@ -316,7 +318,7 @@ def test_a_file_that_may_not_be_read(call, tmp_path, monkeypatch):
         (["run", "plan.toml", "-o", "new", "--workers", "1", "--scheduler", "x"], "at most one of workers, scheduler"),
         (["status", "new"], "new: there is no run here; dqeval bench run PLAN -o new starts one"),
         (["failures", "new"], "new: there is no run here"),
-        (["retry", "new"], "new: no plan is kept here"),
+        (["retry", "new"], "new: no plan is stored here"),
         (["rank", "new"], "new: there is no run here"),
         (["rank", "run", "--dataset", "x"], "run: there are no results of the dataset x to rank"),
         (["rank", "run", "--by", "point"], "Invalid value for '--by'"),
@@ -326,7 +328,7 @@ def test_a_file_that_may_not_be_read(call, tmp_path, monkeypatch):
         (["merge", "run", "old", "-o", "new"], "old: there is no run here"),
         (["merge", "run", "-o", "run"], "-o run is one of the runs to merge; name another folder"),
         (["report", "run", "-o", "new.pdf"], "should end with .html"),
-        (["status", "bad"], "bad: its file of results cannot be used: file is not a database"),
+        (["status", "bad"], "bad: its results file cannot be used: file is not a database"),
     ],
 )
 def test_what_cannot_be_done(done, tmp_path, arguments, message):
@@ -352,13 +354,13 @@ def test_a_plain_line_now_and_then(call, monkeypatch):
     lines = call("bench", "run", "plan.toml", "-o", "run").err.splitlines()
     assert lines[0] == "dqeval: counting the jobs"
     assert "dqeval: 2 of 10 jobs done (2 before), 0 failed, 8 left" in lines
-    pace = r"[\d,.]+ a minute, ends about \d{4}-\d\d-\d\d \d\d:\d\d"
+    pace = r"[\d,.]+ per minute, ends about \d{4}-\d\d-\d\d \d\d:\d\d"
     told = r"dqeval: 2 of 10 jobs done \(2 before\), 1 failed, 7 left; "
     assert any(re.fullmatch(told + pace, line) for line in lines)
     assert lines[-3:] == [
         "dqeval: 2 of 10 jobs done (2 before), 1 failed, 7 left",
-        "dqeval: 1 job failed: dqeval bench failures run says why",
-        "dqeval: 7 jobs left: start the same command again",
+        "dqeval: 1 job failed: dqeval bench failures run shows why",
+        "dqeval: 7 jobs left: run the same command to resume",
     ]
 
 
@@ -411,8 +413,8 @@ def test_a_bar_on_a_terminal(call, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     assert call("bench", "run", "plan.toml", "-o", "run").code == 3
     assert "counting the jobs" in terminal.getvalue()
-    assert re.search(r"3 of 10 jobs done \(2 before\), 0 failed, 7 left; [\d,.]+ a minute", terminal.getvalue())
-    left = "dqeval: 7 jobs left: start the same command again\n"
+    assert re.search(r"3 of 10 jobs done \(2 before\), 0 failed, 7 left; [\d,.]+ per minute", terminal.getvalue())
+    left = "dqeval: 7 jobs left: run the same command to resume\n"
     assert terminal.getvalue().endswith(f"dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left\n{left}")
 
 
@@ -425,7 +427,7 @@ def test_interrupted(call, monkeypatch, state):
 
     monkeypatch.setattr("dqeval.bench.run", interrupted)
     found = call("bench", "run", "plan.toml", "-o", "run")
-    stopped = "dqeval: stopped: 3 of 5 jobs done (1 before), 0 failed, 2 left; the same command goes on from there\n"
+    stopped = "dqeval: stopped: 3 of 5 jobs done (1 before), 0 failed, 2 left; run the same command to resume\n"
     assert (found.code, found.out) == (130, "")
     assert found.err == f"{stopped if state else ''}dqeval: interrupted\n"
 
@@ -458,7 +460,7 @@ def test_ctrl_c_and_going_on(tmp_path, workers):
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to all processes
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    told = r"dqeval: stopped: (\d+) of 60 jobs done, 0 failed, (\d+) left; the same command goes on from there"
+    told = r"dqeval: stopped: (\d+) of 60 jobs done, 0 failed, (\d+) left; run the same command to resume"
     *_, stopped, last = err.splitlines()  # after lines on how far it is, if it took long
     done, left = map(int, re.fullmatch(told, stopped).groups())
     assert (last, done + left) == ("dqeval: interrupted", 60)

@@ -16,9 +16,9 @@ import dqeval
 from dqeval import bench
 from dqeval.bench import crew as crew_module
 from dqeval.bench import tasks as tasks_module
-from dqeval.bench.crew import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, crew_for, worked_off
+from dqeval.bench.crew import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, crew_for, work_off
 from dqeval.bench.dispatch import Waiting, job_results
-from dqeval.bench.jobs import JobResult, failed
+from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
@@ -209,7 +209,7 @@ def test_a_worker_with_another_version_is_refused_unless_asked_for(tmp_path):
     with Processes(tmp_path, python_path=[str(tmp_path / "other")]) as processes:
         processes.worker()
         there = rf"code {code(other)} there and {code(Path(dqeval.__file__).parent)} here"
-        with pytest.raises(ValueError, match=rf"a worker on .* works with other versions: {there}; install"):
+        with pytest.raises(ValueError, match=rf"a worker on .* has other versions: {there}; install"):
             bench.run(plan, tmp_path / "run", scheduler=processes.address)
         assert table(tmp_path / "run") == ([], [])
         state = bench.run(plan, tmp_path / "run", scheduler=processes.address, any_version=True)
@@ -280,10 +280,10 @@ def test_who_has_no_dqeval_is_named():
     client.threads = {"tcp://node7:1": 8}
     crew_module._check_installed(client)
     client.error = ModuleNotFoundError("No module named 'dqeval'")
-    with pytest.raises(ValueError, match="the worker tcp://node7:1 cannot work for dqeval: No module named 'dqeval';"):
+    with pytest.raises(ValueError, match="the worker tcp://node7:1 cannot run dqeval: No module named 'dqeval';"):
         crew_module._check_installed(client)
     client.run_on_scheduler = lambda function: 1 / 0
-    with pytest.raises(ValueError, match="the scheduler cannot work for dqeval: division by zero; install the same"):
+    with pytest.raises(ValueError, match="the scheduler cannot run dqeval: division by zero; install the same"):
         crew_module._check_installed(client)
 
 
@@ -292,7 +292,7 @@ def test_what_an_executor_cancels_is_left():
     cancelled.cancel()
     cancelled.set_running_or_notify_cancel()
     with pytest.raises(CrewLostError, match="the executor is gone: start it again"):
-        list(worked_off(Crew(InProcess(), 1), lambda: (cancelled, "x")))
+        list(work_off(Crew(InProcess(), 1), lambda: (cancelled, "x")))
 
 
 def test_what_dask_logs_is_kept_back(monkeypatch):
@@ -377,11 +377,11 @@ def test_a_worker_without_dqeval(tmp_path):
 def test_other_versions(tmp_path):
     theirs = json.dumps({**json.loads(versions()), "numpy": "1.0"})
     answer = [JobResult(versions=theirs, host="node7")]
-    with pytest.raises(ValueError, match=r"a worker on node7 works with other versions: numpy 1\.0 there and "):
+    with pytest.raises(ValueError, match=r"a worker on node7 has other versions: numpy 1\.0 there and "):
         done(Odd(answer), jobs(tmp_path, 1), versions())
     assert done(Odd(answer), jobs(tmp_path, 1), "") == answer
-    assert done(Odd([failed(one_job(tmp_path, "quick"), "lost", "")]), jobs(tmp_path, 1), versions())
-    with pytest.raises(ValueError, match="works with other versions: dqeval None there"):
+    assert done(Odd([failure_of(one_job(tmp_path, "quick"), "lost", "")]), jobs(tmp_path, 1), versions())
+    with pytest.raises(ValueError, match="has other versions: dqeval None there"):
         done(Odd([JobResult()]), jobs(tmp_path, 1), versions())
     assert difference(NOBODY, versions()).startswith(f"dqeval None there and {dqeval.__version__} here, kernels None")
 

@@ -84,7 +84,7 @@ def test_without_modules_nothing_becomes_importable(tmp_path):
         ("import sys; sys.exit(3)", "SystemExit: 3"),
         ("raise ValueError('two\\nlines')", "ValueError: two lines"),
         ("import no_such_thing", "No module named 'no_such_thing'; put it beside the plan, or install it"),
-        (MINE.replace("def mine", "def fft"), "ValueError: there is a detector called 'fft' already"),
+        (MINE.replace("def mine", "def fft"), "ValueError: a detector named 'fft' already exists"),
     ],
 )
 def test_a_module_that_cannot_be_imported(tmp_path, module, message):

@@ -284,7 +284,7 @@ def test_no_plan(tmp_path):
     (tmp_path / "out" / "plan.json").unlink()
     bench_report(tmp_path / "out", tmp_path / "other.html")
     text = (tmp_path / "other.html").read_text(encoding="utf-8")
-    assert "The pages of the series could not be made: no plan is kept here: merged runs," in text
+    assert "The pages of the series could not be made: no plan is stored here: merged runs," in text
     assert "theirs is best by DQE" in text
 
 

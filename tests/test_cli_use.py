@@ -105,7 +105,7 @@ def test_a_plan_that_runs_as_it_is(call, tmp_path):
     quick = [each.name for each in DETECTORS if each.extra is None and not each.trains]
     assert [each.name for each in plan.detectors] == ["sub_lof", "kmeans_ad", *quick[2:]]
     again = call("bench", "init")
-    assert (again.code, again.err) == (2, "dqeval: plan.toml is there already: name another file, or remove it first\n")
+    assert (again.code, again.err) == (2, "dqeval: plan.toml already exists: name another file, or remove it first\n")
 
 
 def test_a_plan_for_series_of_ones_own(call, tmp_path):
@@ -360,7 +360,7 @@ def test_what_help_says_of_options(call):
     assert "-o, --output DIR " in shown
     assert "[default: reproduced]" in shown
     assert "[environment: DQEVAL_DATA]" in shown
-    assert "--quick Run a small case" in shown
+    assert "--quick Run a small version" in shown
     assert "[default: one per CPU]" in shown
     assert "[required]" in call("detect", "--help").out
     assert "[default: table]" in call("score", "--help").out
@@ -410,13 +410,13 @@ def test_completion(line, expected):
 
 def test_names_are_completed_after_commas():
     """In this process, too."""
-    assert options.completed(options._metric_names)("dqe,a") == [
+    assert options.completer(options._metric_names)("dqe,a") == [
         "dqe,auc_roc",
         "dqe,auc_pr",
         "dqe,affiliation_f1",
         "dqe,all",
     ]
-    assert options.completed(options._detector_names)("") == [*DETECTORS.names, "all"]
+    assert options.completer(options._detector_names)("") == [*DETECTORS.names, "all"]
 
 
 def test_the_script_for_completion():

@@ -204,10 +204,10 @@ class TestInception:
             functional.conv2d(maps, kernel, bias, padding=kernel.shape[-1] // 2)
             for kernel, bias in zip(layer[:6], layer[6:], strict=True)
         ]
-        kernel, bias = times_net._fused(layer)
+        kernel, bias = times_net._fuse(layer)
         expected = torch.stack(convs).mean(0)
         torch.testing.assert_close(functional.conv2d(maps, kernel, bias, padding=5), expected, rtol=0, atol=1e-12)
-        cropped = times_net._convolved(maps, kernel, bias)
+        cropped = times_net._convolve(maps, kernel, bias)
         torch.testing.assert_close(cropped, expected, rtol=0, atol=1e-12)
 
     def test_batches_choose_their_own_periods(self):
@@ -254,7 +254,7 @@ class TestTraining:
     def trained(self, held_out, epochs):
         fitted = torch.full((60, 3), 2.0)
         network = replace(self.network, epochs=epochs)
-        return deep._trained(network, fitted, torch.full((30, 3), held_out), deep.Draws(0))[0].item()
+        return deep._train(network, fitted, torch.full((30, 3), held_out), deep.Draws(0))[0].item()
 
     def test_stops_early(self):
         """It passes the held-out level after ten steps of 0.1, and stops three epochs later."""

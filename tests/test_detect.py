@@ -197,7 +197,7 @@ def test_in_place_nothing_is_lost(call, tmp_path):
     done = call("detect", "a.csv", "--detector", "distance", "-o", ".")
     assert (done.code, done.err) == (
         2,
-        "dqeval: a.csv would be written over, and lose its columns note: choose another folder\n",
+        "dqeval: a.csv would be overwritten and lose its columns note: choose another folder\n",
     )
     assert (tmp_path / "a.csv").read_bytes() == before
 
@@ -279,7 +279,7 @@ def test_one_series_that_fails_does_not_stop_the_others(call, tmp_path):
     told = done.err.splitlines()
     assert [line.split()[1] for line in told] == ["wrote", "wrote", "in/b.csv:", "c:", "in/d.csv:"]
     assert "column label must hold numbers: row 2 below the header is 'x'" in told[2]
-    assert told[4].endswith("d.csv: there are no values to run a detector on: call a column value, or give --value")
+    assert told[4].endswith("d.csv: there are no values to run a detector on: name a column value, or give --value")
     assert len(list((tmp_path / "scored").iterdir())) == 2
     assert (tmp_path / "scored" / last.name).exists()
 
@@ -386,11 +386,11 @@ def test_scores_go_to_files_that_every_system_takes(call, tmp_path):
         (["nowhere.csv"], "nowhere.csv: No such file or directory"),
         (["empty"], "empty: there is no series here; expected EasyTSAD"),
         (["note.md"], "note.md: this fits no known format; expected EasyTSAD"),
-        (["a.csv", "--detector", "distanse"], "there is no detector called 'distanse': did you mean 'distance'?"),
+        (["a.csv", "--detector", "distanse"], "unknown detector 'distanse'; did you mean 'distance'?"),
         (["a.csv", "--detector", " ,"], "name at least one detector: dqeval detectors lists them"),
         (["a.csv", "-o", "note.md"], "note.md is a file; name a folder"),
-        (["k_tr_1_1st_1.csv", "-o", "."], "k_tr_1_1st_1.csv would be written over what is read: choose another folder"),
-        (["pack.npz", "a.csv", "-o", "."], "a.csv would be written over what is read: choose another folder"),
+        (["k_tr_1_1st_1.csv", "-o", "."], "k_tr_1_1st_1.csv would overwrite an input file: choose another folder"),
+        (["pack.npz", "a.csv", "-o", "."], "a.csv would overwrite an input file: choose another folder"),
         (["a.csv", "sub"], "a.csv and sub/a.csv would both be written to scored/a.csv: run them one by one, into two"),
         (["a.csv", "--jobs", "0"], "Invalid value for '--jobs'"),
         ([], "Missing argument"),
@@ -524,7 +524,7 @@ def test_of_all_detectors_those_that_do_not_fit_are_left_out(call, tmp_path, mon
     assert [f"dqeval: left out: {name}: learned: it needs training" in done.err for name in "abcdef"] == [True] * 4 + [
         False
     ] * 2
-    assert done.err.endswith("dqeval: left out, for the same or like reasons: 2 more\n")
+    assert done.err.endswith("dqeval: left out for the same or similar reasons: 2 more\n")
     assert list(load(tmp_path / "out" / "f.csv").scores) == ["distance"]
     done = call("detect", "a.csv", "--detector", "distance", "--detector", "learned", "-o", "out")
     assert (done.code, "dqeval: a: learned: it needs training" in done.err) == (2, True)

@@ -95,7 +95,7 @@ def test_the_input_is_never_changed(own):
 @pytest.mark.parametrize(
     ("data", "name", "options", "message"),
     [
-        (VALUES, "sub_lod", {}, "there is no detector called 'sub_lod': did you mean 'sub_lof'?"),
+        (VALUES, "sub_lod", {}, "unknown detector 'sub_lod'; did you mean 'sub_lof'?"),
         (VALUES, 3, {}, "detector must be a text: got 3"),
         (VALUES, "sub_lof", {"neighbors": 3}, "the detector sub_lof has no 'neighbors': did you mean 'neighbours'?"),
         (VALUES, "sub_lof", {"neighbours": "x"}, "neighbours must be a whole number of at least 1: got 'x'"),

@@ -266,7 +266,7 @@ class TestKMeansAD:
 
     def test_one_cluster_is_the_mean_window(self):
         values = planted("burst")[0]
-        points = windows.normalised(windows.sliding(values, 30))
+        points = windows.normalise(windows.sliding(values, 30))
         distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
         expected = windows.mean_over_windows(distances, 30)
         np.testing.assert_allclose(detectors.kmeans_ad(values, window=30, clusters=1), expected, rtol=1e-5)
@@ -274,8 +274,8 @@ class TestKMeansAD:
     @pytest.mark.parametrize("kind", ["burst", "bump", "pattern"])
     def test_inertia_is_that_of_plain_k_means(self, kind):
         cluster = pytest.importorskip("sklearn.cluster")
-        values = windows.standardised(planted(kind)[0])
-        points = windows.normalised(windows.sliding(values, 50))
+        values = windows.standardise(planted(kind)[0])
+        points = windows.normalise(windows.sliding(values, 50))
         plain = cluster.KMeans(10, n_init=10, random_state=0).fit(points).inertia_
         distances = _distances_to_centres(values, 50, 10, 10, np.random.default_rng(0))
         assert (distances**2).sum() < 1.01 * plain

@@ -27,10 +27,10 @@ from dqeval.experiments.case_study.claims import (
     UCR_STATEMENTS,
     WSD_SHOWN,
     WSD_STATEMENTS,
-    decided,
+    decide,
 )
 from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
-from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected
+from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.threshold_span import LOWEST, OUTSIDE, answer, claims, thresholds
 from dqeval.experiments.verdicts import order_of
@@ -385,7 +385,7 @@ class TestNearSweep:
         scores = study.forms[OURS].scores["TimesNet"]
         for share, word in ((0.25, "period/4"), (2, "2 periods")):
             value = dqeval.dqe_score(study.series.labels, scores, near=share * 41)
-            assert near_sweep.tabulated(sweep)["TimesNet"][word] == value
+            assert near_sweep.table_values(sweep)["TimesNet"][word] == value
         assert near_sweep.sweep_table(sweep, 41).header[2] == "period/4 (10.25)"
 
     def test_exact_sentence(self):
@@ -399,7 +399,7 @@ class TestNearSweep:
 
 def printed(dataset):
     """Return the numbers that the paper prints for a case, as a form of it."""
-    every = expected("case_study")
+    every = expected_numbers("case_study")
     values, parts = {}, {}
     for (table, row, metric), text in every.items():
         if table == f"{dataset} case":
@@ -429,34 +429,34 @@ class TestClaims:
     def test_hold_for_the_printed_numbers(self, dataset):
         form = printed(dataset)
         for statement in STATEMENTS[dataset]:
-            claim = decided(statement, form, form)
+            claim = decide(statement, form, form)
             assert claim.holds, claim
             assert OURS not in claim.found
 
     @pytest.mark.parametrize("dataset", ["WSD", "UCR"])
     def test_do_not_hold_for_the_opposite(self, dataset):
         form = turned(printed(dataset))
-        held = [s.text for s in STATEMENTS[dataset] if decided(s, form, form).holds]
+        held = [s.text for s in STATEMENTS[dataset] if decide(s, form, form).holds]
         assert held == HOLD_FOR_THE_OPPOSITE[dataset]
 
     def test_tell_where_the_two_forms_part(self):
         form = printed("UCR")
         statement = UCR_STATEMENTS[3]
-        assert decided(statement, form, turned(form)).found == (
+        assert decide(statement, form, turned(form)).found == (
             "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE KMeansAD 0.50, CNN 0.09, where it does not hold"
         )
-        other = decided(statement, turned(form), form)
+        other = decide(statement, turned(form), form)
         assert other.holds is False
         assert other.found.endswith("where it holds")
         close = replace(form, values={**form.values, "CNN": {**form.values["CNN"], "dqe": 0.8}})
         assert (
-            decided(statement, form, close).found == "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE CNN 0.80, KMeansAD 0.50"
+            decide(statement, form, close).found == "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE CNN 0.80, KMeansAD 0.50"
         )
 
     def test_cannot_be_told_without_the_detectors(self):
         form = printed("UCR")
         alone = replace(form, values={"KMeansAD": form.values["KMeansAD"]})
-        claims = [decided(statement, alone, alone) for statement in UCR_STATEMENTS]
+        claims = [decide(statement, alone, alone) for statement in UCR_STATEMENTS]
         assert {(claim.holds, claim.found) for claim in claims} == {(None, "CNN did not run")}
 
     def test_most_is_more_than_half(self):
@@ -465,7 +465,7 @@ class TestClaims:
         for count, holds in ((5, False), (6, True)):
             of_cnn = {metric: 0.5 if i < count else 0.9 for i, metric in enumerate(OTHERS)}
             level = {"CNN": of_cnn, "KMeansAD": dict.fromkeys(OTHERS, 0.6)}
-            claim = decided(statement, replace(form, values=level), replace(form, values=level))
+            claim = decide(statement, replace(form, values=level), replace(form, values=level))
             assert claim.holds is holds
             assert claim.found.startswith(f"{count} of 10 metrics: Original-F")
 
@@ -474,14 +474,14 @@ class TestClaims:
         form = printed("WSD")
         parts = {event_row("CNN", i): Scores(0.5, share, 0.5, 0.5) for i, share in enumerate(captures, 1)}
         form = replace(form, parts={**form.parts, **parts})
-        assert decided(WSD_STATEMENTS[0], form, form).holds is holds
+        assert decide(WSD_STATEMENTS[0], form, form).holds is holds
 
     @pytest.mark.parametrize(("value", "holds"), [(0.804, False), (0.8051, True), (0.8149, True), (0.8151, False)])
     def test_af_of_fft_is_as_printed(self, value, holds):
         form = printed("WSD")
         (statement,) = (each for each in WSD_STATEMENTS if each.text == "AF gives even FFT 0.81.")
         form = replace(form, values={**form.values, "FFT": {**form.values["FFT"], "affiliation_f1": value}})
-        assert decided(statement, form, form).holds is holds
+        assert decide(statement, form, form).holds is holds
 
     @pytest.mark.parametrize("part", ["capture", "near_miss", "false_alarm"])
     def test_each_part_of_each_event_of_timesnet_counts(self, part):
@@ -490,7 +490,7 @@ class TestClaims:
         row = event_row("TimesNet", 3)
         changed = replace(form.parts[row], **{part: 0.2})
         other = replace(form, parts={**form.parts, row: changed})
-        claim = decided(statement, form, other)
+        claim = decide(statement, form, other)
         assert claim.holds
         assert claim.found.endswith("where it does not hold")
 

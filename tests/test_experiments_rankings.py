@@ -23,16 +23,16 @@ from dqeval.experiments.detector_runs import (
     run_detectors,
     series_by_dataset,
 )
-from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected
+from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected_numbers
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.rankings import Ranked, outcome, published_of
-from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Task, claims, lags, moved, spreads_of, windows
+from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Task, claims, lags, shift, spreads_of, windows
 from dqeval.experiments.setting import ARCHIVE, Setting
 from dqeval.support import extras
 
 QUICK = ("KMeansAD", "FFT")
 SMALL = partial(generated_series, n=600, period=24, events=3)
-PRINTED = expected("rankings")
+PRINTED = expected_numbers("rankings")
 BOTH = (PUBLISHED, OURS)
 GROUPS = ("WSD", "UCR", "all")
 
@@ -455,7 +455,7 @@ class TestPerturbations:
     def test_moved_scores_keep_their_ends(self, lag):
         scores = np.array([5.0, 1, 4, 2, 3])
         by_hand = [scores[min(max(i - lag, 0), 4)] for i in range(5)]
-        assert moved(scores, lag).tolist() == by_hand
+        assert shift(scores, lag).tolist() == by_hand
 
     def test_windows_around_the_event_with_the_most_room(self):
         labels = np.zeros(1000, bool)

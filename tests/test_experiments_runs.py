@@ -13,11 +13,11 @@ from dqeval.experiments.detector_runs import (
     missing_sentence,
     real_series,
     run_detectors,
-    usable,
+    usable_detectors,
 )
-from dqeval.experiments.kept_lines import computed
+from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import OURS, PUBLISHED
-from dqeval.experiments.setting import ARCHIVE, NoDataError, Setting, find_numbered, find_series, sampled
+from dqeval.experiments.setting import ARCHIVE, NoDataError, Setting, draw_sample, find_numbered, find_series
 from dqeval.support import extras
 
 NAMES = ["007_WSD_id_1_WebService_tr_30_1st_40", "094_WSD_id_66_WebService_tr_30_1st_50"]
@@ -86,19 +86,19 @@ class TestSampled:
     every = tuple(Source(Path("x.npz"), "pack", f"{i:02}") for i in range(20))
 
     def test_all(self):
-        assert sampled(list(self.every), None, 0) == list(self.every)
-        assert sampled(list(self.every), 20, 0) == list(self.every)
+        assert draw_sample(list(self.every), None, 0) == list(self.every)
+        assert draw_sample(list(self.every), 20, 0) == list(self.every)
 
     @pytest.mark.parametrize("seed", [0, 1])
     def test_larger_samples_hold_smaller_ones_in_order(self, seed):
-        samples = [sampled(list(self.every), size, seed) for size in range(1, 20)]
+        samples = [draw_sample(list(self.every), size, seed) for size in range(1, 20)]
         assert [len(sample) for sample in samples] == list(range(1, 20))
         for small, large in pairwise(samples):
             assert set(small) < set(large)
             assert large == sorted(large, key=lambda source: source.name)
 
     def test_seeds_differ(self):
-        assert sampled(list(self.every), 5, 0) != sampled(list(self.every), 5, 1)
+        assert draw_sample(list(self.every), 5, 0) != draw_sample(list(self.every), 5, 1)
 
 
 class Calls(list):
@@ -117,39 +117,39 @@ class TestComputed:
         path, calls, told = tmp_path / "deep" / "kept.jsonl", Calls(), []
         setting = Setting(tmp_path, progress=told.append)
         first = dict(list(TASKS.items())[:2])
-        assert computed(path, first, calls, setting, "squares") == {"task 0": 0, "task 1": 1}
+        assert compute_all(path, first, calls, setting, "squares") == {"task 0": 0, "task 1": 1}
         expected = {key: number**2 for key, number in TASKS.items()}
-        assert computed(path, TASKS, calls, setting, "squares") == expected
+        assert compute_all(path, TASKS, calls, setting, "squares") == expected
         assert calls == [0, 1, 2, 3, 4]
         assert told[-1] == "squares: 5 of 5"
         assert told[2] == "squares: 3 of 5"
 
     def test_what_is_not_asked_for_is_not_told(self, tmp_path):
         path = tmp_path / "kept.jsonl"
-        computed(path, TASKS, Calls(), Setting(tmp_path), "squares")
-        assert computed(path, {"task 3": 3}, Calls(), Setting(tmp_path), "squares") == {"task 3": 9}
-        assert computed(path, {}, Calls(), Setting(tmp_path), "squares") == {}
+        compute_all(path, TASKS, Calls(), Setting(tmp_path), "squares")
+        assert compute_all(path, {"task 3": 3}, Calls(), Setting(tmp_path), "squares") == {"task 3": 9}
+        assert compute_all(path, {}, Calls(), Setting(tmp_path), "squares") == {}
 
     def test_a_line_that_was_cut_short_is_done_again(self, tmp_path):
         path, calls = tmp_path / "kept.jsonl", Calls()
-        computed(path, TASKS, Calls(), Setting(tmp_path), "squares")
+        compute_all(path, TASKS, Calls(), Setting(tmp_path), "squares")
         whole = path.read_text()
         path.write_text(whole[:-4])
-        found = computed(path, TASKS, calls, Setting(tmp_path), "squares")
+        found = compute_all(path, TASKS, calls, Setting(tmp_path), "squares")
         assert found["task 4"] == 16
         assert calls == [4]
         assert path.read_text() == whole
 
     def test_processes_give_the_same(self, tmp_path):
         tasks = {str(number): number for number in range(-7, 0)}
-        here = computed(tmp_path / "here.jsonl", tasks, abs, Setting(tmp_path), "sizes")
-        there = computed(tmp_path / "there.jsonl", tasks, abs, Setting(tmp_path, workers=2), "sizes")
+        here = compute_all(tmp_path / "here.jsonl", tasks, abs, Setting(tmp_path), "sizes")
+        there = compute_all(tmp_path / "there.jsonl", tasks, abs, Setting(tmp_path, workers=2), "sizes")
         assert there == here == {str(-size): size for size in range(1, 8)}
 
     def test_an_error_is_not_kept(self, tmp_path):
         path = tmp_path / "kept.jsonl"
         with pytest.raises(Exception, match="fail"):
-            computed(path, {"a": 1, "b": 0}, fails_at_zero, Setting(tmp_path), "inverses")
+            compute_all(path, {"a": 1, "b": 0}, fails_at_zero, Setting(tmp_path), "inverses")
         assert path.read_text() == '["a", 1]\n'
 
 
@@ -222,13 +222,15 @@ class TestRunDetectors:
 class TestUsable:
     def test_without_torch(self, monkeypatch):
         monkeypatch.setattr(extras, "find_spec", lambda name: None)
-        assert usable() == ("KMeansAD", "Sub-LOF", "FFT")
-        assert missing_sentence(usable()).startswith("TimesNet and CNN need PyTorch, which is not installed: pip")
+        assert usable_detectors() == ("KMeansAD", "Sub-LOF", "FFT")
+        assert missing_sentence(usable_detectors()).startswith(
+            "TimesNet and CNN need PyTorch, which is not installed: pip"
+        )
 
     def test_with_torch(self, monkeypatch):
         monkeypatch.setattr(extras, "find_spec", lambda name: object())
-        assert usable() == ("KMeansAD", "TimesNet", "CNN", "Sub-LOF", "FFT")
-        assert missing_sentence(usable()) == ""
+        assert usable_detectors() == ("KMeansAD", "TimesNet", "CNN", "Sub-LOF", "FFT")
+        assert missing_sentence(usable_detectors()) == ""
 
 
 def test_generated_series_are_named_by_their_length_and_seed():

@@ -24,11 +24,11 @@ from dqeval.experiments.outcome import (
     agreement,
     beside,
     claims_table,
-    expected,
     expected_file,
+    expected_numbers,
     metric_header,
 )
-from dqeval.experiments.scenarios import SCENARIOS, Adjusted, adjusted, points
+from dqeval.experiments.scenarios import SCENARIOS, Adjusted, adjust, points
 from dqeval.experiments.scenarios import _claim as scenario_claim
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.sweeps import (
@@ -40,7 +40,7 @@ from dqeval.experiments.sweeps import (
     _by_number,
     _by_ratio,
     affiliation_gaps,
-    placed,
+    place_events,
 )
 from dqeval.experiments.verdicts import Decision, of_both_forms
 from dqeval.render.tables import Table
@@ -234,7 +234,7 @@ def test_figures(outcomes, name, axes):
 
 def test_all_cells_of_the_cases_are_as_published(outcomes):
     cells = outcomes[0]["cases"].cells
-    assert len(cells) == 176 == len(expected("cases"))
+    assert len(cells) == 176 == len(expected_numbers("cases"))
     assert [cell for cell in cells if not cell.equal] == []
     assert "as the paper prints them: 176 of 176 numbers" in outcomes[0]["cases"].page().text()
 
@@ -243,7 +243,7 @@ def test_tables_of_the_cases_hold_the_published_numbers(outcomes):
     tables = outcomes[0]["cases"].tables
     assert next(iter(tables)) == "Table 1: coverage"
     assert len(tables) == 6
-    published = expected("cases")
+    published = expected_numbers("cases")
     for title, table in tables.items():
         for row, *cells in table.rows:
             number = title.partition(":")[0]
@@ -359,14 +359,14 @@ def test_claims_of_the_scenarios(outcomes):
 
 def test_without_adjustment_the_scenarios_would_not_hold():
     for scenario in SCENARIOS:
-        found = {row: adjusted(points(spans)) for row, spans in scenario.detections.items()}
+        found = {row: adjust(points(spans)) for row, spans in scenario.detections.items()}
         unadjusted = {row: Adjusted(scores.before, scores.before) for row, scores in found.items()}
         assert scenario_claim(scenario, found).holds
         assert not scenario_claim(scenario, unadjusted).holds
 
 
 def test_scores_outside_the_empty_pieces_are_not_adjusted():
-    everything = adjusted(points([(0, 100)]))
+    everything = adjust(points([(0, 100)]))
     assert everything.before == everything.after
     assert isinstance(everything.after, EventScores)
 
@@ -376,7 +376,7 @@ def test_scores_outside_the_empty_pieces_are_not_adjusted():
 
 @pytest.mark.parametrize(("number", "length", "ratio"), [(2, 10, 0.01), (10, 1, 0.1), (10, 7, 0.1), (10, 10, 0.3)])
 def test_events_are_spread_evenly(number, length, ratio):
-    both = placed(number, length, ratio)
+    both = place_events(number, length, ratio)
     assert len(both.labels) == round(number * length / ratio)
     assert both.labels.mean() == pytest.approx(ratio, rel=1e-2)
     events = find_events(both.labels)
@@ -388,7 +388,7 @@ def test_events_are_spread_evenly(number, length, ratio):
 
 def test_table_1_of_the_paper_is_spread_so():
     case = paper_cases()[0]
-    both = placed(5, 40, 200 / 2050)
+    both = place_events(5, 40, 200 / 2050)
     np.testing.assert_array_equal(both.labels, case.labels)
     np.testing.assert_array_equal(both.middles, np.flatnonzero(case.detections["P2"]))
 

@@ -177,7 +177,7 @@ assert {"importlib.metadata", "acme"} <= set(sys.modules)
         ("raise ValueError('two\\nlines')", "a = broken", "broken-evaluation: ValueError: two lines"),
         ("import sys; sys.exit(3)", "a = broken", "SystemExit: 3"),
         ("def x(): pass", "a = broken:x", "TypeError: it is not registered: write @dqeval.metric(…) above it"),
-        (OWN.replace("def hit_rate", "def auc_roc"), "a = broken", "there is a metric called 'auc_roc' already"),
+        (OWN.replace("def hit_rate", "def auc_roc"), "a = broken", "a metric named 'auc_roc' already exists"),
         (f"{OWN}\n1 / 0", "a = broken", "ZeroDivisionError: division by zero"),
     ],
 )
@@ -265,7 +265,7 @@ def test_metrics_of_a_module_work_in_every_command(call, module):
         "mean_gap (mean_gap), takes scores\n    No description: its function has no docstring.\n    Parameters: none.\n"
         in told
     )
-    assert "\n    How long it takes has not been measured." in told
+    assert "\n    Its running time has not been measured." in told
     listed = json.loads(call("metrics", "--format", "json", *with_module).out)["metrics"]
     assert [metric["cost"] for metric in listed if metric["name"] == "hit_rate"] == [None]
     call("score", "scores.csv", "--metrics", "dqe,hit_rate", "--format", "json", "-o", "receipt.json", *with_module)

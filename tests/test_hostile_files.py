@@ -413,9 +413,7 @@ def test_too_little_memory_is_one_sentence(call, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(entry, "app", greedy)
-    assert call("demo").err == (
-        "dqeval: there is not enough memory for this: try with fewer detectors, or with fewer points\n"
-    )
+    assert call("demo").err == ("dqeval: there is not enough memory: try fewer detectors or fewer points\n")
 
 
 SIZES = {"next to nothing": 5e-324, "tiny": 1e-310, "huge": 1e308, "opposite": -1.7e308}

@@ -15,7 +15,7 @@ import pytest
 from commands import caller
 from dqeval import bench
 from dqeval.bench import lock
-from dqeval.bench.lock import NAME, locked
+from dqeval.bench.lock import NAME, folder_lock
 
 PLAN = """
 metrics = ["auc_roc"]
@@ -28,9 +28,9 @@ name = "sr"
 """
 HOLDER = """
 import sys, time
-from dqeval.bench.lock import locked
+from dqeval.bench.lock import folder_lock
 sys.argv = ["dqeval", "bench", "run", "plan.toml"]
-with locked("run"):
+with folder_lock("run"):
     print("here", flush=True)
     time.sleep(600)
 """
@@ -53,11 +53,11 @@ def test_the_second_is_told_who_has_it_and_takes_over_from_the_dead(tmp_path, ho
     found = call("bench", "run", "plan.toml", "-o", "run", "--workers", 0)
     who = f"dqeval bench run plan.toml (process {holder.pid} on {platform.node()}, since "
     assert found.code == 2
-    assert found.err.startswith(f"dqeval: run: another process is at work here: {who}")
-    assert found.err.endswith(f"wait for it, or end it; its lock is {os.path.join('run', NAME)}\n")
+    assert found.err.startswith(f"dqeval: run: another process is running here: {who}")
+    assert found.err.endswith(f"wait for it, or stop it; its lock is {os.path.join('run', NAME)}\n")
     assert not (tmp_path / "run" / "results.sqlite").exists()
     bench.run(bench.read_plan("plan.toml"), "other")
-    with pytest.raises(ValueError, match="another process is at work here"):
+    with pytest.raises(ValueError, match="another process is running here"):
         bench.merge(["other"], "run")
     holder.send_signal(signal.SIGKILL)
     holder.wait()
@@ -74,30 +74,30 @@ def test_two_drivers_do_each_job_once(tmp_path):
     told = sorted((process.communicate()[1], process.returncode) for process in both)
     assert ("dqeval: 20 of 20 jobs done, 0 failed, 0 left\n", 0) in told
     # The other one was refused, or came when all was done.
-    assert all(code == (2 if "another process is at work here" in text else 0) for text, code in told)
+    assert all(code == (2 if "another process is running here" in text else 0) for text, code in told)
 
 
 def test_not_even_two_threads(tmp_path):
-    with locked(tmp_path), pytest.raises(ValueError, match=f"process {os.getpid()} on"), locked(tmp_path):
+    with folder_lock(tmp_path), pytest.raises(ValueError, match=f"process {os.getpid()} on"), folder_lock(tmp_path):
         pytest.fail("both are in")
-    with locked(tmp_path):
+    with folder_lock(tmp_path):
         assert json.loads((tmp_path / NAME).read_text())["process"] == os.getpid()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_another_machine_must_be_asked(tmp_path):
     (tmp_path / NAME).write_text('{"process": 1, "host": "elsewhere", "since": "\\u001b[2J", "command": "x"}')
-    with pytest.raises(ValueError, match=r"since \\x1b\[2J\).*if it is not there any more, delete .*run\.lock"):
-        locked(tmp_path).__enter__()
+    with pytest.raises(ValueError, match=r"since \\x1b\[2J\).*if it no longer runs, delete .*run\.lock"):
+        folder_lock(tmp_path).__enter__()
     (tmp_path / NAME).unlink()
-    with locked(tmp_path):
+    with folder_lock(tmp_path):
         pass
 
 
 @pytest.mark.parametrize("text", ["", '{"proc', "[1]", "[" * 5000])
 def test_what_a_kill_left_of_a_lock_is_nobodys(tmp_path, text):
     (tmp_path / NAME).write_text(text)
-    with locked(tmp_path):
+    with folder_lock(tmp_path):
         assert json.loads((tmp_path / NAME).read_text())["process"] == os.getpid()
 
 
@@ -113,7 +113,7 @@ def test_a_lock_that_was_deleted_meanwhile_is_taken_anew(tmp_path, monkeypatch):
         return real(file)
 
     monkeypatch.setattr(lock, "_lock", meddling)
-    with locked(tmp_path):
+    with folder_lock(tmp_path):
         assert json.loads((tmp_path / NAME).read_text())["process"] == os.getpid()
         (tmp_path / NAME).unlink()
         (tmp_path / NAME).write_text("of somebody else")
@@ -134,15 +134,15 @@ def without_locks(monkeypatch):
 def test_without_locks_the_process_is_looked_for(tmp_path, holder, monkeypatch):
     without_locks(monkeypatch)
     with pytest.raises(ValueError, match=f"process {holder.pid} on"):
-        locked(tmp_path / "run").__enter__()
+        folder_lock(tmp_path / "run").__enter__()
     monkeypatch.setattr(os, "kill", lambda *_: (_ for _ in ()).throw(PermissionError))
     with pytest.raises(ValueError, match=f"process {holder.pid} on"):
-        locked(tmp_path / "run").__enter__()
+        folder_lock(tmp_path / "run").__enter__()
     monkeypatch.undo()
     without_locks(monkeypatch)
     holder.kill()
     holder.wait()
-    with locked(tmp_path / "run"):
+    with folder_lock(tmp_path / "run"):
         pass
 
 
@@ -161,9 +161,9 @@ def test_on_windows(tmp_path, monkeypatch, taken):
     (tmp_path / NAME).write_text(json.dumps({"process": 7, "host": platform.node(), "command": "x"}))
     if taken:
         with pytest.raises(ValueError, match=r"x \(process 7 on .*, since not known\)"):
-            locked(tmp_path).__enter__()
+            folder_lock(tmp_path).__enter__()
     else:
-        with locked(tmp_path):
+        with folder_lock(tmp_path):
             assert json.loads((tmp_path / NAME).read_text())["process"] == os.getpid()
         assert (tmp_path / NAME).read_text() == ""
     assert seen == [(2**30, 2, 1)]
@@ -173,7 +173,7 @@ def test_retrying_locks_once(tmp_path, monkeypatch):
     (tmp_path / "plan.toml").write_text(PLAN)
     bench.run(tmp_path / "plan.toml", tmp_path / "run")
     times = []
-    monkeypatch.setattr("dqeval.bench.runner.locked", lambda folder: times.append(folder) or locked(folder))
+    monkeypatch.setattr("dqeval.bench.runner.folder_lock", lambda folder: times.append(folder) or folder_lock(folder))
     bench.retry(tmp_path / "run")
     assert times == [tmp_path / "run"]
 
@@ -183,7 +183,7 @@ def test_retrying_is_locked_too(tmp_path, holder):
     bench.run(tmp_path / "plan.toml", tmp_path / "done")
     (tmp_path / "run" / "plan.json").write_bytes((tmp_path / "done" / "plan.json").read_bytes())
     (tmp_path / "run" / "results.sqlite").write_bytes((tmp_path / "done" / "results.sqlite").read_bytes())
-    with pytest.raises(ValueError, match="another process is at work here"):
+    with pytest.raises(ValueError, match="another process is running here"):
         bench.retry(tmp_path / "run")
     with bench.Store(tmp_path / "run") as store:  # readers need no lock
         assert store.count().done == 1

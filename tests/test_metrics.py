@@ -12,7 +12,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import metrics
-from dqeval.experiments.outcome import expected
+from dqeval.experiments.outcome import expected_numbers
 from test_reference import GOLDEN, labels_and_detections, paper_cases
 
 PARTS = {
@@ -316,7 +316,9 @@ def test_decision_constant_scores():
 def test_every_cell_of_the_papers_tables(case, row):
     y_true, y_pred = labels_and_detections(case, row)
     found = dqeval.panel(y_true, y_pred, near=case["near"])
-    cells = {metric: cell for (*place, metric), cell in expected("cases").items() if place == [case["table"], row]}
+    cells = {
+        metric: cell for (*place, metric), cell in expected_numbers("cases").items() if place == [case["table"], row]
+    }
     assert len(cells) == 11
     assert {name: f"{found[name]:.2f}" for name in cells} == cells
 

@@ -250,7 +250,7 @@ def test_somebodys_own_plan_beside_merged_results_is_not_the_runs(tmp_path):
         'metrics = ["dqe"]\n[[data]]\ngenerator = "synthetic"\ncount = 50\n[[detector]]\nname = "sr"\n'
     )
     for use in (progress_of, bench.retry):
-        with pytest.raises(ValueError, match="no plan is kept here"):
+        with pytest.raises(ValueError, match="no plan is stored here"):
             use(tmp_path / "merged")
 
 
@@ -267,7 +267,7 @@ def test_an_empty_plan_of_an_earlier_version_stops_nothing(tmp_path):
         ([1], "this is not a plan in JSON: it must have keys and values: got [1]"),
         ({"plan": 3}, "this is not a plan in JSON: it must have keys and values: got 3"),
         ({"plan": {"data": 5}}, "plan.json: data must be a list"),
-        ({"plan": PLAN}, "plan.json: shard must be a part and how many there are, such as [1, 3]: got None"),
+        ({"plan": PLAN}, "plan.json: shard must be a part and the number of parts, such as [1, 3]: got None"),
         ({"plan": PLAN, "shard": [1]}, "got [1]"),
         ({"plan": PLAN, "shard": ["a", 2]}, "got ['a', 2]"),
     ],

@@ -20,9 +20,9 @@ def test_a_name_that_is_taken():
     def fft(values):
         """Do something else."""
 
-    with pytest.raises(ValueError, match="there is a detector called 'fft' already: give the new one another name"):
+    with pytest.raises(ValueError, match="a detector named 'fft' already exists: choose another name"):
         detector(label="Other", citation="none")(fft)
-    with pytest.raises(ValueError, match="there is a metric called 'auc_roc' already"):
+    with pytest.raises(ValueError, match="a metric named 'auc_roc' already exists"):
         metric(label="O", takes="scores", compute=fft, citation="none", same_as="none", cost=1.0, name="auc_roc")(fft)
     assert DETECTORS["fft"].label == "FFT"
     assert METRICS["auc_roc"].label == "AUC-ROC"
@@ -44,6 +44,6 @@ def test_entries_that_are_no_functions():
     registry = Registry("thing")
     for _ in range(2):
         registry.add(SimpleNamespace(name="a", label="A"))
-    with pytest.raises(ValueError, match="there is a thing called 'a' already"):
+    with pytest.raises(ValueError, match="a thing named 'a' already exists"):
         registry.add(SimpleNamespace(name="a", label="B"))
     assert [entry.label for entry in registry] == ["A"]

@@ -31,8 +31,8 @@ def call(monkeypatch, capsys, tmp_path):
 @pytest.fixture
 def quick(monkeypatch):
     """Have experiments work on short series with two detectors that are fast."""
-    monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
-    monkeypatch.setattr(case_study, "usable", lambda: QUICK)
+    monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
+    monkeypatch.setattr(case_study, "usable_detectors", lambda: QUICK)
     short = partial(detector_runs.generated_series, n=600, period=24, events=3)
     monkeypatch.setattr(detector_runs, "generated_series", short)
 
@@ -73,12 +73,12 @@ def test_nothing_is_written_for_a_list(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["rankngs"], "there is no experiment called 'rankngs': did you mean 'rankings'?"),
-        (["case_study"], "there is no experiment called 'case_study': did you mean 'case-study'?"),
-        (["xyz"], "there is no experiment called 'xyz': there are cases, scenarios, "),
-        (["case-study", "yahoo"], "case-study has no case called 'yahoo': there are wsd, ucr"),
-        (["cases", "wsd"], "cases has no case called 'wsd': it has none"),
-        (["all", "wsd"], "cases has no case called 'wsd': it has none"),
+        (["rankngs"], "unknown experiment 'rankngs'; did you mean 'rankings'?"),
+        (["case_study"], "unknown experiment 'case_study'; did you mean 'case-study'?"),
+        (["xyz"], "unknown experiment 'xyz'; choose from cases, scenarios, "),
+        (["case-study", "yahoo"], "unknown case 'yahoo' of case-study; choose from wsd, ucr"),
+        (["cases", "wsd"], "unknown case 'wsd' of cases; it has none"),
+        (["all", "wsd"], "unknown case 'wsd' of cases; it has none"),
         (["cases", "--data", "nowhere"], "'nowhere' does not exist"),
         (["cases", "--data", "file"], "'file' is a file"),
         (["cases", "-o", "file"], "is a file"),
@@ -139,7 +139,7 @@ def test_every_number_as_json(call, tmp_path):
         assert {"table", "row", "metric"} <= set(cell)
         assert cell["equal"] is (round(cell["ours"] - cell["published"], 2) == 0)
     first = numbers["cells"][0]
-    expected = cases.expected("cases")
+    expected = cases.expected_numbers("cases")
     assert f"{first['published']:.2f}" == expected[first["table"], first["row"], first["metric"]]
     assert (tmp_path / "elsewhere" / "cases" / "cells.csv").exists()
     assert not (tmp_path / "reproduced").exists()
@@ -232,7 +232,7 @@ def test_one_after_the_other(tmp_path, replaced):
 def test_a_case_that_is_there(tmp_path, replaced):
     replaced("case-study", lambda setting: iter([small(setting.case)]), cases=("wsd", "ucr"))
     assert next(reproduce("case-study", Setting(tmp_path, case="ucr"))).name == "ucr"
-    with pytest.raises(ValueError, match="case-study has no case called 'x': there are wsd, ucr"):
+    with pytest.raises(ValueError, match="unknown case 'x' of case-study; choose from wsd, ucr"):
         next(reproduce("case-study", Setting(tmp_path, case="x")))
 
 
@@ -287,6 +287,6 @@ def test_interrupted(call, tmp_path, replaced):
     found = call("cases")
     assert (found.code, found.err) == (
         130,
-        "dqeval: stopped: the same command goes on from there\ndqeval: interrupted\n",
+        "dqeval: stopped: run the same command to resume\ndqeval: interrupted\n",
     )
     assert (tmp_path / "reproduced" / "first" / "report.md").exists()

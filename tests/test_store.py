@@ -134,7 +134,7 @@ def test_a_finished_run_on_read_only_media(original, medium, wal, tmp_path):
 @contextmanager
 def as_oneself():
     """Write elsewhere as oneself, while runs are read as somebody else."""
-    real, who = store_module._for_reading, os.geteuid()
+    real, who = store_module._open_for_reading, os.geteuid()
 
     def as_somebody_else(path):
         os.seteuid(who)
@@ -143,12 +143,12 @@ def as_oneself():
         finally:
             os.seteuid(os.getuid())
 
-    store_module._for_reading = as_somebody_else
+    store_module._open_for_reading = as_somebody_else
     os.seteuid(os.getuid())
     try:
         yield
     finally:
-        store_module._for_reading = real
+        store_module._open_for_reading = real
         os.seteuid(who)
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_somebody_else_locks_is_not_read_without_asking(folder, monk
     monkeypatch.setattr(sqlite3, "connect", lambda *given, timeout=0, **options: real(*given, timeout=0.1, **options))
     with closing(real(folder / FILE)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(ValueError, match="its file of results cannot be used: database is locked"):
+        with pytest.raises(ValueError, match="its results file cannot be used: database is locked"):
             Store(folder)
 
 
@@ -217,7 +217,7 @@ def test_results_of_an_earlier_version(folder, original, tmp_path):
 
 def test_results_of_a_newer_version(folder, monkeypatch, capsys):
     change(folder, "PRAGMA user_version = 99")
-    told = r"results\.sqlite: a newer dqeval wrote this \(form 99, and this one knows 1\): install that version"
+    told = r"results\.sqlite: a newer dqeval wrote this \(format 99; this one reads 1\): install that version"
     for use in (Store, bench.rank, lambda folder: bench.run(PLAN, folder)):
         with pytest.raises(ValueError, match=told):
             use(folder)
@@ -273,7 +273,7 @@ def test_what_is_no_database_is_said_and_closed(tmp_path, monkeypatch, create):
     monkeypatch.setattr(
         sqlite3, "connect", lambda *given, **options: opened.append(real(*given, **options)) or opened[-1]
     )
-    with pytest.raises(ValueError, match="its file of results cannot be used: file is not a database"):
+    with pytest.raises(ValueError, match="its results file cannot be used: file is not a database"):
         Store(tmp_path, create=create)
     (database,) = opened
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
@@ -282,7 +282,7 @@ def test_what_is_no_database_is_said_and_closed(tmp_path, monkeypatch, create):
 
 def test_what_fails_while_a_run_is_read_is_said(folder):
     change(folder, "DROP TABLE results")
-    with pytest.raises(ValueError, match="run: its file of results cannot be used: no such table: results"):
+    with pytest.raises(ValueError, match="run: its results file cannot be used: no such table: results"):
         bench.rank(folder)
 
 
@@ -305,7 +305,7 @@ def test_what_the_check_says(folder):
     content = bytearray((folder / FILE).read_bytes())
     content[(root - 1) * size + 3 : (root - 1) * size + 5] = b"\0\0"  # the count of its cells
     (folder / FILE).write_bytes(content)
-    with pytest.raises(ValueError, match=r"results\.sqlite is damaged \(.*\): put back a copy, or run again"):
+    with pytest.raises(ValueError, match=r"results\.sqlite is damaged \(.*\): restore a copy, or run again"):
         Store(folder)
 
 

@@ -1,4 +1,4 @@
-"""Who does the work: this process, others beside it, or a cluster, whose workers come and go."""
+"""Where jobs run: in this process, in others beside it, or on a cluster, whose workers come and go."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Piece = TypeVar("Piece")
 
 
 class CrewLostError(ConnectionError):
-    """Whoever did the work is gone, and some is left."""
+    """The executor or the cluster is gone, and jobs are left."""
 
 
 class Crew:
@@ -66,9 +66,9 @@ class Crew:
         """Hand over jobs, which give an outcome each; if there is not one for all, the last are to be done again."""
         return self.submit(do_all, tasks)
 
-    def lost(self) -> CrewLostError:
-        """Return the error that says that nobody works any more."""
-        return CrewLostError(f"{self} is gone: start it again, and then this run, which resumes where it stopped")
+    def lost_error(self) -> CrewLostError:
+        """Return the error for an executor or a cluster that is gone."""
+        return CrewLostError(f"{self} is gone: start it again, and then this run, which resumes")
 
 
 class Processes(Crew):
@@ -107,31 +107,31 @@ class Cluster(Crew):
     def ahead(self) -> int:
         """Return how many pieces of work to have handed over at the moment; without a worker, for the first to come."""
         if time.monotonic() - self._asked >= PAUSE:
-            self.threads = sum(self._reached(self._client.nthreads).values())
+            self.threads = sum(self._reach(self._client.nthreads).values())
             self._asked = time.monotonic()
         return AHEAD * max(self.threads or 0, 1)
 
     def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
         """Hand over one piece of work."""
-        future: Future[Any] = self._reached(super().submit, function, argument)
+        future: Future[Any] = self._reach(super().submit, function, argument)
         return future
 
     def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[JobResult]]:
         """Hand over jobs, each of which is guarded on its worker."""
         return self.submit(do_guarded, Batch(tasks, self._limits, self._run))
 
-    def _reached(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _reach(self, call: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return call(*arguments)
         except Exception:
             # Dask has many errors for it.
             if self._client.status == "running":
                 raise
-            raise self.lost() from None
+            raise self.lost_error() from None
 
 
-def worked_off(crew: Crew, start: Callable[[], tuple[Future[Any], Piece] | None]) -> Iterator[list[tuple[Piece, Any]]]:
-    """Have pieces of work done, and yield those that ended, with their futures, or none, at least once a second.
+def work_off(crew: Crew, start: Callable[[], tuple[Future[Any], Piece] | None]) -> Iterator[list[tuple[Piece, Any]]]:
+    """Run pieces of work, and yield those that ended, with their futures, or none, at least once per second.
 
     ``start`` hands over the next one, and returns its future and whatever it shall be known by; None if there is none
     at the moment.
@@ -144,13 +144,13 @@ def worked_off(crew: Crew, start: Callable[[], tuple[Future[Any], Piece] | None]
             return
         ended, _ = wait(running, timeout=PAUSE, return_when=FIRST_COMPLETED)
         if any(future.cancelled() for future in ended):
-            raise crew.lost()
+            raise crew.lost_error()
         yield [(running.pop(future), future) for future in ended]
 
 
 @contextmanager
 def crew_for(workers: int, scheduler: str | None, limits: Limits, executor: Executor | None = None) -> Iterator[Crew]:
-    """Give somebody to work: an executor, a cluster, processes, or this process."""
+    """Open what runs the jobs: an executor, a cluster, processes, or this process."""
     if executor is not None:
         yield Crew(executor, OTHERS)
     elif scheduler is not None:
@@ -198,7 +198,7 @@ def _client(address: str) -> Iterator[Any]:
 
 
 def _check_installed(client: Any) -> None:
-    """Say who cannot do the work, before any is handed over: a worker that does not know what it gets would end."""
+    """Check the scheduler and the workers before any work is submitted: a worker without dqeval would die."""
     try:
         there = {"the scheduler": client.run_on_scheduler(versions)}
     except Exception as error:
@@ -206,12 +206,12 @@ def _check_installed(client: Any) -> None:
     there |= {f"the worker {address}": found for address, found in client.run(versions, on_error="return").items()}
     for who, found in there.items():
         if isinstance(found, Exception):
-            raise ValueError(f"{who} cannot work for dqeval: {found}; install the same dqeval there as here")
+            raise ValueError(f"{who} cannot run dqeval: {found}; install the same version of dqeval there")
 
 
 @contextmanager
 def _quiet(*names: str) -> Iterator[None]:
-    """Keep logs back: of a scheduler that is gone, Dask tells in pages what is said here in a sentence."""
+    """Silence loggers: for a scheduler that is gone, Dask logs pages where one sentence will do."""
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

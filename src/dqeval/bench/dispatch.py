@@ -1,4 +1,4 @@
-"""Handing jobs to whoever does them, and taking back what came of them."""
+"""Submit jobs, and collect their results."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
-from dqeval.bench.crew import Crew, worked_off
-from dqeval.bench.jobs import JobResult, failed
+from dqeval.bench.crew import Crew, work_off
+from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import WorkFailedError
-from dqeval.bench.tasks import SLICE, Task, failed_here
+from dqeval.bench.tasks import SLICE, Task, failure_here
 from dqeval.support.versions import NOBODY, difference
 
 AHEAD = 10_000  # tasks that are looked at to find those of another series
 
 
 def job_results(crew: Crew, tasks: Iterator[Task]) -> Iterator[list[tuple[Task, JobResult]]]:
-    """Yield tasks with what came of them, as they end; none now and then.
+    """Yield tasks with their results, as they end; now and then an empty list.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def job_results(crew: Crew, tasks: Iterator[Task]) -> Iterator[list[tuple[Task, 
         tasks = waiting.take()
         return (crew.submit_jobs(tasks), tasks) if tasks else None
 
-    for ended in worked_off(crew, start):
+    for ended in work_off(crew, start):
         yield [pair for tasks, future in ended for pair in waiting.back(tasks, _results(tasks, future))]
 
 
@@ -63,7 +63,7 @@ class Lanes:
         self._handed[series] += 1
         return task
 
-    def ended(self, task: Task) -> None:
+    def release(self, task: Task) -> None:
         """Take note that a task is no longer being done."""
         series = _series_of(task)
         self._handed[series] -= 1
@@ -121,7 +121,7 @@ class Waiting:
         """Return the tasks that were done, with what came of them, and take back the others."""
         left = tasks[len(outcomes) :]
         for task in tasks[: len(outcomes)]:
-            self._lanes.ended(task)
+            self._lanes.release(task)
         # Of a batch that was lost, it shows which task it was when each is alone.
         (self._returned if outcomes else self._alone).extend(left)
         done = list(zip(tasks, outcomes, strict=False))
@@ -143,13 +143,13 @@ def _results(tasks: Sequence[Task], future: Future[list[JobResult]]) -> list[Job
     try:
         found = future.result()
     except WorkFailedError as error:
-        return [failed_here(tasks[0].job, error)]
+        return [failure_here(tasks[0].job, error)]
     except (ImportError, AttributeError) as error:
         # Jobs have their errors caught where they are done: this is about dqeval itself.
-        raise ValueError(f"a worker cannot do the work: {error}; install the same dqeval for it as here") from error
+        raise ValueError(f"a worker cannot run the jobs: {error}; install the same version of dqeval there") from error
     except Exception as error:
         # A cluster lost the jobs, and gave up on them.
-        return [] if len(tasks) > 1 else [failed(tasks[0].job, f"{type(error).__name__}: {error}", "")]
+        return [] if len(tasks) > 1 else [failure_of(tasks[0].job, f"{type(error).__name__}: {error}", "")]
     for task, outcome in zip(tasks, found, strict=False):
         _check(task, outcome)
     return found
@@ -159,7 +159,7 @@ def _check(task: Task, outcome: JobResult) -> None:
     lost = outcome.failed and outcome.versions == NOBODY
     if task.expected and outcome.versions != task.expected and not lost:
         raise ValueError(
-            f"a worker on {outcome.host} works with other versions: {difference(outcome.versions, task.expected)}; "
-            "install the same everywhere and start the workers again, or allow it with --any-version "
+            f"a worker on {outcome.host} has other versions: {difference(outcome.versions, task.expected)}; "
+            "install the same everywhere and restart the workers, or allow it with --any-version "
             "(any_version=True)"
         )

@@ -20,7 +20,7 @@ from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
 from dqeval.analysis.panel import panel_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_modules
-from dqeval.bench.pool import WorkFailedError, printed
+from dqeval.bench.pool import WorkFailedError, catch_output
 from dqeval.bench.reading import read_series
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import EventScores, FloatArray, Series
@@ -33,7 +33,7 @@ from dqeval.support.writing import whole
 DETECT, EVALUATE = "detect", "evaluate"
 UNKNOWN = "*"  # the detectors of a file that cannot be read
 FROM_FILE = PlannedDetector("", "", ())  # the scores are in the series' file
-MADE_AGAIN = "the scores that were kept are damaged: they were made again"
+MADE_AGAIN = "the stored scores were damaged, and were computed again"
 ID_BYTES = 16
 _DIGEST = 32  # bytes
 
@@ -126,7 +126,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What came of a job.
+    """The result of a job.
 
     Attributes
     ----------
@@ -171,14 +171,14 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
 
 
 def work(job: Job) -> JobResult:
-    """Detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
+    """Run a job: detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
     import_modules(job.modules, job.modules_in)
     series = read_series(job.series.source)
     outcome = JobResult(data=data_of(series))
     if job.detector == FROM_FILE:
         scores = _own_scores(job, series)
     else:
-        made = _made(job, series)
+        made = _make_or_read(job, series)
         scores = {job.detector.label: made.scores}
         label, parameters = job.detector.label, json.dumps(dict(job.detector.parameters))
         outcome.rows.append(_row(job, label, DETECT, None, made.seconds, "ok", made.note, parameters=parameters))
@@ -187,8 +187,8 @@ def work(job: Job) -> JobResult:
     return outcome
 
 
-def failed(job: Job, reason: str, where: str) -> JobResult:
-    """Return the outcome of a job that failed as a whole."""
+def failure_of(job: Job, reason: str, where: str) -> JobResult:
+    """Return the result of a job that failed as a whole."""
     return JobResult([_row(job, job.detector.label or UNKNOWN, DETECT, None, 0.0, "failed", reason, where)])
 
 
@@ -215,18 +215,18 @@ def _own_scores(job: Job, series: Series) -> dict[str, FloatArray]:
 
 
 def scores_of(job: Job, series: Series) -> FloatArray:
-    """Return the scores of a detector, from the folder where they are kept, or made now and kept there."""
+    """Return the scores of a detector, from the folder where they are stored, or computed now and stored there."""
     kept = kept_scores(job, series)
-    return _made(job, series).scores if kept is None else kept
+    return _make_or_read(job, series).scores if kept is None else kept
 
 
 def kept_scores(job: Job, series: Series) -> FloatArray | None:
-    """Return the scores that a detector gave the series before, or None if they are not kept, or damaged."""
+    """Return the stored scores of a detector, or None if there are none, or they are damaged."""
     kept = None if series.values is None else _read(Path(job.folder) / _address(job, series))
     return None if kept is None else kept.scores
 
 
-def _made(job: Job, series: Series) -> Made:
+def _make_or_read(job: Job, series: Series) -> Made:
     if series.values is None:
         raise WorkFailedError(NO_VALUES)
     path = Path(job.folder) / _address(job, series)
@@ -235,7 +235,7 @@ def _made(job: Job, series: Series) -> Made:
         return kept
     note = MADE_AGAIN if path.exists() else ""
     began = time.perf_counter()
-    scores = _detected(job, series)
+    scores = _run_detector(job, series)
     made = Made(scores, time.perf_counter() - began, note)
     _keep(made, path)
     return made
@@ -275,15 +275,17 @@ def _address(job: Job, series: Series) -> str:
     return f"{name[:2]}/{name[2:34]}.npy"
 
 
-def _detected(job: Job, series: Series) -> FloatArray:
+def _run_detector(job: Job, series: Series) -> FloatArray:
     options = {"seed": job.seed, **dict(job.detector.parameters)}
     try:
-        with printed() as caught:
+        with catch_output() as caught:
             scores = detect(series, job.detector.name, **options)
     except DetectorError as error:
         raise WorkFailedError(str(error)) from None
     if caught.getvalue():
-        raise WorkFailedError(f"the detector printed, which it must not: {caught.getvalue()[:100]!r}")
+        raise WorkFailedError(
+            f"the detector printed to standard output, which it must not: {caught.getvalue()[:100]!r}"
+        )
     return scores
 
 

@@ -1,4 +1,4 @@
-"""The plan that a run was last started with, which its folder keeps as JSON: for status, retry and the report."""
+"""The plan of the last run in a folder, stored there as JSON: for status, retry and the report."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Kept:
 
 
 def check_place(folder: Path) -> None:
-    """Check that nobody's own file would be written over; one that was cut short is nobody's."""
+    """Check that no file of the user would be overwritten; a truncated plan may be."""
     place = folder / KEPT
     if place.exists() and (text := place.read_text(encoding="utf-8", errors="replace").strip()) and _BY not in text:
-        raise ValueError(f"{place} is not from a run, and would be written over: choose another folder")
+        raise ValueError(f"{place} is not from a run, and would be overwritten: choose another folder")
 
 
 def keep(plan: Given, folder: Path, shard: tuple[int, int], modules: tuple[str, ...] = ()) -> None:
-    """Write down what a run is started with; of a `Plan` nothing says how it was made, and so no plan is kept."""
+    """Store the plan and the shard of a run; a `Plan` object does not say how it was made, and so is not stored."""
     if isinstance(plan, Plan):
         (folder / KEPT).unlink(missing_ok=True)
         return
@@ -45,10 +45,10 @@ def keep(plan: Given, folder: Path, shard: tuple[int, int], modules: tuple[str, 
 
 
 def kept(folder: Path) -> Kept:
-    """Return what a run was last started with."""
+    """Return the plan and the shard that a run was last started with."""
     path = next((folder / name for name in (KEPT, _EARLIER) if _is_of_a_run(folder / name)), None)
     if path is None:
-        raise ValueError(f"{folder}: no plan is kept here: merged runs, and those that start from a Plan, have none")
+        raise ValueError(f"{folder}: no plan is stored here: merged runs, and runs started from a Plan, have none")
     plan = read_plan(whole_path(path))
     return Kept(path, _shard(path), plan)
 
@@ -86,6 +86,6 @@ def _shard(path: Path) -> tuple[int, int]:
         part, parts = map(int, shard)
     except (ValueError, TypeError):
         raise ValueError(
-            f"{path}: shard must be a part and how many there are, such as [1, 3]: got {shard!r}"
+            f"{path}: shard must be a part and the number of parts, such as [1, 3]: got {shard!r}"
         ) from None
     return part, parts

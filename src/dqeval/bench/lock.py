@@ -20,15 +20,15 @@ _OUT_OF_THE_WAY = 2**30  # Windows locks bytes, and nobody else could read who h
 
 
 @contextmanager
-def locked(folder: str | Path) -> Iterator[None]:
-    """Work in a folder alone; whoever is second is told who is there.
+def folder_lock(folder: str | Path) -> Iterator[None]:
+    """Lock a folder for one process; a second one gets an error that names the first.
 
     The operating system lets go of the lock when its process ends, however it ends. What is written in the file tells
     who it is, and guards folders that several machines share, whose systems may not know of each other's locks.
     """
     path = Path(folder) / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = _opened(path)
+    file = _open_lock(path)
     try:
         os.write(file, json.dumps(_who()).encode())
         yield
@@ -40,7 +40,7 @@ def locked(folder: str | Path) -> Iterator[None]:
         os.close(file)
 
 
-def _opened(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     """Return the lock's file, open, empty and locked."""
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -60,7 +60,7 @@ def _refuse(path: Path, file: int) -> None:
     free = _lock(file)
     other = _read(file)
     if free is False or (other and not _is_gone(other, free is True)):
-        raise ValueError(_told(path, other))
+        raise ValueError(_busy_message(path, other))
 
 
 def _is_gone(other: dict[str, Any], free: bool) -> bool:
@@ -128,13 +128,13 @@ def _who() -> dict[str, Any]:
     return {"process": os.getpid(), "host": platform.node(), "since": since, "command": " ".join(sys.argv)}
 
 
-def _told(path: Path, other: dict[str, Any]) -> str:
+def _busy_message(path: Path, other: dict[str, Any]) -> str:
     command, process, host, since = (
         printable(str(other.get(key, "not known"))) for key in ("command", "process", "host", "since")
     )
     elsewhere = host not in (platform.node(), "not known")
-    advice = f"if it is not there any more, delete {path}" if elsewhere else f"its lock is {path}"
+    advice = f"if it no longer runs, delete {path}" if elsewhere else f"its lock is {path}"
     return (
-        f"{path.parent}: another process is at work here: {command} (process {process} on {host}, since {since}); "
-        f"wait for it, or end it; {advice}"
+        f"{path.parent}: another process is running here: {command} (process {process} on {host}, since {since}); "
+        f"wait for it, or stop it; {advice}"
     )

@@ -1,4 +1,4 @@
-"""What a benchmark run is to do: series, detectors, metrics, read from a file and checked before any work starts."""
+"""The plan of a benchmark run: series, detectors, metrics, read from a file and checked before any work starts."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class PlannedDetector:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a benchmark run is to do.
+    """The plan of a benchmark run.
 
     Attributes
     ----------
@@ -166,14 +166,14 @@ def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
 def read_content(path: str | Path) -> dict[str, Any]:
     """Return what the file of a plan holds, not yet checked."""
     path = Path(path)
-    kind, parse = ("JSON", _kept) if path.suffix.lower() == ".json" else ("TOML", tomllib.loads)
+    kind, parse = ("JSON", _read_kept) if path.suffix.lower() == ".json" else ("TOML", tomllib.loads)
     try:
         return parse(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: this is not a plan in {kind}: {error}") from None
 
 
-def _kept(text: str) -> dict[str, Any]:
+def _read_kept(text: str) -> dict[str, Any]:
     content = json.loads(text)
     found = content.get(KEPT_AS, content) if isinstance(content, dict) else content
     if not isinstance(found, dict):
@@ -187,10 +187,10 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     Parameters
     ----------
     content : mapping
-        The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds a job), ``memory`` (megabytes a
-        job), ``modules`` (or files to import, for metrics and detectors of one's own), ``modules_in`` (the folder to
-        look for them in), and the lists ``data``, ``detector`` and ``scores``. Only data and detectors, or scores,
-        need be there.
+        The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds per job), ``memory`` (megabytes per
+        job), ``modules`` (modules or files to import, for metrics and detectors of one's own), ``modules_in`` (the
+        folder to look for them in), and the lists ``data``, ``detector`` and ``scores``. Only data and detectors, or
+        scores, are required.
     folder : Path, optional
         What paths are relative to; the current folder if not given.
 
@@ -246,17 +246,17 @@ def with_modules(content: dict[str, Any], modules: tuple[str, ...]) -> dict[str,
 
 def plain(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a plan holds as JSON has it: text, numbers, true and false, lists, tables."""
-    return {_written("a key", key): _plain(key, value) for key, value in given.items()}
+    return {_check_text("a key", key): _plain(key, value) for key, value in given.items()}
 
 
 def _plain(where: str, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_written(where, key): _plain(f"{where}.{key}", inner) for key, inner in value.items()}
+        return {_check_text(where, key): _plain(f"{where}.{key}", inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
         return [_plain(where, inner) for inner in value]
     value = value.item() if isinstance(value, np.generic) else str(value) if isinstance(value, Path) else value
     if isinstance(value, str):
-        return _written(where, value)
+        return _check_text(where, value)
     if isinstance(value, int) and abs(value) > _LARGEST:
         raise ValueError(f"{where} is too large: whole numbers go up to {_LARGEST:,}")
     if value is None or isinstance(value, (bool, int, float)):
@@ -264,7 +264,7 @@ def _plain(where: str, value: Any) -> Any:
     raise ValueError(f"{where} must be text, a number, true or false, a list or a table: got {value!r}")
 
 
-def _written(where: str, text: Any) -> str:
+def _check_text(where: str, text: Any) -> str:
     """Check that something is text that can be written to a file."""
     if not isinstance(text, str):
         raise ValueError(f"{where} must be text: got {text!r}")
@@ -280,9 +280,9 @@ def _check_list(content: Mapping[str, Any], key: str) -> None:
     tables = key in TABLES
     if not isinstance(given, Sequence) or isinstance(given, str):
         how = f"write [[{key}]]" if tables else f"write {key} = […]"
-        raise ValueError(f"{key} must be a list, which {given!r} is not: {how}")
+        raise ValueError(f"{key} must be a list: got {given!r}; {how}")
     if not tables and key in content and (not given or len(set(map(str, given))) < len(given)):
-        raise ValueError(f"{key} must hold at least one thing, and none twice: got {given!r}")
+        raise ValueError(f"{key} must have at least one entry, and no entry twice: got {given!r}")
     if tables and not all(isinstance(entry, Mapping) for entry in given):
         raise ValueError(f"each [[{key}]] must be a table of keys and values: got {given!r}")
     if key in NAMES and not all(isinstance(name, str) for name in given):
@@ -292,7 +292,7 @@ def _check_list(content: Mapping[str, Any], key: str) -> None:
 def _folder_name(content: Mapping[str, Any]) -> str:
     given = content.get("modules_in", ".")
     if not isinstance(given, str):
-        raise ValueError(f"modules_in must be the name of a folder, which {given!r} is not")
+        raise ValueError(f"modules_in must be the name of a folder: got {given!r}")
     return given
 
 
@@ -327,7 +327,7 @@ def _text(entry: Mapping[str, Any], key: str, default: str, what: str) -> str:
 def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[PlannedSeries]:
     for entry in content.get(kind, ()):
         if kind == "data" and "generator" in entry:
-            yield from _generated(entry)
+            yield from _generated_series(entry)
             continue
         validate.known_names(entry, ("path", "format", "name"), f"[[{kind}]]")
         if not isinstance(entry.get("path"), str):
@@ -341,7 +341,7 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
 def _check(source: Source, *, need_scores: bool, need_values: bool) -> None:
     """Check what can be told of a file without reading all of it."""
     if not os.access(source.path, os.R_OK):
-        raise ValueError(f"{source.path}: this file may not be read")
+        raise ValueError(f"{source.path}: no permission to read this file")
     if source.path.suffix.lower() == NPZ and not npz_names(source.path):
         raise ValueError(f"{source.path}: no array can be read here: is this an npz file, as numpy.savez writes?")
     if source.format == "table" and (names := column_names(source.path)):
@@ -359,11 +359,11 @@ def _dataset(source: Source) -> str:
     return coded[1] if len(coded) > 2 and coded[0].isdigit() else source.path.resolve().parent.name
 
 
-def _generated(entry: Mapping[str, Any]) -> Iterator[PlannedSeries]:
+def _generated_series(entry: Mapping[str, Any]) -> Iterator[PlannedSeries]:
     given = {key: value for key, value in entry.items() if key not in ("generator", "count", "name")}
     generator = _text(entry, "generator", "", "[[data]]")
     if generator not in GENERATORS:
-        raise ValueError(f"there is no generator called {generator!r}: there is {', '.join(GENERATORS)}")
+        raise ValueError(f"unknown generator {generator!r}; choose from {', '.join(GENERATORS)}")
     validate.known_names(given, [*inspect.signature(GENERATORS[generator]).parameters], f"the generator {generator}")
     count, name = _whole("count", entry.get("count", 1), 1, MOST_SERIES), _text(entry, "name", generator, "[[data]]")
     first = _whole("seed", given.pop("seed", 0), 0, MOST_SEED + 1 - count)
@@ -385,7 +385,9 @@ def _detector(entry: Mapping[str, Any]) -> PlannedDetector:
         raise ValueError(f"the label of the detector {detector.name} may not be {label!r}: choose another name")
     parameters = {key: value for key, value in entry.items() if key not in ("name", "label")}
     if "seed" in parameters and "seed" in detector.parameters:
-        raise ValueError(f"seeds are the plan's, not the detector {detector.name}'s: give seeds = [{entry['seed']}]")
+        raise ValueError(
+            f"set seeds for the whole plan, not for the detector {detector.name}: seeds = [{entry['seed']}]"
+        )
     if "seed" in parameters:
         raise ValueError(f"the detector {detector.name} takes no seed, as it draws no random numbers: leave seed out")
     check_parameters(detector, parameters)

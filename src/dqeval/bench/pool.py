@@ -60,7 +60,7 @@ class _Printed(io.StringIO):
 
 
 @contextlib.contextmanager
-def printed() -> Iterator[io.StringIO]:
+def catch_output() -> Iterator[io.StringIO]:
     """Catch what a job prints, in a worker's own process.
 
     Anywhere else nothing is caught: standard output is for the whole process, where others may print too.
@@ -99,7 +99,7 @@ class Worker:
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """Return what the function returns, or raise `WorkFailedError`."""
         new = self._process is None
-        process = self._process = self._process or self._started()
+        process = self._process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -128,7 +128,7 @@ class Worker:
                 self._process.communicate()
             self._process = None
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         self._expired = False
         return subprocess.Popen(
             [sys.executable, "-c", _START, str(self._limits.megabytes or 0)],

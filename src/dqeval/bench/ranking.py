@@ -1,4 +1,4 @@
-"""Who is best over many series, how sure that is, and whether the metrics agree."""
+"""Rankings of detectors over many series: means, intervals, significance, agreement of the metrics."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Ranking:
         return Table(("", *labels), rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a detector and metric."""
+        """Return one row per detector and metric."""
         return [
             {
                 "detector": detector,
@@ -175,7 +175,7 @@ def rank(
     Parameters
     ----------
     folder : str or Path
-        Of the run.
+        The folder of the run.
     by : "series" or "event", default "series"
         Whether each series counts once, with every metric; or each event, with DQE and its parts.
     dataset : str, optional
@@ -183,7 +183,7 @@ def rank(
     repeats : int, default 1000
         How many times the series, or events, are drawn again for the intervals (bootstrap).
     seed : int, default 0
-        Of these draws: the same seed gives the same intervals.
+        The seed of these draws: the same seed gives the same intervals.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Running the jobs of a plan, on this machine or on many, and picking up where an earlier run stopped."""
+"""Run the jobs of a plan, on this machine or on many, and resume earlier runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dqeval.bench.crew import crew_for
 from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, jobs_of
 from dqeval.bench.kept import check_place, keep, kept, whole_path
-from dqeval.bench.lock import locked
+from dqeval.bench.lock import folder_lock
 from dqeval.bench.plan import Plan, make_plan, plain, read_plan, with_modules
 from dqeval.bench.store import Store, check_same_data
 from dqeval.bench.tasks import Task
@@ -27,7 +27,7 @@ Progress = Callable[["State"], None]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
@@ -86,25 +86,25 @@ def run(
     plan : Plan, mapping, str or Path
         A plan, what its file holds, or the file.
     folder : str or Path
-        Where results and scores are kept. What was done there before is not done again.
+        Where results and scores are stored. Jobs that were done there before are not run again.
     workers : int, default 0
-        How many processes; 0 to work in this one, where jobs have no limits of time and memory.
+        Number of processes; 0 runs in this process, without per-job limits.
     scheduler : str, optional
-        The address of a Dask scheduler whose workers do the work; they must see the same folders. They may come and
+        The address of a Dask scheduler whose workers run the jobs; they must see the same folders. They may come and
         go. If the scheduler itself is lost, `ConnectionError` is raised.
     executor : concurrent.futures.Executor, optional
-        Any other that shall do the work, in place of ``workers`` and ``scheduler``; it is not shut down. Jobs have no
-        limits there but its own.
+        Any other executor to run the jobs, instead of ``workers`` and ``scheduler``; it is not shut down. The limits of
+        the plan do not apply there.
     modules : iterable of str, optional
         Modules, or Python files, to import first, in every process, beside those of the plan: there, people register
         metrics and detectors of their own. Files are relative to the current folder.
     shard : (int, int), default (1, 1)
-        ``(2, 3)`` does the second third of the jobs.
+        ``(2, 3)`` runs the second third of the jobs.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
         otherwise. Each row says what computed it.
     retry_failed : bool, default False
-        Whether to do jobs again that failed before.
+        Whether to re-run jobs that failed before.
     progress : callable, optional
         Called with a `State` after each job, and when the number of a cluster's threads changes.
 
@@ -126,14 +126,14 @@ def run(
     more = found_from_anywhere(modules)
     checked, folder = _read(plan, more), Path(folder)
     if not 1 <= shard[0] <= shard[1]:
-        raise ValueError(f"shard must be a part and how many there are, such as (1, 3): got {shard}")
+        raise ValueError(f"shard must be a part and the number of parts, such as (1, 3): got {shard}")
     check_place(folder)
     tell = progress or (lambda state: None)
     expected = "" if any_version else versions()
     # The store comes last: where there is nobody to work, nothing is written.
     with (
         crew_for(workers, scheduler, checked.limits, executor) as crew,
-        locked(folder),
+        folder_lock(folder),
         Store(folder, create=True) as store,
     ):
         keep(plan, folder, shard, more)
@@ -163,16 +163,16 @@ def retry(
     any_version: bool = False,
     progress: Progress | None = None,
 ) -> State:
-    """Do the jobs of a run again that failed, and what else is left of it.
+    """Re-run failed and pending jobs.
 
     Parameters
     ----------
     folder : str or Path
-        Of a run that keeps its plan: one that was started from a file, or from what a file holds.
+        The folder of a run that stores its plan: one that was started from a file, or from what a file holds.
     workers : int, default 0
-        How many processes; 0 to work in this one, where jobs have no limits of time and memory.
+        Number of processes; 0 runs in this process, without per-job limits.
     scheduler : str, optional
-        The address of a Dask scheduler whose workers do the work; they must see the same folders.
+        The address of a Dask scheduler whose workers run the jobs; they must see the same folders.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process.
     progress : callable, optional
@@ -201,7 +201,7 @@ def retry(
 
 
 def progress_of(folder: str | Path) -> State:
-    """Return how far a run is, by the plan that it was last started with."""
+    """Return the progress of a run, by the plan that it was last started with."""
     folder = Path(folder)
     with Store(folder) as store:
         last = kept(folder)
@@ -253,14 +253,14 @@ def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
 
 
 def merge(folders: Iterable[str | Path], into: str | Path) -> None:
-    """Put the results of several runs, such as the shards of one, into one folder.
+    """Merge the results of several runs, such as shards, into one folder.
 
     Parameters
     ----------
     folders : iterable of str or Path
         The folders of the runs. Series of one name must hold the same data in all of them.
     into : str or Path
-        The folder to put them into; it is made if need be.
+        The folder for the merged results; it is created if it does not exist.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def merge(folders: Iterable[str | Path], into: str | Path) -> None:
     """
     folders = list(folders)
     check_same_data(folders)
-    with locked(into), Store(into, create=True) as store:
+    with folder_lock(into), Store(into, create=True) as store:
         store.take(folders)
 
 

@@ -1,4 +1,4 @@
-"""What can be said of many values: intervals, ranks, tests, groups that do not differ, agreement of orders."""
+"""Statistics of rankings: intervals, ranks, tests, groups that do not differ, agreement of orders."""
 
 from __future__ import annotations
 

@@ -82,15 +82,15 @@ class _Condition:
 class Store:
     """The results of a run, in its folder. Only the process that runs the jobs writes.
 
-    A folder holds what was ever run into it; with ``planned``, methods tell of the detectors and series alone that the
-    plan of the last run has.
+    A folder holds the results of all runs into it; with ``planned``, methods return only the detectors and series that
+    the plan of the last run has.
 
     Parameters
     ----------
     folder : str or Path
     create : bool, default False
-        Whether to write, in a file that is made if need be. Otherwise nothing is written at all, so that a run on
-        read-only media can be looked at.
+        Whether to write, to a file that is created if it does not exist. Otherwise nothing is written at all, so that
+        a run on read-only media can be read.
     """
 
     def __init__(self, folder: str | Path, *, create: bool = False) -> None:
@@ -100,9 +100,9 @@ class Store:
             raise ValueError(self._nothing_here())
         if create:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        with _said(self.path):
-            self._database = _for_writing(self.path) if create else _for_reading(self.path)
-            with _closed_on_error(self._database):
+        with _explain_errors(self.path):
+            self._database = _open_for_writing(self.path) if create else _open_for_reading(self.path)
+            with _close_on_error(self._database):
                 self._check()
                 if create:
                     self._bring_up_to_date()
@@ -124,7 +124,7 @@ class Store:
         form = self._one("PRAGMA user_version")
         if form > FORM:
             raise ValueError(
-                f"{self.path}: a newer dqeval wrote this (form {form}, and this one knows {FORM}): install that version"
+                f"{self.path}: a newer dqeval wrote this (format {form}; this one reads {FORM}): install that version"
             )
         if not self._writes and not self._has("jobs"):
             raise ValueError(self._nothing_here())
@@ -133,7 +133,7 @@ class Store:
         found = self._one("PRAGMA quick_check(1)")
         if found != "ok":
             told = " ".join(str(found).split())
-            raise ValueError(f"{self.path} is damaged ({told}): put back a copy, or run again in a new folder")
+            raise ValueError(f"{self.path} is damaged ({told}): restore a copy, or run again in a new folder")
 
     def _bring_up_to_date(self) -> None:
         """Make the tables, or bring those of an earlier version to the present form; all of it or nothing."""
@@ -168,12 +168,12 @@ class Store:
 
     def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
         self.close()
-        with _said(self.path):
+        with _explain_errors(self.path):
             if isinstance(error, sqlite3.Error):
                 raise error
 
     def status(self, job: str) -> str | None:
-        """Return "done" or "failed"; None if nothing came of the job yet."""
+        """Return "done" or "failed"; None if the job has no result yet."""
         found = self._database.execute("SELECT status FROM jobs WHERE id = ?", (job,)).fetchone()
         return None if found is None else str(found[0])
 
@@ -188,20 +188,20 @@ class Store:
         self._database.executemany("INSERT OR IGNORE INTO plan VALUES (?)", ((name,) for name in detectors))
         self._database.executemany("INSERT OR IGNORE INTO plan_series VALUES (?)", ((name,) for name in series))
 
-    def planned(self) -> list[str]:
+    def planned_detectors(self) -> list[str]:
         """Return the detectors that the plan of the last run has; all there are in a folder that does not say."""
-        return self._planned("plan", "detector")
+        return self._read_plan("plan", "detector")
 
     def planned_series(self) -> list[str]:
         """Return the series that the plan of the last run has; all there are in a folder that does not say."""
-        return self._planned("plan_series", "series")
+        return self._read_plan("plan_series", "series")
 
-    def _planned(self, table: str, column: str) -> list[str]:
+    def _read_plan(self, table: str, column: str) -> list[str]:
         found = self._database.execute(f"SELECT {column} FROM {table}").fetchall() if self._has(table) else []
         return [name for (name,) in found or self._database.execute(f"SELECT DISTINCT {column} FROM jobs")]
 
     def add(self, job: Job, id: str, outcome: JobResult) -> None:
-        """Write down what came of a job, in place of what came of it before.
+        """Write the result of a job, in place of an earlier one.
 
         Rows tell which detector of the plan they are of ("planned"; empty for a file of scores), so that what a file
         no longer holds goes too. The id is that of the job when it began: its file may have been changed since.
@@ -278,7 +278,7 @@ class Store:
         )
 
     def seconds(self) -> dict[str, float]:
-        """Return the mean time that each detector took a series."""
+        """Return the mean time of each detector per series."""
         rows = self._database.execute(
             "SELECT detector, AVG(seconds) FROM results WHERE metric = ? AND status = 'ok' GROUP BY detector", (DETECT,)
         )
@@ -306,7 +306,7 @@ class Store:
         return _Condition(f"({detectors.sql} AND {series.sql})", detectors.values)
 
     def _of_detectors(self, column: str) -> _Condition:
-        labels = self.planned()
+        labels = self.planned_detectors()
         return _Condition(f"({column} IN ({', '.join('?' * len(labels))}))", tuple(labels))
 
     def _of_series(self) -> _Condition:
@@ -349,7 +349,7 @@ class Store:
             columns = [name for name in self._columns(table) if name in other._columns(table)]
             rows = other._database.execute(f"SELECT {', '.join(columns)} FROM {table}")
             self._database.executemany(_insert(table, columns), rows)
-        self._add_plan(other.planned(), other.planned_series())
+        self._add_plan(other.planned_detectors(), other.planned_series())
 
     def _columns(self, table: str) -> list[str]:
         return [name for _, name, *_ in self._database.execute(f"PRAGMA table_info({table})")]
@@ -378,16 +378,16 @@ def _check_same_data(here: Mapping[str, set[str]], there: Mapping[str, set[str]]
 
 
 @contextmanager
-def _said(path: Path) -> Iterator[None]:
-    """Have errors of the database say in a sentence which run they are about."""
+def _explain_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the database into a sentence that names the run."""
     try:
         yield
     except sqlite3.Error as error:
-        raise ValueError(f"{path.parent}: its file of results cannot be used: {error}") from error
+        raise ValueError(f"{path.parent}: its results file cannot be used: {error}") from error
 
 
 @contextmanager
-def _closed_on_error(database: sqlite3.Connection) -> Iterator[None]:
+def _close_on_error(database: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -401,22 +401,22 @@ def _stamp(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _for_writing(path: Path) -> sqlite3.Connection:
+def _open_for_writing(path: Path) -> sqlite3.Connection:
     # Each outcome is a transaction of its own: whoever is killed loses what was not finished, nothing else.
     database = sqlite3.connect(path, timeout=60)
-    with _closed_on_error(database):
+    with _close_on_error(database):
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
     return database
 
 
-def _for_reading(path: Path) -> sqlite3.Connection:
+def _open_for_reading(path: Path) -> sqlite3.Connection:
     """Open a file so that nothing is written; on read-only media, without what may lie beside it."""
     place = path.resolve().as_posix()
     uri = f"file://{'' if place.startswith('/') else '/'}{quote(place)}?mode=ro"
     database = sqlite3.connect(uri, timeout=60, uri=True)
     try:
-        with _closed_on_error(database):
+        with _close_on_error(database):
             database.execute("SELECT COUNT(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):

@@ -1,4 +1,4 @@
-"""What workers do: a job, or one after the other, in the versions that were asked for."""
+"""The work of workers: one job, or several in turn, with the requested versions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dqeval.bench.jobs import Job, JobResult, failed, work
+from dqeval.bench.jobs import Job, JobResult, failure_of, work
 from dqeval.bench.pool import Limits, Worker, WorkFailedError, answer
 from dqeval.support.versions import versions
 
@@ -52,27 +52,27 @@ class Batch:
 
 
 def do(task: Task) -> JobResult:
-    """Return what comes of a job; an outcome without rows if this process has other versions than expected."""
+    """Return the result of a job; one without rows if this process has other versions than expected."""
     began = time.perf_counter()
     outcome = work(task.job) if task.expected in ("", versions()) else JobResult()
     return replace(outcome, versions=versions(), host=platform.node(), seconds=time.perf_counter() - began)
 
 
 def do_all(tasks: Sequence[Task]) -> list[JobResult]:
-    """Return what comes of jobs, also of those that fail."""
-    return [_caught(task) for task in tasks]
+    """Return the results of jobs, also of those that fail."""
+    return [_do_one(task) for task in tasks]
 
 
-def _caught(task: Task) -> JobResult:
+def _do_one(task: Task) -> JobResult:
     done, reply = answer(do, task)
-    return reply if done else failed_here(task.job, WorkFailedError(*reply))
+    return reply if done else failure_here(task.job, WorkFailedError(*reply))
 
 
 _own = threading.local()
 
 
 def do_guarded(batch: Batch) -> list[JobResult]:
-    """Return what comes of the first jobs of a batch, as many as are done in about the time of a slice.
+    """Return the results of the first jobs of a batch, as many as run in about the time of a slice.
 
     They are done in a process beside a cluster's worker, which so outlives jobs that hang or die.
     """
@@ -81,7 +81,7 @@ def do_guarded(batch: Batch) -> list[JobResult]:
     for task in batch.tasks:
         if outcomes and time.perf_counter() - began > SLICE:
             break
-        outcomes.append(_guarded(worker, task))
+        outcomes.append(_do_in_process(worker, task))
     return outcomes
 
 
@@ -95,16 +95,16 @@ def _worker(batch: Batch) -> Worker:
     return found
 
 
-def _guarded(worker: Worker, task: Task) -> JobResult:
+def _do_in_process(worker: Worker, task: Task) -> JobResult:
     began = time.perf_counter()
     try:
         outcome: JobResult = worker.call(do, task)
     except WorkFailedError as error:
         # Not raised: the cluster would do the job again, and again.
-        return replace(failed_here(task.job, error), seconds=time.perf_counter() - began)
+        return replace(failure_here(task.job, error), seconds=time.perf_counter() - began)
     return outcome
 
 
-def failed_here(job: Job, error: WorkFailedError) -> JobResult:
-    """Return the outcome of a job that failed in a process of this machine."""
-    return replace(failed(job, error.reason, error.where), versions=versions(), host=platform.node())
+def failure_here(job: Job, error: WorkFailedError) -> JobResult:
+    """Return the result of a job that failed in a process of this machine."""
+    return replace(failure_of(job, error.reason, error.where), versions=versions(), host=platform.node())

@@ -1,4 +1,4 @@
-"""The commands of benchmark runs: start and follow them, and look at what came of them."""
+"""``dqeval bench``: run benchmarks, follow them, and look at their results."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ class By(StrEnum):
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="DIR")]
 Target = Annotated[
-    Path, typer.Option("-o", "--output", help="The folder; it is made if need be.", metavar="DIR", file_okay=False)
+    Path,
+    typer.Option(
+        "-o", "--output", help="The folder; it is created if it does not exist.", metavar="DIR", file_okay=False
+    ),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
-        help="How many processes; 0 to work in this one, without limits per job.",
+        help="Number of processes; 0 runs in this process, without per-job limits.",
         min=0,
         show_default="one per CPU",
         metavar="NUMBER",
@@ -54,22 +57,24 @@ Workers = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://host:8786.", metavar="ADDRESS"),
+    typer.Option(
+        help="Address of a Dask scheduler whose workers run the jobs, such as tcp://host:8786.", metavar="ADDRESS"
+    ),
 ]
 AnyVersion = Annotated[
     bool,
-    typer.Option("--any-version", help="Take workers whose versions of dqeval, NumPy or Python are not those here."),
+    typer.Option("--any-version", help="Accept workers with other versions of dqeval, NumPy or Python."),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """What failed in a run, to be shown: with tracebacks where programs read it."""
+    """The failures of a run; JSON and CSV include the tracebacks."""
 
     rows: Sequence[dict[str, Any]]
 
     def page(self) -> Shown:
-        """Return a table, one row a failure."""
+        """Return a table, one row per failure."""
         from dqeval.render.tables import Page, Table
 
         if not self.rows:
@@ -79,7 +84,7 @@ class Failures:
         return Page([Table(header, cells, text_columns=len(header))])
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a failure."""
+        """Return one row per failure."""
         names = ("series", "dataset", "detector", "seed", "metric", "reason", "traceback")
         return [{name: row[name] for name in names} for row in self.rows]
 
@@ -89,16 +94,16 @@ class Failures:
 
 
 class Watch:
-    """How far a run is: told by the run after each job, asked for when it is time to show it."""
+    """The progress of a run: the run updates it after each job, and it is read whenever it is shown."""
 
     def __init__(self) -> None:
         self.state: State | None = None
         self._began, self._done_before = 0.0, 0
 
     def tell(self, state: State) -> None:
-        """Take note of how far the run is now."""
+        """Store the current state of the run."""
         if self.state is None or self.state.threads != state.threads:
-            # How fast it was with other workers says nothing on when it will end.
+            # The speed with other workers does not predict when it will end.
             self._began, self._done_before = time.monotonic(), self.state.done if self.state else 0
             if state.threads == 0 and not sys.stderr.isatty():
                 output.tell(NO_WORKER)  # at once, not within a minute
@@ -109,7 +114,7 @@ class Watch:
         return "counting the jobs" if self.state is None else str(self.state)
 
     def line(self) -> str:
-        """Return the count, how fast it goes, and when it will end; or that there is nobody to work."""
+        """Return the count, the jobs per minute and the estimated end; or that there is no worker."""
         if self.state is None or not self.state.left:
             return self.count()
         if self.state.threads == 0:
@@ -119,7 +124,7 @@ class Watch:
             return self.count()
         rate = done / (time.monotonic() - self._began)
         end = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() + self.state.left / rate))
-        return f"{self.count()}; {60 * rate:,.1f} a minute, ends about {end}"
+        return f"{self.count()}; {60 * rate:,.1f} per minute, ends about {end}"
 
 
 @bench.command()
@@ -152,7 +157,7 @@ def run(
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Annotated[
-        str, typer.Option(help="Do a part of the jobs, such as 1/3, the first third.", metavar="PART/PARTS")
+        str, typer.Option(help="Run only a part of the jobs, such as 1/3 for the first third.", metavar="PART/PARTS")
     ] = "1/1",
     any_version: AnyVersion = False,
     module: Modules = None,
@@ -169,7 +174,10 @@ def run(
 def retry(
     folder: Folder, workers: Workers = None, scheduler: Scheduler = None, any_version: AnyVersion = False
 ) -> None:
-    """Run the jobs that failed again, and what else is left: exit code 3 if jobs failed or are left."""
+    """Re-run failed and pending jobs.
+
+    The exit code is 3 if jobs failed or are left.
+    """
     from dqeval.bench.runner import retry
 
     _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler)
@@ -189,13 +197,13 @@ def status(folder: Folder) -> None:
     except (ValueError, OSError) as error:
         # What is done is worth knowing where the data is not, such as in a copy of the folder.
         done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
-        told = f"{done}, how many are left is not known ({error})"
+        told = f"{done}; the number of jobs left is unknown ({error})"
     output.say_sentences(told)
 
 
 @bench.command()
 def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> None:
-    """List what failed, and why; JSON and CSV have the tracebacks too."""
+    """List the failures and their reasons; JSON and CSV include tracebacks."""
     from dqeval.bench import Store
 
     with Store(folder) as store:
@@ -207,14 +215,14 @@ def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> 
 def rank(
     folder: Folder,
     by: Annotated[
-        By, typer.Option(help="What counts once: each series, or each event, by DQE.", metavar="series|event")
+        By, typer.Option(help="What counts once: each series, or each event (DQE only).", metavar="series|event")
     ] = By.SERIES,
     dataset: Annotated[str | None, typer.Option(help="Only the series of this dataset.", metavar="NAME")] = None,
     form: Form = Format.TABLE,
     path: Output = None,
     module: Modules = None,
 ) -> None:
-    """Rank the detectors: means with intervals, ranks, what differs by more than chance, whether metrics agree."""
+    """Rank the detectors: means with confidence intervals, ranks, significance tests, agreement of the metrics."""
     from dqeval.analysis.receipts import jsonable
     from dqeval.bench.ranking import rank
 
@@ -227,7 +235,9 @@ def export(
     folder: Folder,
     path: Annotated[
         Path,
-        typer.Option("-o", "--output", help="The file: csv or parquet by its ending.", metavar="FILE", dir_okay=False),
+        typer.Option(
+            "-o", "--output", help="The file to write; it ends with .csv or .parquet.", metavar="FILE", dir_okay=False
+        ),
     ],
 ) -> None:
     """Write all results to a table, one row per series, detector, seed and metric."""
@@ -241,9 +251,10 @@ def export(
 
 @bench.command()
 def merge(
-    folders: Annotated[list[Path], typer.Argument(help="The folders of runs.", metavar="DIR")], folder: Target
+    folders: Annotated[list[Path], typer.Argument(help="The folders of the runs to merge.", metavar="DIR")],
+    folder: Target,
 ) -> None:
-    """Put the results of several runs, such as the shards of one, into one folder."""
+    """Merge the results of several runs, such as shards, into one folder."""
     from dqeval.bench import merge
     from dqeval.render.tables import counted
 
@@ -282,7 +293,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def processes(workers: int | None, scheduler: str | None) -> int:
-    """Return how many processes of this machine work: by default one a CPU."""
+    """Return the number of processes on this machine: by default one per CPU."""
     from dqeval.core import validate
 
     validate.at_most_one(workers=workers, scheduler=scheduler)
@@ -290,17 +301,17 @@ def processes(workers: int | None, scheduler: str | None) -> int:
 
 
 def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
-    """Have the work done, show how far it is, and exit with code 3 if the run has jobs that failed or are left."""
+    """Run the jobs, show the progress, and exit with code 3 if jobs failed or are left."""
     from dqeval.bench.crew import CrewLostError
     from dqeval.render.tables import counted
 
     watch, count = Watch(), processes(workers, scheduler)
     try:
-        with _shown(watch):
+        with _show_progress(watch):
             start(workers=count, scheduler=scheduler, progress=watch.tell)
     except KeyboardInterrupt:
         if watch.state is not None:
-            output.tell(f"stopped: {watch.count()}; the same command goes on from there")
+            output.tell(f"stopped: {watch.count()}; run the same command to resume")
         raise
     except CrewLostError as error:
         output.tell(f"{error}: {watch.count()}")
@@ -308,16 +319,16 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
     output.tell(watch.count())
     failed, left = (0, 0) if watch.state is None else (watch.state.failed_in_all, watch.state.left)
     if failed:
-        output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} says why")
+        output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} shows why")
     if left:
-        output.tell(f"{counted(left, 'job')} left: start the same command again")
+        output.tell(f"{counted(left, 'job')} left: run the same command to resume")
     if failed or left:
         raise typer.Exit(UNFINISHED)
 
 
 @contextmanager
-def _shown(watch: Watch) -> Iterator[None]:
-    """Show how far the work is: as a bar on a terminal, and otherwise as a line a minute."""
+def _show_progress(watch: Watch) -> Iterator[None]:
+    """Show the progress: a bar on a terminal, and otherwise one line per minute."""
     if not sys.stderr.isatty():
         with output.every(output.INTERVAL, lambda: output.tell(watch.line())):
             yield

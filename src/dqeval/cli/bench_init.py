@@ -35,7 +35,7 @@ path = {path}
 
 PLAN = """\
 # A plan for dqeval bench run: every detector on every series, evaluated with every metric.
-# What is behind a # is a comment; remove it from a line to switch that line on.
+# Lines that start with # are comments; remove the # to use such a line.
 
 # dqeval metrics lists the metrics; without this line, all of them are computed.
 metrics = ["dqe", "vus_pr", "auc_pr", "auc_roc"]
@@ -43,7 +43,7 @@ metrics = ["dqe", "vus_pr", "auc_pr", "auc_roc"]
 # Detectors that draw random numbers run once with each seed.
 seeds = [0]
 
-# Limits of one job, in seconds and in megabytes; without them there are none.
+# Limits per job, in seconds and megabytes; without these lines there are none.
 timeout = 600
 # memory = 16000
 
@@ -77,16 +77,16 @@ name = "sr"
 # [[detector]]
 # name = "timesnet"
 
-# Scores that are there already, in columns beside label and value, are evaluated as they are.
+# Existing scores, in columns beside label and value, are evaluated as they are.
 # [[scores]]
 # path = "scored/"
 """
 
 
 def write_plan(path: Path, data: Path | None) -> None:
-    """Write a plan to a file that is not there yet: with the series of a file or a folder, or with generated ones."""
+    """Write a plan to a new file: for the series of a file or a folder, or for generated ones."""
     if path.exists():
-        raise ValueError(f"{path} is there already: name another file, or remove it first")
+        raise ValueError(f"{path} already exists: name another file, or remove it first")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, PLAN.format(data=_data(path, data)))
 

@@ -21,7 +21,7 @@ datasets = App(help="List labelled series of any format, or generate some.")
 
 @dataclass(frozen=True, slots=True)
 class SeriesRow:
-    """What a listing says of a series."""
+    """A series in a listing."""
 
     series: str
     format: str
@@ -39,14 +39,14 @@ class Listing:
     rows: tuple[SeriesRow, ...]
 
     def page(self) -> Page:
-        """Return a table, one row a series."""
+        """Return a table, one row per series."""
         from dqeval.render.tables import Page, Table
 
         header = ("series", "format", "points", "events", "anomalous", "train_stop", "period")
         return Page([Table(header, [_cells(row) for row in self.rows], text_columns=2)])
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row a series."""
+        """Return one row per series."""
         return [asdict(row) for row in self.rows]
 
     def numbers(self) -> dict[str, Any]:
@@ -81,13 +81,16 @@ def list_series(
 @datasets.command()
 def generate(
     folder: OutputFolder,
-    count: Annotated[int, typer.Option(help="How many series.", min=1, metavar="NUMBER")] = 6,
-    points: Annotated[int, typer.Option(help="How many points each has.", min=1, metavar="NUMBER")] = 2000,
-    period: Annotated[int, typer.Option(help="Their period, at least 8.", metavar="POINTS")] = 48,
-    events: Annotated[int, typer.Option(help="How many anomalies each has.", min=1, metavar="NUMBER")] = 6,
-    seed: Annotated[int, typer.Option(help="Of the first series; each has the next one.", min=0, metavar="NUMBER")] = 0,
+    count: Annotated[int, typer.Option(help="Number of series.", min=1, metavar="NUMBER")] = 6,
+    points: Annotated[int, typer.Option(help="Points per series.", min=1, metavar="NUMBER")] = 2000,
+    period: Annotated[int, typer.Option(help="Period of the series, at least 8.", metavar="POINTS")] = 48,
+    events: Annotated[int, typer.Option(help="Anomalies per series.", min=1, metavar="NUMBER")] = 6,
+    seed: Annotated[
+        int,
+        typer.Option(help="Seed of the first series; each further one uses the next seed.", min=0, metavar="NUMBER"),
+    ] = 0,
 ) -> None:
-    """Generate labelled series to try things on: a CSV file each, with spikes, shifts and changed patterns.
+    """Generate labelled sample series: one CSV file per series, with spikes, shifts and changed patterns.
 
     The names say where training ends, as in the TSB-AD benchmark. There are no scores: dqeval detect adds them.
     """

@@ -1,4 +1,4 @@
-"""``dqeval demo``: what dqeval tells about three detectors on a generated series."""
+"""``dqeval demo``: the results of three detectors on a generated series."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def demo(
         ),
     ] = None,
 ) -> None:
-    """Show what dqeval tells about three detectors on a generated series."""
+    """Show the results of three detectors on a generated series."""
     if path is None:
         output.say(screen())
         return

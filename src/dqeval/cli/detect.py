@@ -28,7 +28,7 @@ NO_TRAINING = "it needs training, and the file does not say where that ends: giv
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The detectors to run, and whether all were asked for: then those that do not fit a series are left out."""
+    """The detectors to run, and whether all were requested: then those that do not fit a series are left out."""
 
     detectors: tuple[Detector, ...]
     every: bool
@@ -53,7 +53,7 @@ class DetectTask:
 
 @dataclass(frozen=True, slots=True)
 class DetectResult:
-    """What came of a job: what was done to the target, if anything; sentences on what failed, and what was left out."""
+    """The result of a task: what was done to the target, if anything; what failed, and what was left out."""
 
     target: Path
     done: str = ""
@@ -69,20 +69,24 @@ def detect(
     value: Value = None,
     train_stop: Annotated[
         int | None,
-        typer.Option(help="Train on the points before this one, not on those the file says.", min=1, metavar="POINT"),
+        typer.Option(
+            help="Train on the points before this one, not on the training part that the file names.",
+            min=1,
+            metavar="POINT",
+        ),
     ] = None,
     device: Annotated[
         str, typer.Option(help="Where neural networks run: auto, cpu or cuda.", metavar="DEVICE")
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of detectors that draw random numbers.", min=0, metavar="NUMBER")] = 0,
     jobs: Annotated[
-        int, typer.Option(help="How many series to work on at once, one thread each.", min=1, metavar="NUMBER")
+        int, typer.Option(help="Number of series to process at once, with one thread each.", min=1, metavar="NUMBER")
     ] = 1,
     module: Modules = None,
 ) -> None:
     """Run detectors on series, and write CSV files with their scores to a folder: exit code 2 if some failed.
 
-    A file that is there already, for the same series, keeps its scores, and gets the new ones too.
+    An existing file of the same series keeps its scores, and gets the new ones too.
     """
     choice = _choice(detector)
     options = {"seed": seed, "device": device}
@@ -103,13 +107,13 @@ def detect(
         output.tell(_summary(outcomes, folder))
     found = {outcome.target: outcome for outcome in outcomes}
     in_order = [found[job.target] for job in planned]  # they came as they were done
-    for sentence in _who_was_left_out(in_order):
+    for sentence in _left_out_sentences(in_order):
         output.tell(sentence)
     output.finish([failure for outcome in in_order for failure in outcome.failures])
 
 
 def _choice(names: Sequence[str]) -> Choice:
-    """Return the detectors that were asked for; of all, those that can run here."""
+    """Return the requested detectors; of all, those that can run here."""
     from dqeval.core.registry import ALL, separated
     from dqeval.detectors import DETECTORS
     from dqeval.support import extras
@@ -125,7 +129,7 @@ def _choice(names: Sequence[str]) -> Choice:
 
 
 def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
-    """Return the file to write for each series: none may be written twice, nor over what is read, but for a table."""
+    """Return the file to write for each series: none is written twice, and no input is overwritten but a table."""
     inputs = {source.path.resolve(): source for source in found}
     targets: dict[Path, Source] = {}
     # Names of series in a pack may hold anything, also what would lead out of the folder.
@@ -137,14 +141,14 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
                 "into two folders"
             )
         if inputs.get(target.resolve(), source) != source or (target.resolve() in inputs and source.format != "table"):
-            raise ValueError(f"{target} would be written over what is read: choose another folder")
+            raise ValueError(f"{target} would overwrite an input file: choose another folder")
         targets[target] = source
     return {source: target for target, source in targets.items()}
 
 
 def _outcomes(tasks: Sequence[DetectTask], processes: int) -> Iterator[DetectResult]:
-    """Do the tasks in the processes of benchmark runs, and yield what came of each as it is done."""
-    from dqeval.bench.crew import crew_for, worked_off
+    """Run the tasks in the processes of benchmark runs, and yield the result of each as it ends."""
+    from dqeval.bench.crew import crew_for, work_off
     from dqeval.bench.pool import Limits
 
     left = iter(tasks)
@@ -152,14 +156,14 @@ def _outcomes(tasks: Sequence[DetectTask], processes: int) -> Iterator[DetectRes
 
         def start() -> tuple[Future[DetectResult], DetectTask] | None:
             task = next(left, None)
-            return None if task is None else (crew.submit(_done, task), task)
+            return None if task is None else (crew.submit(_detect_and_write, task), task)
 
-        for ended in worked_off(crew, start):
+        for ended in work_off(crew, start):
             yield from (_result(task, future) for task, future in ended)
 
 
 def _result(task: DetectTask, future: Future[DetectResult]) -> DetectResult:
-    """Return what came of a task; a process that died has failed at this one alone."""
+    """Return the result of a task; a process that died has failed at this one alone."""
     from dqeval.bench.pool import WorkFailedError
 
     try:
@@ -168,7 +172,7 @@ def _result(task: DetectTask, future: Future[DetectResult]) -> DetectResult:
         return DetectResult(task.target, failures=(f"{task.source.name}: {error.reason}; try fewer --jobs",))
 
 
-def _done(job: DetectTask) -> DetectResult:
+def _detect_and_write(job: DetectTask) -> DetectResult:
     """Run the detectors on a series, and write the scores of those that do not fail."""
     from dqeval.analysis.detect import UnfitError
 
@@ -178,7 +182,7 @@ def _done(job: DetectTask) -> DetectResult:
         series = job.source.read(**job.columns)
         if series.values is None:
             raise ValueError(
-                f"{job.source.path}: there are no values to run a detector on: call a column value, or give --value"
+                f"{job.source.path}: there are no values to run a detector on: name a column value, or give --value"
             )
         if job.in_place:
             _check_nothing_is_lost(job.target, series_columns(series))
@@ -199,18 +203,16 @@ def _done(job: DetectTask) -> DetectResult:
 
 
 def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
-    """Check that all columns of a file that is to be written over are among the new ones."""
+    """Check that all columns of a file that is to be overwritten are among the new ones."""
     from dqeval.datasets.files import column_names, some_names
 
     lost = [name for name in column_names(path) if name not in columns]
     if lost:
-        raise ValueError(
-            f"{path} would be written over, and lose its columns {some_names(lost)}: choose another folder"
-        )
+        raise ValueError(f"{path} would be overwritten and lose its columns {some_names(lost)}: choose another folder")
 
 
 def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> str:
-    """Write a series with its scores, beside those of a file that is there for the same series; say what was done."""
+    """Write a series with its scores, beside those of an existing file of the same series; say what was done."""
     existed = path.exists()
     earlier = _earlier_scores(path, series, values) if existed else None
     write_columns(path, series_columns(series, {**(earlier or {}), **scores}))
@@ -255,9 +257,9 @@ def _summary(outcomes: Sequence[DetectResult], folder: Path) -> str:
     return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *said])
 
 
-def _who_was_left_out(outcomes: Sequence[DetectResult]) -> Iterator[str]:
-    """Yield what to say of series that not every detector fits: each by itself, or of many how many there are."""
+def _left_out_sentences(outcomes: Sequence[DetectResult]) -> Iterator[str]:
+    """Yield a sentence per series and detector that do not fit; of many, the first ones and a count."""
     found = [sentence for outcome in outcomes for sentence in outcome.left_out]
     yield from (f"left out: {sentence}" for sentence in found[:MOST_LEFT_OUT])
     if len(found) > MOST_LEFT_OUT:
-        yield f"left out, for the same or like reasons: {len(found) - MOST_LEFT_OUT:,} more"
+        yield f"left out for the same or similar reasons: {len(found) - MOST_LEFT_OUT:,} more"

@@ -1,4 +1,4 @@
-"""``dqeval detectors``: what there is to choose from."""
+"""``dqeval detectors``: list the detectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the command line begins, and how it ends: errors are sentences, exit codes say what came of it."""
+"""The entry point of the command line: errors become sentences and exit codes."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def main() -> None:
         # A terminal that cannot show a character gets a question mark, not a traceback.
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     with warnings.catch_warnings():
-        warnings.showwarning = _shown_as_sentence(warnings.showwarning)
+        warnings.showwarning = _sentence_printer(warnings.showwarning)
         code = exit_code(lambda: app(standalone_mode=False))
     if code == INTERRUPTED:
         typer.echo("dqeval: interrupted", err=True)
     sys.exit(code)
 
 
-def _shown_as_sentence(others: Callable[..., None]) -> Callable[..., None]:
-    """Return what shows warnings: those about packages as a sentence, without lines of code, and others as before."""
+def _sentence_printer(others: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that prints warnings: those about packages as a sentence, the others as before."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         if issubclass(category, PluginWarning):
@@ -48,31 +48,31 @@ def _shown_as_sentence(others: Callable[..., None]) -> Callable[..., None]:
 
 
 def exit_code(work: Callable[[], int | None]) -> int:
-    """Do some work and return the exit code for what came of it, whatever that is; an error is said in a sentence."""
+    """Run a command and return its exit code; an error is printed as one sentence."""
     try:
         return work() or 0
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "dqeval"
-        return _failed(f"{error.format_message().rstrip('.')}; {command} --help says what there is")
+        return _fail(f"{error.format_message().rstrip('.')}; see {command} --help")
     except BrokenPipeError:
         return output.reader_gone()
     except OSError as error:
-        return _failed(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ValueError as error:
-        return _failed(str(error))
+        return _fail(str(error))
     except typer.Abort:
         return INTERRUPTED
     except MemoryError:
-        return _failed("there is not enough memory for this: try with fewer detectors, or with fewer points")
+        return _fail("there is not enough memory: try fewer detectors or fewer points")
     except Exception as error:
-        return _unforeseen(error)
+        return _report_unexpected(error)
 
 
-def _unforeseen(error: Exception) -> int:
-    """Say what to do about an error that nobody has thought of; not with the exit code of a verdict."""
+def _report_unexpected(error: Exception) -> int:
+    """Report an unexpected error; not with the exit code of a verdict."""
     if os.environ.get("DQEVAL_DEBUG"):
         traceback.print_exception(error)
-    return _failed(f"{_whose_fault(error)}; DQEVAL_DEBUG=1 shows the traceback")
+    return _fail(f"{_whose_fault(error)}; DQEVAL_DEBUG=1 shows the traceback")
 
 
 def _whose_fault(error: Exception) -> str:
@@ -90,6 +90,6 @@ def _is_our_own(metric: str, error: Exception) -> bool:
     return METRICS[metric].function.__module__.startswith("dqeval.") and not isinstance(error, ImportError)
 
 
-def _failed(sentence: str) -> int:
+def _fail(sentence: str) -> int:
     output.tell(" ".join(sentence.splitlines()))
     return 2

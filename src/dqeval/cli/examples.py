@@ -7,13 +7,13 @@ Examples = tuple[tuple[str, str], ...]
 
 EXAMPLES: dict[str, Examples] = {
     "": (
-        ("dqeval demo -o scores.csv", "write a file to try things on"),
+        ("dqeval demo -o scores.csv", "write a sample file"),
         ("dqeval score scores.csv", "every metric of every detector"),
         ("dqeval compare scores.csv", "which detector is best, and where"),
         ("dqeval --install-completion", "complete names with the Tab key"),
     ),
     "demo": (
-        ("dqeval demo", "show what dqeval tells"),
+        ("dqeval demo", "results of three detectors"),
         ("dqeval demo -o scores.csv", "write the series and its scores"),
     ),
     "score": (
@@ -56,7 +56,7 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval detect scores.csv --detector sr -o scored_demo", "on one file"),
     ),
     "detectors": (("dqeval detectors", "all of them"),),
-    "datasets": (("dqeval datasets generate -o series", "make series to try things on"),),
+    "datasets": (("dqeval datasets generate -o series", "generate sample series"),),
     "datasets list": (
         ("dqeval datasets list series/", "every series of a folder"),
         ("dqeval datasets list scores.csv --format json", "one file, as JSON"),
@@ -79,10 +79,10 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval bench run plan.toml -o runs/part1 --shard 1/2", "the first half"),
         ("dqeval bench run plan.toml -o runs/part2 --shard 2/2", "the second half"),
     ),
-    "bench retry": (("dqeval bench retry runs/today --workers 2", "run what failed again"),),
+    "bench retry": (("dqeval bench retry runs/today --workers 2", "re-run failed and pending jobs"),),
     "bench status": (("dqeval bench status runs/today", "done, failed, left"),),
     "bench failures": (
-        ("dqeval bench failures runs/today", "what failed, and why"),
+        ("dqeval bench failures runs/today", "failures and their reasons"),
         ("dqeval bench failures runs/today --format json", "with tracebacks"),
     ),
     "bench rank": (

@@ -63,8 +63,8 @@ def page(command: Any, context: Any) -> str:
 
 
 def usage(command: Any, context: Any) -> str:
-    """Return how a command is written."""
-    arguments = [_shown(parameter) for parameter in _parameters(command, context, "argument")]
+    """Return the usage line of a command."""
+    arguments = [_argument_name(parameter) for parameter in _parameters(command, context, "argument")]
     rest = ["COMMAND [ARGS]..."] if hasattr(command, "commands") else arguments
     return " ".join([context.command_path, "[OPTIONS]", *rest])
 
@@ -76,7 +76,9 @@ def argument_rows(command: Any, context: Any) -> list[HelpRow]:
 
 def option_rows(command: Any, context: Any) -> list[HelpRow]:
     """Return the options of a command, and what they do."""
-    return [(_written(parameter), _said(parameter)) for parameter in _parameters(command, context, "option")]
+    return [
+        (_option_names(parameter), _option_help(parameter)) for parameter in _parameters(command, context, "option")
+    ]
 
 
 def command_rows(command: Any) -> list[HelpRow]:
@@ -98,19 +100,19 @@ def _parameters(command: Any, context: Any, kind: str) -> list[Any]:
     ]
 
 
-def _shown(argument: Any) -> str:
+def _argument_name(argument: Any) -> str:
     name = argument.metavar if argument.required else f"[{argument.metavar}]"
     return f"{name}..." if argument.nargs == -1 else name
 
 
-def _written(option: Any) -> str:
-    """Return an option as it is written: its names, the short one first, and what follows them."""
+def _option_names(option: Any) -> str:
+    """Return the names of an option, the short one first, and the placeholder of its value."""
     names = ", ".join(sorted(option.opts, key=len))
     return names if option.is_flag else f"{names} {option.metavar}"
 
 
-def _said(option: Any) -> str:
-    """Return what an option does, whether it must be given, and what holds if it is not."""
+def _option_help(option: Any) -> str:
+    """Return the help of an option, whether it is required, and its default."""
     notes = []
     if option.required:
         notes.append("required")

@@ -1,4 +1,4 @@
-"""``dqeval metrics``: what there is to choose from."""
+"""``dqeval metrics``: list the metrics."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NO_SUMMARY = "No description: its function has no docstring."
 
 
 class MetricList:
-    """The registered metrics: what each is, takes, follows and costs."""
+    """The registered metrics: input, parameters, reference, cost."""
 
     def page(self) -> Page:
-        """Return a paragraph a metric."""
+        """Return a paragraph per metric."""
         return Page(list(map(_paragraph, METRICS)))
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a row a metric."""
+        """Return a row per metric."""
         return [
             {
                 "name": metric.name,
@@ -47,7 +47,7 @@ def metrics(form: PlainForm = Format.TABLE, path: Output = None, module: Modules
 
 
 def _paragraph(metric: Metric) -> str:
-    """Return what there is to say of a metric; of one's own, much of it may not be known."""
+    """Return the description of a metric; metrics of one's own may lack much of it."""
     title = f"{metric.name} ({metric.label}), takes {metric.takes}"
     parameters = f"Parameters: {metric.signature or 'none'}."
     lines = [
@@ -61,5 +61,5 @@ def _paragraph(metric: Metric) -> str:
 
 def _cost(cost: float | None) -> str:
     if cost is None:
-        return "How long it takes has not been measured."
-    return f"Takes about {cost:.2g} × as long as an AUC-ROC of scikit-learn, at 100,000 points."
+        return "Its running time has not been measured."
+    return f"Takes about {cost:.2g} × as long as scikit-learn's AUC-ROC, at 100,000 points."

@@ -1,4 +1,4 @@
-"""The options that several commands have, each declared once."""
+"""Options that several commands share, each declared once."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def _page(path: Path) -> Path:
 def check_page(path: Path) -> None:
     """Check that a file is a page by its ending."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise typer.BadParameter(f"the report is a page: {path} should end with .html")
+        raise typer.BadParameter(f"the report is an HTML page: {path} should end with .html")
 
 
 def _output(text: str) -> Any:
     return typer.Option("-o", "--output", help=text, callback=writable, metavar="FILE")
 
 
-def _imported(modules: list[str] | None) -> list[str]:
+def _import_modules(modules: list[str] | None) -> list[str]:
     """Import modules before any name is looked up."""
     from dqeval.support.modules import import_all
 
@@ -75,8 +75,8 @@ def _imported(modules: list[str] | None) -> list[str]:
     return given
 
 
-def completed(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return what completes the last of several names that are separated by commas."""
+def completer(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of several names separated by commas."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -126,15 +126,15 @@ Metrics = Annotated[
         help=f"Metrics: dqeval metrics lists them. {SEVERAL}",
         metavar="NAMES",
         show_default="all",
-        autocompletion=completed(_metric_names),
+        autocompletion=completer(_metric_names),
     ),
 ]
 Detectors = Annotated[
     list[str],
     typer.Option(
-        help=f"Detectors: dqeval detectors lists them. {SEVERAL} all stands for every one that can run here.",
+        help=f"Detectors: dqeval detectors lists them. {SEVERAL} all means every detector that can run here.",
         metavar="NAMES",
-        autocompletion=completed(_detector_names),
+        autocompletion=completer(_detector_names),
     ),
 ]
 # To be declared is enough: the modules are imported before the command starts.
@@ -143,7 +143,7 @@ Modules = Annotated[
     typer.Option(
         "--module",
         help="Import this module or Python file first, for metrics and detectors of your own. Repeat it for several.",
-        callback=_imported,
+        callback=_import_modules,
         metavar="MODULE",
     ),
 ]
@@ -154,13 +154,19 @@ Period = Annotated[
     float | None,
     typer.Option(help="Period of the series; the near-miss range is half of it.", metavar="POINTS"),
 ]
-Form = Annotated[Format, typer.Option("--format", help="How to write the results; JSON is a receipt.", metavar=FORMATS)]
-PlainForm = Annotated[Format, typer.Option("--format", help="How to write the results.", metavar=FORMATS)]
+Form = Annotated[
+    Format, typer.Option("--format", help="Output format; JSON is a receipt for dqeval verify.", metavar=FORMATS)
+]
+PlainForm = Annotated[Format, typer.Option("--format", help="Output format.", metavar=FORMATS)]
 Output = Annotated[Path | None, _output("Write to this file instead of standard output.")]
 OutputFolder = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", help="The folder to write to; it is made if need be.", callback=_folder, metavar="DIR"
+        "-o",
+        "--output",
+        help="The folder to write to; it is created if it does not exist.",
+        callback=_folder,
+        metavar="DIR",
     ),
 ]
 Page = Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.", callback=_page, metavar="FILE")]

@@ -1,4 +1,4 @@
-"""The command that runs the paper's experiments."""
+"""``dqeval reproduce``: run the experiments of the paper."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which experiment, or all. If not given, they are listed.", metavar="EXPERIMENT"),
+        typer.Argument(help="The experiment, or all. Without it, the experiments are listed.", metavar="EXPERIMENT"),
     ] = None,
     case: Annotated[
-        str | None, typer.Argument(help="Which case of the experiment. If not given, every one.", metavar="CASE")
+        str | None, typer.Argument(help="A case of the experiment. Without it, all cases run.", metavar="CASE")
     ] = None,
     data: Annotated[
         Path | None,
@@ -41,12 +41,12 @@ def reproduce(
     ] = Path("reproduced"),
     as_json: Annotated[bool, typer.Option("--json", help="Print every number as JSON.")] = False,
     subset: Annotated[
-        int | None, typer.Option(help="Take a sample of so many series of each dataset.", min=1, metavar="NUMBER")
+        int | None, typer.Option(help="Sample this many series per dataset.", min=1, metavar="NUMBER")
     ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the sample, of detectors, and of noise.", min=0, metavar="NUMBER")
     ] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Run a small case of each, in minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small version of each experiment, in minutes.")] = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
 ) -> None:
@@ -79,7 +79,7 @@ def reproduce(
                 if not as_json:
                     output.say(f"{outcome.page().text(emphasis=output.bold, width=output.width_of(sys.stdout))}\n")
         except KeyboardInterrupt:
-            output.tell("stopped: the same command goes on from there")
+            output.tell("stopped: run the same command to resume")
             raise
     if as_json:
         output.say(_json(found))

@@ -1,4 +1,4 @@
-"""What there is to choose from, by name: the command line, the panel, the docs and the common tests follow from it."""
+"""Metrics, detectors and experiments by name: the command line, the panel, the docs and the common tests use it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class PluginWarning(UserWarning):
 class Registry(Generic[Entry]):
     """Entries by name, in the order in which they were added.
 
-    Entries that packages offer come last. They are looked for when an unknown name is asked for, or all of them: that
-    takes a while, so not when dqeval is imported.
+    Entries that packages offer come last. They are looked for when an unknown name is requested, or all
+    entries: that takes a while, so not when dqeval is imported.
     """
 
     def __init__(self, kind: str, group: str | None = None) -> None:
@@ -63,45 +63,45 @@ class Registry(Generic[Entry]):
         """Add an entry; one of the same name may replace it only if it is the same function, defined again."""
         there = self._entries.get(entry.name)
         if there is not None and not _is_same(there, entry):
-            raise ValueError(f"there is a {self._kind} called {entry.name!r} already: give the new one another name")
+            raise ValueError(f"a {self._kind} named {entry.name!r} already exists: choose another name")
         self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries and name not in self.names:
             known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self.names}
             close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
-            hint = f"did you mean {known[close[0]]!r}?" if close else f"there are {', '.join(self.names)}"
-            raise ValueError(f"there is no {self._kind} called {name!r}: {hint}")
+            hint = f"did you mean {known[close[0]]!r}?" if close else f"choose from {', '.join(self.names)}"
+            raise ValueError(f"unknown {self._kind} {name!r}; {hint}")
         return self._entries[name]
 
     def chosen(self, given: Iterable[str]) -> list[Entry]:
-        """Return the entries that were asked for, each once: by name, separated by commas or not, or all of them."""
+        """Return the requested entries, each once: by name, separated by commas or not, or all of them."""
         names = separated(given, self._entries)
         if not names:
             raise ValueError(f"name at least one {self._kind}: dqeval {self._kind}s lists them")
         return list(self) if names == [ALL] else [self[name] for name in names]
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(self._completed().values())
+        return iter(self._all_entries().values())
 
     def __len__(self) -> int:
-        return len(self._completed())
+        return len(self._all_entries())
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in the order in which the entries were added."""
-        return tuple(self._completed())
+        return tuple(self._all_entries())
 
-    def _completed(self) -> dict[str, Entry]:
-        """Return the entries, also those that installed packages offer: these are looked for once."""
+    def _all_entries(self) -> dict[str, Entry]:
+        """Return all entries; those that installed packages offer are looked for once."""
         with self._completing:
             if not self._complete:
                 self._complete = True
-                for sentence in [trouble for offer in _offers(self._group) if (trouble := self._taken(offer))]:
+                for sentence in [trouble for offer in _offers(self._group) if (trouble := self._take(offer))]:
                     warnings.warn(sentence, PluginWarning, stacklevel=2)
         return self._entries
 
-    def _taken(self, offer: EntryPoint) -> str:
+    def _take(self, offer: EntryPoint) -> str:
         """Import what a package offers, which registers it; return what is wrong with it, if anything."""
         both: tuple[Registry[Any], ...] = (METRICS, DETECTORS)
         before = [(registry, dict(registry._entries)) for registry in both]
@@ -163,7 +163,7 @@ def _file(function: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric and all that is said of it.
+    """A metric and its description.
 
     Attributes
     ----------
@@ -189,10 +189,10 @@ class Metric:
     needs_normal : bool
         Whether the metric is undefined also where every point is anomalous.
     summary, citation, same_as : str
-        What it is in a sentence, who proposed it, and which public package gives the same number. Empty where that is
-        not said.
+        A one-sentence description, who proposed it, and a public package that gives the same number; empty if not
+        given.
     cost : float or None
-        How long it takes with compiled kernels for 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``:
+        Running time with compiled kernels for 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``:
         docs/performance.md. None if nobody has measured it.
     higher_is_better : bool
     """
@@ -239,7 +239,7 @@ class FromNear:
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """A detector and all that is said of it.
+    """A detector and its description.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class Detector:
     extra : str or None
         The extra of the installation that it needs.
     summary, citation : str
-        What it is in a sentence, and who proposed it; empty where that is not said.
+        A one-sentence description, and who proposed it; empty if not given.
     """
 
     name: str
@@ -326,7 +326,7 @@ def detector(
     """Return a decorator that registers a function as a detector, with its own name, parameters and summary.
 
     The function takes the values of a series, an array of float, and returns as many scores, the higher, the more
-    anomalous. If it has a parameter ``train_stop``, it is told where the training part ends. If it has a parameter
+    anomalous. If it has a parameter ``train_stop``, it gets the end of the training part. If it has a parameter
     ``seed``, it runs once with each seed of a benchmark run. The plan of a run may set its other keyword parameters.
 
     Parameters
@@ -420,7 +420,7 @@ def metric(
     same_as : str, optional
         Which public code gives the same number.
     cost : float, optional
-        How long it takes with 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``.
+        Running time for 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``.
     from_near : mapping of str to FromNear, optional
         How windows and buffers follow from the near range: a ``FromNear`` of ``dqeval.core.registry`` for each.
     binary_defaults : mapping, optional
@@ -469,7 +469,7 @@ def metric(
                 label=label or name or function.__name__,
                 takes=takes,
                 function=function,
-                compute=compute or _called(function, takes),
+                compute=compute or _wrap(function, takes),
                 defaults={
                     option.name: option.default
                     for option in options
@@ -491,8 +491,8 @@ def metric(
     return add
 
 
-def _called(function: Callable[..., Any], takes: Literal["scores", "detections"]) -> Callable[..., Any]:
-    """Return a metric's public function as one of validated input, for metrics that have no other."""
+def _wrap(function: Callable[..., Any], takes: Literal["scores", "detections"]) -> Callable[..., Any]:
+    """Return a metric's public function as a function of validated input, for metrics without ``compute``."""
 
     def of_scores(scored: Any, **parameters: Any) -> float:
         # Copies: a function that changes what it gets must not change it for the others.

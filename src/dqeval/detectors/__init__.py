@@ -1,4 +1,4 @@
-"""Detectors: functions from the values of a series to scores, one a point, the higher, the more anomalous."""
+"""Detectors: functions from the values of a series to scores, one per point, the higher, the more anomalous."""
 
 # The order of these imports is the order of the detectors in tables.
 # isort: off

@@ -104,19 +104,19 @@ def _errors(parameters: list[Tensor], spans: Tensor, draws: deep.Draws | None, *
     # A convolution of a single channel is faster as a product, and the next one with the channels behind the time.
     patches = spans[:, :-1].unfold(1, _KERNEL, 1)
     maps = torch.addmm(bias1, patches.reshape(-1, _KERNEL), kernel1[:, 0].t())
-    maps = _pooled(maps.view(len(spans), 1, -1, _CHANNELS[0]).permute(0, 3, 1, 2))
+    maps = _pool(maps.view(len(spans), 1, -1, _CHANNELS[0]).permute(0, 3, 1, 2))
     kernel2 = kernel2.unsqueeze(2).contiguous(memory_format=torch.channels_last)
-    maps = _pooled(functional.conv2d(maps, kernel2, bias2))
+    maps = _pool(functional.conv2d(maps, kernel2, bias2))
     average = maps.mean((2, 3))
     # Differs from the published code's intent, but not from the code: its maximum pool is a second average.
     other = average if variant == "published" else maps.amax((2, 3))
     hidden = functional.linear(torch.cat([average, other], 1), weights1, offsets1).relu()
     if draws is not None:
-        hidden = hidden * draws.kept(hidden, _KEPT)
+        hidden = hidden * draws.dropout_mask(hidden, _KEPT)
     return functional.linear(hidden, weights2, offsets2) - spans[:, -1:]
 
 
-def _pooled(maps: Tensor) -> Tensor:
+def _pool(maps: Tensor) -> Tensor:
     """Return the maximum of each pair along time, or 0 where that is below."""
     from torch.nn import functional
 

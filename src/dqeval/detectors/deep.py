@@ -111,7 +111,7 @@ class Draws:
 
         return int(torch.empty((), dtype=torch.int64, device="cpu").random_(generator=self._generator))
 
-    def kept(self, like: Tensor, share: float) -> Tensor:
+    def dropout_mask(self, like: Tensor, share: float) -> Tensor:
         """Return what to multiply with for dropout: 0, or one by the share that is kept."""
         import torch
 
@@ -177,7 +177,7 @@ def window_scores(
         return np.zeros(len(series) - network.span + 1)
     with _settings(place):
         fitted, held_out, whole = (_spans(part, network.span, place) for part in _sets(series, stop, variant))
-        parameters = _trained(network, fitted, held_out, Draws(start))
+        parameters = _train(network, fitted, held_out, Draws(start))
         # One array from the start: small ones between large temporary ones would keep their memory from being reused.
         errors = np.empty(len(whole))
         for start, chunk in zip(range(0, len(whole), _CHUNK), _errors(network, parameters, whole), strict=True):
@@ -230,7 +230,7 @@ def _sets(series: FloatArray, train_stop: int, variant: Variant) -> tuple[FloatA
     stop = fitted_stop(train_stop)
     if variant == "published":
         parts = series[:stop], series[stop:train_stop], series
-        return windows.standardised(parts[0]), windows.standardised(parts[1]), windows.standardised(parts[2])
+        return windows.standardise(parts[0]), windows.standardise(parts[1]), windows.standardise(parts[2])
     whole = _in_units_of(series[:stop], series)
     return whole[:stop], whole[stop:train_stop], whole
 
@@ -238,7 +238,7 @@ def _sets(series: FloatArray, train_stop: int, variant: Variant) -> tuple[FloatA
 def _in_units_of(part: FloatArray, series: FloatArray) -> FloatArray:
     """Return a series in standard units of a part of it; in its own where the part is constant."""
     if part.min() == part.max():
-        return windows.standardised(series)
+        return windows.standardise(series)
     # Values of any size are brought near 1 before they are squared; what is infinite then is refused at the end.
     size = np.abs(part).max()
     near_one = part / size
@@ -255,7 +255,7 @@ def _spans(values: FloatArray, span: int, device: torch.device) -> Tensor:
     return torch.from_numpy(single).to(device).unfold(0, span, 1)
 
 
-def _trained(network: Network, fitted: Tensor, held_out: Tensor, draws: Draws) -> list[Tensor]:
+def _train(network: Network, fitted: Tensor, held_out: Tensor, draws: Draws) -> list[Tensor]:
     """Return the parameters after the last epoch of training."""
     import torch
 
@@ -266,15 +266,15 @@ def _trained(network: Network, fitted: Tensor, held_out: Tensor, draws: Draws) -
     adam, stopping = Adam(vector), EarlyStopping()
     for epoch in range(1, network.epochs + 1):
         for rows in torch.split(draws.order(len(fitted)).to(fitted.device), BATCH):
-            loss = network.errors(_unpacked(vector, shapes), fitted[rows], draws).square().mean()
+            loss = network.errors(_unpack(vector, shapes), fitted[rows], draws).square().mean()
             adam.step(*torch.autograd.grad(loss, vector), rate=network.rate(epoch))
         draws.skip()
-        if stopping.over_after(_loss(network, _unpacked(vector, shapes), held_out)):
+        if stopping.over_after(_loss(network, _unpack(vector, shapes), held_out)):
             break
-    return _unpacked(vector.detach(), shapes)
+    return _unpack(vector.detach(), shapes)
 
 
-def _unpacked(vector: Tensor, shapes: list[torch.Size]) -> list[Tensor]:
+def _unpack(vector: Tensor, shapes: list[torch.Size]) -> list[Tensor]:
     """Return the parts of a vector in their shapes."""
     import torch
 

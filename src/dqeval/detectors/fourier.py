@@ -53,7 +53,7 @@ def fft(values: Numbers, *, variant: Literal["corrected", "published"] = "correc
     """
     series = validate.values(values)
     validate.one_of("variant", variant, ("corrected", "published"))
-    standard = windows.standardised(series)
+    standard = windows.standardise(series)
     residual = _off_the_curve(standard) if variant == "corrected" else _off_the_mean(standard)
     candidates = np.flatnonzero(residual > residual.mean() + _ROUNDING)
     if not len(candidates):

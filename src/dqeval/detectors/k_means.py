@@ -66,7 +66,7 @@ def kmeans_ad(
     count = validate.whole("clusters", clusters, least=1, most=validate.MOST_COUNTED)
     tries = validate.whole("restarts", restarts, least=1, most=validate.MOST_COUNTED)
     random = np.random.default_rng(validate.seed(seed))
-    length = windows.chosen(series, window, least=2, count=count, why="for as many clusters")
+    length = windows.window_length(series, window, least=2, count=count, why="for as many clusters")
     distances = _distances_to_centres(windows.near_one(series), length, count, tries, random)
     return windows.mean_over_windows(distances, length)
 
@@ -79,10 +79,10 @@ def _distances_to_centres(
     points: Blocks = list(every) if every.count * window * 8 <= windows.MOST_BYTES else every
     basis, tolerance = _principal_components(points, max(_COMPONENTS, clusters))
     reduced = [block @ basis for block in points]
-    best = _settled(reduced, _starts(np.concatenate(reduced), clusters, restarts, random), tolerance)
+    best = _settle(reduced, _starts(np.concatenate(reduced), clusters, restarts, random), tolerance)
     # Means of the windows themselves: what the components leave out comes back.
     centres, _ = _step(reduced, best, sums_of=points)
-    return every.distances(_settled(points, centres, tolerance)[0])
+    return every.distances(_settle(points, centres, tolerance)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class _Windows:
             yield np.pad(rows.astype(np.float32), ((0, 0), (0, 1)), constant_values=1)
 
     def _rows(self, start: int) -> FloatArray:
-        return windows.normalised(windows.sliding(self.values, self.window)[start : start + _ROWS])
+        return windows.normalise(windows.sliding(self.values, self.window)[start : start + _ROWS])
 
     def distances(self, centres: FloatArray) -> FloatArray:
         """Return the distance of each window to the nearest centre, from differences, which are exact."""
@@ -155,7 +155,7 @@ def _squares(points: Block, norms: NDArray[np.float32], picks: Any) -> Block:
     return squares
 
 
-def _settled(points: Blocks, starts: FloatArray, tolerance: float) -> FloatArray:
+def _settle(points: Blocks, starts: FloatArray, tolerance: float) -> FloatArray:
     """Return the best of several sets of centres, each moved until it moves no more."""
     centres, moving = starts.copy(), np.arange(len(starts))
     for _ in range(_MOST_STEPS):

@@ -62,13 +62,13 @@ def sub_lof(
     count = validate.whole("neighbours", neighbours, least=1)
     validate.one_of("normalise", normalise, ("columns", "windows"))
     least = 1 if normalise == "columns" else 2
-    length = windows.chosen(series, window, least=least, count=2, why="to compare one with another")
+    length = windows.window_length(series, window, least=least, count=2, why="to compare one with another")
     if normalise == "windows":
         space = Space(windows.near_one(series), length, None)
     else:
-        standard = windows.standardised(series)
+        standard = windows.standardise(series)
         space = Space(standard, length, _column_weights(standard, length))
-    return windows.centred(_factors(nearest(space, min(count, len(space) - 1))), length)
+    return windows.centre(_factors(nearest(space, min(count, len(space) - 1))), length)
 
 
 def _column_weights(values: FloatArray, window: int) -> FloatArray:

@@ -41,7 +41,7 @@ class Space:
     def points(self, which: slice | IntArray | NDArray[np.intc]) -> FloatArray:
         """Return some of the windows as points of a Euclidean space."""
         rows = windows.sliding(self.values, self.window)[which]
-        return windows.normalised(rows) if self.weights is None else rows * np.sqrt(self.weights)
+        return windows.normalise(rows) if self.weights is None else rows * np.sqrt(self.weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ def nearest(space: Space, count: int) -> Neighbours:
 def by_diagonals(space: Space, count: int) -> Neighbours:
     """Return the nearest other windows of each, by bounds that follow from the next window's in a few operations."""
     candidates, bounds = _with_lowest_bounds(space, _worth_refining(space, count))
-    found = _refined(space, np.arange(len(space)), candidates, count)
+    found = _refine(space, np.arange(len(space)), candidates, count)
     # A window that is no candidate is at least as far away as the bound says; nothing is nearer than 0.
     farthest = found.distances[:, -1]
     unsure = np.flatnonzero((farthest**2 > bounds) & (farthest > 0))
@@ -131,7 +131,7 @@ def by_products(space: Space, rows: IntArray, count: int) -> Neighbours:
         squares = _squared_distances(space, part)
         squares[np.arange(len(part)), part] = np.inf
         candidates[start : start + step] = _lowest(squares, taken)
-    return _refined(space, rows, candidates, count)
+    return _refine(space, rows, candidates, count)
 
 
 def _squared_distances(space: Space, rows: IntArray) -> FloatArray:
@@ -164,7 +164,7 @@ def _lowest(squares: FloatArray, count: int) -> IntArray:
     return np.take_along_axis(columns, lowest, axis=1)
 
 
-def _refined(space: Space, rows: IntArray, candidates: NDArray[np.intc], count: int) -> Neighbours:
+def _refine(space: Space, rows: IntArray, candidates: NDArray[np.intc], count: int) -> Neighbours:
     """Return the nearest of the candidates of some windows, by distances from differences, which are exact."""
     squares = np.empty(candidates.shape)
     step = max(1, (1 << 15) // space.window)

@@ -26,7 +26,7 @@ def check_parameters(detector: Detector, given: Mapping[str, Any]) -> None:
     hints = _hints(detector.function)
     for name, value in given.items():
         try:
-            _check(name, value, _allowed(hints.get(name), detector.parameters[name]), detector.least.get(name))
+            _check(name, value, _allowed_values(hints.get(name), detector.parameters[name]), detector.least.get(name))
         except ValueError as error:
             raise ValueError(f"the detector {detector.name}: {error}") from None
 
@@ -38,7 +38,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
-def _allowed(hint: Any, default: Any) -> tuple[Any, ...]:
+def _allowed_values(hint: Any, default: Any) -> tuple[Any, ...]:
     """Return what a parameter may be: types and literals; nothing where that is not said."""
     if hint is None:
         return (type(default),) if type(default) in _KINDS else ()

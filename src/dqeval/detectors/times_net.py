@@ -87,7 +87,7 @@ def timesnet(
     )
     scores = deep.window_scores(network, series, train_stop=train_stop, seed=seed, device=device, variant=variant)
     if variant == "published":
-        return windows.centred(scores, _WINDOW)
+        return windows.centre(scores, _WINDOW)
     return deep.at_their_ends(scores, len(series))
 
 
@@ -126,14 +126,14 @@ def _errors(parameters: list[Tensor], spans: Tensor, draws: deep.Draws | None) -
     half = len(layers) // 2
     level = spans.mean(1, keepdim=True)
     deviation = (spans.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
-    embedded = _embedded((spans - level) / deviation, embedding, draws)
+    embedded = _embed((spans - level) / deviation, embedding, draws)
     amplitudes = torch.fft.rfft(embedded, dim=1).abs().mean(2)
-    folded = _by_frequencies(embedded, amplitudes, [_fused(layers[:half]), _fused(layers[half:])]) + embedded
+    folded = _by_frequencies(embedded, amplitudes, [_fuse(layers[:half]), _fuse(layers[half:])]) + embedded
     normal = functional.layer_norm(folded, (_CHANNELS,), scale, offset)
     return functional.linear(normal, weights, bias).squeeze(2) * deviation + level - spans
 
 
-def _embedded(normal: Tensor, embedding: Tensor, draws: deep.Draws | None) -> Tensor:
+def _embed(normal: Tensor, embedding: Tensor, draws: deep.Draws | None) -> Tensor:
     """Return windows in channels, shape (count, time, channels): a convolution round the window, plus the place."""
     import torch
     from torch.nn import functional
@@ -142,7 +142,7 @@ def _embedded(normal: Tensor, embedding: Tensor, draws: deep.Draws | None) -> Te
     embedded = functional.linear(around.unfold(1, 3, 1), embedding[:, 0]) + _places().to(normal.device)
     if draws is not None:
         # The published code draws channel by channel, because there the channels come before the time in memory.
-        embedded = embedded * draws.kept(embedded.transpose(1, 2), _KEPT).transpose(1, 2)
+        embedded = embedded * draws.dropout_mask(embedded.transpose(1, 2), _KEPT).transpose(1, 2)
     return embedded
 
 
@@ -169,13 +169,13 @@ def _by_frequencies(embedded: Tensor, amplitudes: Tensor, layers: list[tuple[Ten
         # Batches that agree go through the layers together: few triples occur in a series.
         members = [number for number, own in enumerate(strongest) if own == frequencies]
         parts = [torch.cat(parts) for parts in zip(*(batches[number] for number in members), strict=True)]
-        together = _folded(parts[0], parts[1], frequencies, layers)
+        together = _fold(parts[0], parts[1], frequencies, layers)
         sizes = [len(batches[number][0]) for number in members]
         done.update(zip(members, torch.split(together, sizes), strict=True))
     return torch.cat([done[number] for number in range(len(batches))])
 
 
-def _folded(
+def _fold(
     embedded: Tensor, amplitudes: Tensor, frequencies: tuple[int, ...], layers: list[tuple[Tensor, Tensor]]
 ) -> Tensor:
     """Return windows after the two layers at each frequency, weighted by their amplitudes there."""
@@ -194,11 +194,11 @@ def _branch(embedded: Tensor, period: int, layers: list[tuple[Tensor, Tensor]]) 
     padded = functional.pad(embedded, (0, 0, 0, rows * period - _WINDOW))
     maps = padded.view(len(embedded), rows, period, _CHANNELS).permute(0, 3, 1, 2)
     (kernel1, bias1), (kernel2, bias2) = layers
-    maps = _convolved(functional.gelu(_convolved(maps, kernel1, bias1)), kernel2, bias2)
+    maps = _convolve(functional.gelu(_convolve(maps, kernel1, bias1)), kernel2, bias2)
     return maps.permute(0, 2, 3, 1).flatten(1, 2)[:, :_WINDOW]
 
 
-def _fused(layer: list[Tensor]) -> tuple[Tensor, Tensor]:
+def _fuse(layer: list[Tensor]) -> tuple[Tensor, Tensor]:
     """Return the one kernel and bias whose convolution is the mean of the convolutions with a layer's."""
     import torch
     from torch.nn import functional
@@ -209,7 +209,7 @@ def _fused(layer: list[Tensor]) -> tuple[Tensor, Tensor]:
     return torch.stack(padded).mean(0), torch.stack(biases).mean(0)
 
 
-def _convolved(maps: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
+def _convolve(maps: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """Return the convolution, as large as the maps, without the kernel's cells that would meet nothing but zeros."""
     import torch
     from torch.nn import functional

@@ -14,7 +14,7 @@ from dqeval.core.types import FloatArray
 MOST_BYTES = 500_000_000
 
 
-def chosen(values: FloatArray, window: Any, *, least: int, count: int, why: str) -> int:
+def window_length(values: FloatArray, window: Any, *, least: int, count: int, why: str) -> int:
     """Return the length of windows: as given, or the period of rank 2; and check that there are enough windows."""
     given = None if window is None else validate.whole("window", window, least=least, most=validate.MOST_COUNTED)
     length = find_period(values, rank=2) if given is None else given
@@ -22,7 +22,7 @@ def chosen(values: FloatArray, window: Any, *, least: int, count: int, why: str)
     return length
 
 
-def standardised(values: FloatArray) -> FloatArray:
+def standardise(values: FloatArray) -> FloatArray:
     """Return the series less its mean, in units of its standard deviation; zeros if it is constant."""
     low, high = values.min(), values.max()
     if low == high:
@@ -47,7 +47,7 @@ def sliding(values: FloatArray, window: int) -> FloatArray:
     return np.lib.stride_tricks.sliding_window_view(values, window)
 
 
-def normalised(rows: FloatArray) -> FloatArray:
+def normalise(rows: FloatArray) -> FloatArray:
     """Return windows, each less its own mean, in units of its own standard deviation; zeros if it is constant."""
     # Seen from its first value a constant window is zero to the last digit, whatever its mean is rounded to.
     shifted = rows - rows[:, :1]
@@ -57,7 +57,7 @@ def normalised(rows: FloatArray) -> FloatArray:
     return shifted
 
 
-def centred(scores: FloatArray, window: int) -> FloatArray:
+def centre(scores: FloatArray, window: int) -> FloatArray:
     """Return the scores of windows at their middles; the first and the last are repeated to the ends."""
     return np.pad(scores, (window // 2, (window - 1) // 2), mode="edge")
 

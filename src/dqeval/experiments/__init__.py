@@ -28,7 +28,7 @@ ALL = "all"
 
 
 def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
-    """Run an experiment of the paper, or all of them, and yield what they find, one after the other.
+    """Run an experiment of the paper, or all of them, and yield their outcomes, one after the other.
 
     Parameters
     ----------
@@ -52,6 +52,6 @@ def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     """
     for experiment in EXPERIMENTS if validate.text("name", name) == ALL else [EXPERIMENTS[name]]:
         if setting.case is not None and setting.case not in experiment.cases:
-            there = f"there are {', '.join(experiment.cases)}" if experiment.cases else "it has none"
-            raise ValueError(f"{experiment.name} has no case called {setting.case!r}: {there}")
+            hint = f"choose from {', '.join(experiment.cases)}" if experiment.cases else "it has none"
+            raise ValueError(f"unknown case {setting.case!r} of {experiment.name}; {hint}")
         yield from experiment.function(setting)

@@ -19,8 +19,8 @@ from dqeval.experiments.outcome import (
     Claim,
     Outcome,
     beside,
-    expected,
     expected_file,
+    expected_numbers,
     metric_header,
 )
 from dqeval.experiments.setting import Setting
@@ -75,7 +75,7 @@ def cases(setting: Setting) -> Iterator[Outcome]:
             row: panel(case.labels, points, near=case.near, metrics=PAPER_METRICS).values
             for row, points in case.detections.items()
         }
-    published = expected("cases")
+    published = expected_numbers("cases")
     cells = {key: Cell("cases", *key, values[key[0]][key[1]][key[2]], number) for key, number in published.items()}
     yield Outcome(
         name="cases",

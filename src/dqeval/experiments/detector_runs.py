@@ -1,4 +1,4 @@
-"""The paper's five detectors on some series, as a benchmark run: it goes on where it stopped, and keeps the scores."""
+"""The paper's five detectors on some series, as a benchmark run: it can be resumed, and stores the scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dqeval.core.registry import DETECTORS
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Series
 from dqeval.datasets.loading import Source
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
-from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, find_series, sampled
+from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, draw_sample, find_series
 from dqeval.render.tables import counted
 from dqeval.support import extras
 
@@ -30,7 +30,7 @@ VARIED = ("TimesNet", "CNN", "FFT")
 QUICK_SUBSET = 2  # series of each dataset
 
 
-def usable() -> tuple[str, ...]:
+def usable_detectors() -> tuple[str, ...]:
     """Return which of the paper's detectors can be run: two need PyTorch."""
     return tuple(label for label, name in NAMES.items() if not extras.missing(DETECTORS[name].extra))
 
@@ -67,7 +67,9 @@ class Runs:
     def job(self, series: PlannedSeries, detector: str, by: By) -> Job:
         """Return the job of the run that made a detector's scores."""
         place = str(self.folder.resolve() / "scores")
-        return Job(series, _planned(detector, by), self.seed, self.metrics, None, None, place, version("dqeval"))
+        return Job(
+            series, _planned_detector(detector, by), self.seed, self.metrics, None, None, place, version("dqeval")
+        )
 
     def scores(self, series: PlannedSeries, detector: str, by: By, read: Series | None = None) -> FloatArray:
         """Return a detector's scores of a series, which the run has kept; ``read`` is the series, if it is at hand."""
@@ -125,10 +127,10 @@ def run_detectors(
     metrics: Sequence[str] = PAPER_METRICS,
 ) -> Runs:
     """Run the paper's detectors on some series, in both forms, unless that was done before in the same folder."""
-    chosen = tuple(usable() if detectors is None else detectors)
+    chosen = tuple(usable_detectors() if detectors is None else detectors)
     # A folder a seed: what a benchmark run keeps of several seeds, it tells as their mean.
     runs = Runs(setting.folder / "runs" / f"seed{setting.seed}", tuple(series), chosen, tuple(metrics), setting.seed)
-    planned = {_label(detector, by): _planned(detector, by) for detector in chosen for by in (OURS, PUBLISHED)}
+    planned = {_label(detector, by): _planned_detector(detector, by) for detector in chosen for by in (OURS, PUBLISHED)}
     plan = Plan(runs.metrics, (setting.seed,), None, None, Limits(), (), runs.series, tuple(planned.values()))
 
     def tell(state: State) -> None:
@@ -181,7 +183,9 @@ def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]],
     if not every:
         note = f"On generated series, as there are no others: {next(iter(missing.values()))}."
         return {"synthetic": generated_series(subset or 2 * QUICK_SUBSET, seed=setting.seed)}, [note]
-    chosen = {dataset: real_series(dataset, sampled(found, subset, setting.seed)) for dataset, found in every.items()}
+    chosen = {
+        dataset: real_series(dataset, draw_sample(found, subset, setting.seed)) for dataset, found in every.items()
+    }
     counts = [_count(dataset, len(series), len(every[dataset])) for dataset, series in chosen.items()]
     sample = f", sampled with seed {setting.seed}" if any(len(chosen[d]) < len(every[d]) for d in every) else ""
     return chosen, [f"On {' and '.join(counts)}{sample}.", *(f"{d} is left out: {why}." for d, why in missing.items())]
@@ -204,6 +208,6 @@ def _label(detector: str, by: By) -> str:
     return f"{detector}, {PUBLISHED}" if by == PUBLISHED and detector in VARIED else detector
 
 
-def _planned(detector: str, by: By) -> PlannedDetector:
+def _planned_detector(detector: str, by: By) -> PlannedDetector:
     parameters = (("variant", "published"),) if by == PUBLISHED and detector in VARIED else ()
     return PlannedDetector(_label(detector, by), NAMES[detector], parameters)

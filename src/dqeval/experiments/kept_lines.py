@@ -1,4 +1,4 @@
-"""Work on many series that is not lost: what was computed is kept, and a run that was stopped goes on."""
+"""Work on many series that is not lost: what was computed is stored, and a stopped run can be resumed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from dqeval.bench.crew import crew_for, worked_off
+from dqeval.bench.crew import crew_for, work_off
 from dqeval.bench.pool import Limits
 from dqeval.experiments.setting import Setting
 from dqeval.support.writing import write_text
 
 
-def computed(
+def compute_all(
     path: Path, tasks: Mapping[str, Any], function: Callable[[Any], Any], setting: Setting, what: str
 ) -> dict[str, Any]:
     """Return what a function gives for each task, by the key of the task.
@@ -22,7 +22,7 @@ def computed(
     Parameters
     ----------
     path : Path
-        A file of JSON lines, where what is computed is kept; what is there is not computed again.
+        A file of JSON lines that stores the results; those in it are not computed again.
     tasks : mapping of str to anything
         By a key that holds all that the result follows from.
     function : callable
@@ -41,7 +41,7 @@ def computed(
             key, task = next(left, ("", None))
             return (crew.submit(function, task), key) if key else None
 
-        for ended in worked_off(crew, start):
+        for ended in work_off(crew, start):
             for key, future in ended:
                 kept[key] = future.result()
                 file.write(json.dumps([key, kept[key]]) + "\n")

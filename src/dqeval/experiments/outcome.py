@@ -209,7 +209,7 @@ class Outcome:
         return {**self.tables, **({"claims": claims_table(self.claims)} if self.claims else {})}
 
 
-def expected(experiment: str) -> dict[Key, str]:
+def expected_numbers(experiment: str) -> dict[Key, str]:
     """Return the numbers that the paper prints, by table, row and metric."""
     return {(c["table"], c["row"], c["metric"]): c["published"] for c in expected_file(experiment)["cells"]}
 

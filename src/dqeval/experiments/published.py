@@ -87,7 +87,7 @@ def _at_threshold(detected: BoolArray, pieces: Sequence[_Pieces], near: int) -> 
     early_false = [_inside(parts, each.early_false) for each in pieces]
     late_false = [_inside(parts, each.late_false) for each in pieces]
     for i in range(len(pieces) - 1):
-        late_false[i], early_false[i + 1] = _merged(late_false[i], early_false[i + 1])
+        late_false[i], early_false[i + 1] = _merge(late_false[i], early_false[i + 1])
     return [
         _scores(parts, each, early, late, near)
         for each, early, late in zip(pieces, early_false, late_false, strict=True)
@@ -117,7 +117,7 @@ def _inside(parts: FloatArray, piece: Part) -> FloatArray:
     return parts[first:last] if piece[0] < piece[1] else parts[:0]
 
 
-def _merged(late: FloatArray, early: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _merge(late: FloatArray, early: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Join the last false alarm after an anomaly with the first one before the next, however far apart they are."""
     if not len(late) or not len(early):
         return late, early

@@ -23,7 +23,7 @@ from dqeval.experiments.detector_runs import (
     scored_series,
     series_by_dataset,
 )
-from dqeval.experiments.kept_lines import computed
+from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import (
     FORMS,
     OURS,
@@ -34,7 +34,7 @@ from dqeval.experiments.outcome import (
     Claim,
     Key,
     Outcome,
-    expected,
+    expected_numbers,
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
@@ -82,7 +82,7 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
     runs = run_detectors((each for series in datasets.values() for each in series), setting)
     as_published = _published_dqe(runs, setting)
     found = {
-        (dataset, by): _ranked(runs, series, by, as_published) for dataset, series in datasets.items() for by in FORMS
+        (dataset, by): _rank(runs, series, by, as_published) for dataset, series in datasets.items() for by in FORMS
     }
     notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
     yield outcome(found, notes)
@@ -98,7 +98,7 @@ DIFFERENCE = (
 
 def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Outcome:
     """Return what the rankings say, beside what the paper prints."""
-    printed = expected(NAME)
+    printed = expected_numbers(NAME)
     datasets = list(dict.fromkeys(dataset for dataset, _ in found))
     tables, cells = {}, []
     for dataset in datasets:
@@ -264,7 +264,7 @@ def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
     }
     ids = {key: job.id for key, job in jobs.items()}
     tasks = {ids[key]: job for key, job in jobs.items()}
-    found = computed(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
+    found = compute_all(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
     return {key: found[id] for key, id in ids.items()}
 
 
@@ -275,7 +275,7 @@ def published_of(job: Job) -> dict[str, Any]:
     return {"dqe": result.mean.dqe, "events": [[event.start, event.dqe] for event in result.per_event]}
 
 
-def _ranked(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
+def _rank(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
     names = [each.source.name for each in series]
     by_event = _published_events(runs, names, as_published) if by == PUBLISHED else _events(runs, names)
     by_series = list(_values(runs, names, by, as_published))

@@ -23,7 +23,7 @@ from dqeval.experiments.detector_runs import (
     scored_series,
     series_by_dataset,
 )
-from dqeval.experiments.kept_lines import computed
+from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.setting import Setting
 from dqeval.render.drawing import COLOURS, INK
@@ -71,7 +71,7 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
     }
     ids = {key: f"{task.job.id} {task.seed}" for key, task in tasks.items()}
     keyed = {ids[key]: task for key, task in tasks.items()}
-    found = computed(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
+    found = compute_all(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
     by_dataset: dict[str, list[Mapping[str, Spreads]]] = {dataset: [] for dataset in datasets}
     for (dataset, _, _), id in ids.items():
         by_dataset[dataset].append(found[id])
@@ -94,7 +94,7 @@ def spreads_of(task: Task) -> dict[str, dict[str, float]]:
     labels, scores = found.labels, validate.scaled(found.scores)
     random = np.random.default_rng(task.seed)
     perturbed = {
-        "lag": ((labels, moved(scores, lag)) for lag in lags(found.period)),
+        "lag": ((labels, shift(scores, lag)) for lag in lags(found.period)),
         "noise": ((labels, scores + random.uniform(-NOISE, NOISE, len(scores))) for _ in range(DRAWS)),
         "ratio": ((labels[a:b], scores[a:b]) for a, b in windows(labels)),
     }
@@ -112,12 +112,12 @@ def lags(period: float) -> list[int]:
     return [int(lag) for lag in dict.fromkeys(np.rint(np.linspace(-period / 4, period / 4, LAGS)).tolist())]
 
 
-def moved(scores: FloatArray, lag: int) -> FloatArray:
+def shift(scores: FloatArray, lag: int) -> FloatArray:
     """Return scores that come later by a lag, or earlier by a negative one; the ends are filled with what is there.
 
     Examples
     --------
-    >>> moved(np.array([1.0, 2, 3]), 1).tolist(), moved(np.array([1.0, 2, 3]), -2).tolist()
+    >>> shift(np.array([1.0, 2, 3]), 1).tolist(), shift(np.array([1.0, 2, 3]), -2).tolist()
     ([1.0, 1.0, 2.0], [3.0, 3.0, 3.0])
     """
     places = np.clip(np.arange(len(scores)) - lag, 0, len(scores) - 1)

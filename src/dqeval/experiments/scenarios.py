@@ -96,7 +96,7 @@ class Adjusted:
 def scenarios(setting: Setting) -> Iterator[Outcome]:
     """Show the scenarios of the paper's appendix, with the scores before and after they are adjusted."""
     setting.progress("scenarios: the appendix's three figures")
-    found = {s.name: {row: adjusted(points(spans)) for row, spans in s.detections.items()} for s in SCENARIOS}
+    found = {s.name: {row: adjust(points(spans)) for row, spans in s.detections.items()} for s in SCENARIOS}
     yield Outcome(
         name="scenarios",
         title="Scores of an event before and after they are adjusted to their context",
@@ -120,7 +120,7 @@ def points(spans: Sequence[tuple[int, int]]) -> BoolArray:
     return series
 
 
-def adjusted(detected: BoolArray) -> Adjusted:
+def adjust(detected: BoolArray) -> Adjusted:
     """Score detections, and tell what the scores were without regard to the context.
 
     Notes

@@ -92,13 +92,13 @@ def find_numbered(data: Path | None, dataset: str, number: int) -> Source:
     raise NoDataError(f"{data}: the {dataset} series number {number:03d} is not here; it is in {ARCHIVE}")
 
 
-def sampled(found: list[Source], subset: int | None, seed: int) -> list[Source]:
+def draw_sample(found: list[Source], subset: int | None, seed: int) -> list[Source]:
     """Return a sample of series, by name; a larger one with the same seed holds a smaller one.
 
     Examples
     --------
     >>> every = [Source(Path("x.npz"), "pack", f"{i}") for i in range(9)]
-    >>> [source.name for source in sampled(every, 3, seed=0)]
+    >>> [source.name for source in draw_sample(every, 3, seed=0)]
     ['2', '4', '5']
     """
     if subset is None or subset >= len(found):

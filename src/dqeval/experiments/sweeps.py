@@ -137,7 +137,7 @@ class Found:
 @experiment(name="sweeps", label="Number, length and ratio of anomalies", published="Section 4.2.1, its figure")
 def sweeps(setting: Setting) -> Iterator[Outcome]:
     """Measure how far eleven metrics tell all events detected from one, as number, length and ratio of events vary."""
-    found = [_found(sweep, setting) for sweep in SWEEPS]
+    found = [_measure(sweep, setting) for sweep in SWEEPS]
     yield Outcome(
         name="sweeps",
         title="Scores with a point of every event detected, and how far above those with a point of one",
@@ -149,7 +149,7 @@ def sweeps(setting: Setting) -> Iterator[Outcome]:
     )
 
 
-def placed(number: float, length: float, ratio: float) -> Placed:
+def place_events(number: float, length: float, ratio: float) -> Placed:
     """Spread events evenly over a series, as in the paper's Table 1: their middles are multiples of one distance.
 
     Parameters
@@ -161,7 +161,7 @@ def placed(number: float, length: float, ratio: float) -> Placed:
 
     Examples
     --------
-    >>> both = placed(2, 3, 0.3)
+    >>> both = place_events(2, 3, 0.3)
     >>> both.labels.astype(int).tolist(), both.middles.tolist()
     ([0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0], [6, 12])
     """
@@ -186,11 +186,11 @@ def figure(found: Sequence[Found]) -> Figure:
     return drawn
 
 
-def _found(sweep: Sweep, setting: Setting) -> Found:
+def _measure(sweep: Sweep, setting: Setting) -> Found:
     values = sweep.shown if setting.quick else sweep.values
     points = []
     for done, value in enumerate(values, start=1):
-        points.append(_scores(placed(**{**sweep.held, sweep.name: value})))
+        points.append(_scores(place_events(**{**sweep.held, sweep.name: value})))
         setting.progress(f"sweeps by {sweep.name}: {done} of {len(values)}")
     scores = {
         score: {metric: np.array([point[score][metric] for point in points]) for metric in PAPER_METRICS}
@@ -201,13 +201,13 @@ def _found(sweep: Sweep, setting: Setting) -> Found:
 
 def _scores(both: Placed) -> dict[str, dict[str, float]]:
     highest, lowest = (
-        panel(both.labels, _detected(both, middles), near=NEAR, metrics=PAPER_METRICS).values
+        panel(both.labels, _detections(both, middles), near=NEAR, metrics=PAPER_METRICS).values
         for middles in (both.middles, both.middles[:1])
     )
     return {"score_max": dict(highest), "score_gap": {m: highest[m] - lowest[m] for m in PAPER_METRICS}}
 
 
-def _detected(both: Placed, middles: IntArray) -> BoolArray:
+def _detections(both: Placed, middles: IntArray) -> BoolArray:
     detected = np.zeros(len(both.labels), dtype=bool)
     detected[middles] = True
     return detected
@@ -219,13 +219,13 @@ def affiliation_gaps(length: float) -> list[float]:
     The first, the middle or the last point of every event is detected, and against that the same of the first, the
     middle or the last event alone.
     """
-    both = placed(**{**SWEEPS[1].held, "length": length})
+    both = place_events(**{**SWEEPS[1].held, "length": length})
     events = find_events(both.labels)
     gaps = []
     for chosen in (events.starts, both.middles, events.stops - 1):
-        of_all = metrics.affiliation_f1(both.labels, _detected(both, chosen))
+        of_all = metrics.affiliation_f1(both.labels, _detections(both, chosen))
         singles = chosen[[0, len(chosen) // 2, -1]]
-        gaps += [of_all - metrics.affiliation_f1(both.labels, _detected(both, one)) for one in singles]
+        gaps += [of_all - metrics.affiliation_f1(both.labels, _detections(both, one)) for one in singles]
     return gaps
 
 
@@ -279,8 +279,8 @@ def _by_number(found: Found) -> Iterator[Claim]:
 
 
 def _by_length(found: Found) -> Iterator[Claim]:
-    yield _dropped(found)
-    yield _collapsed(found)
+    yield _drop_claim(found)
+    yield _collapse_claim(found)
     for metric in ("range_f1", "affiliation_f1"):
         gap, change = found.scores["score_gap"][metric], found.change("score_gap", metric)
         text = f"length: score_gap of {label_of(metric)} does not collapse, but is unstable"
@@ -311,7 +311,7 @@ def _largest(found: Found) -> Claim:
     return Claim(SECTION, text, bool((ahead > 0).all()), shown)
 
 
-def _dropped(found: Found) -> Claim:
+def _drop_claim(found: Found) -> Claim:
     """Decide whether score_max has dropped from where events are shortest to where they are long."""
     first = found.values[0]
     ends = {m: (found.at("score_max", m, first), found.at("score_max", m, LONG)) for m in PAPER_METRICS}
@@ -325,7 +325,7 @@ def _dropped(found: Found) -> Claim:
     return Claim(SECTION, text, rapid and spared == KEEPING, f"from length {first:g} to {LONG}: {shown}")
 
 
-def _collapsed(found: Found) -> Claim:
+def _collapse_claim(found: Found) -> Claim:
     """Decide whether the gaps of some metrics are near zero where events are long, and say from which length on."""
     since = {metric: _near_zero_since(found, metric) for metric in COLLAPSING}
     starts = [start for start in since.values() if start is not None]

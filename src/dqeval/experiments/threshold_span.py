@@ -18,7 +18,19 @@ from dqeval.core.registry import experiment
 from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, DQEResult, FloatArray, Series
 from dqeval.datasets import synthetic
 from dqeval.experiments import score_plots
-from dqeval.experiments.outcome import FORMS, HALFWAY, OURS, PUBLISHED, By, Cell, Claim, Key, Outcome, beside, expected
+from dqeval.experiments.outcome import (
+    FORMS,
+    HALFWAY,
+    OURS,
+    PUBLISHED,
+    By,
+    Cell,
+    Claim,
+    Key,
+    Outcome,
+    beside,
+    expected_numbers,
+)
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
 from dqeval.experiments.verdicts import Decision, of_both_forms
 from dqeval.render import drawing
@@ -93,7 +105,7 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
     try:
         series = find_numbered(setting.data, "YAHOO", 808).read()
     except NoDataError as error:
-        yield _made_up(str(error))
+        yield _generated_outcome(str(error))
         return
     assert series.values is not None
     scores: dict[tuple[str, tuple[By, ...]], FloatArray] = {
@@ -112,10 +124,11 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
         f"Points {FIRST:,} to {STOP - 1:,} of {series.name}: the detectors saw the whole series, the scores are scaled "
         f"and evaluated on these points, and the near range of DQE is half the period of the series, {series.period}.",
         "KMeansAD is the same in both forms; SR is once as in the code that made the figure, and once corrected.",
-        f"Over the whole series AUC-PR is {told(answers, whole)}: what the figure shows of AUC-PR is so on the points "
-        "that it shows.",
+        f"Over the whole series AUC-PR is {listing(answers, whole)}: what the figure shows of AUC-PR is so on the "
+        "points that it shows.",
         seeds_sentence(series.values, labels),
-        f"Not of the paper: DQE, which takes all thresholds alike, is {told(answers, [a.dqe.dqe for a in answers])}.",
+        "Not of the paper: DQE, which takes all thresholds alike, is "
+        f"{listing(answers, [a.dqe.dqe for a in answers])}.",
     )
     part = Series(series.name, labels[shown], {}, series.values[shown], period=series.period)
     decided = claims(broad, published, ours)
@@ -133,7 +146,7 @@ def seeds_sentence(values: FloatArray, labels: BoolArray) -> str:
     )
 
 
-def told(answers: Sequence[Answer], numbers: Sequence[float]) -> str:
+def listing(answers: Sequence[Answer], numbers: Sequence[float]) -> str:
     """Return a number of each answer in words."""
     *others, last = (f"{number:.3f} for {each.title}" for each, number in zip(answers, numbers, strict=True))
     return f"{', '.join(others)} and {last}"
@@ -178,7 +191,7 @@ def _decisions(broad: Answer, narrow: Answer) -> list[Decision]:
     ]
 
 
-def _made_up(why: str) -> Outcome:
+def _generated_outcome(why: str) -> Outcome:
     """Return the same problem on a generated series, with scores that are made to show it."""
     series = synthetic(n=300, period=30, events=1, kinds=("spike",), seed=0)
     labels = validate.labels(series.labels)
@@ -206,7 +219,7 @@ def _outcome(
     notes: Sequence[str],
     first: int = 0,
 ) -> Outcome:
-    printed = expected(NAME)
+    printed = expected_numbers(NAME)
     return Outcome(
         NAME,
         f"The effective thresholds of AUC, {where}",
@@ -260,7 +273,7 @@ def draw_scores(series: Series, answers: Sequence[Answer], first: int) -> Figure
     rows[0][0].set_ylabel("value")
     rows[-1][0].set(xlabel="time in points", xlim=(0, len(series.labels)))
     rows[-1][0].xaxis.set_major_formatter(lambda x, _: f"{first + x:,.0f}")
-    score_plots.draw_legend(figure, _dashed(), *score_plots.tint_handles())
+    score_plots.draw_legend(figure, _dashed_handle(), *score_plots.tint_handles())
     return figure
 
 
@@ -302,11 +315,11 @@ def draw_dqe(answers: Sequence[Answer]) -> Figure:
         found = each.dqe
         parts = f"capture {found.capture:.3f}, near miss {found.near_miss:.3f}, false alarm {found.false_alarm:.3f}"
         axes.set_title(f"{each.title}: DQE {found.dqe:.3f}\n{parts}", loc="left")
-    score_plots.draw_legend(figure, _dashed())
+    score_plots.draw_legend(figure, _dashed_handle())
     return figure
 
 
-def _dashed() -> Artist:
+def _dashed_handle() -> Artist:
     """Return what a legend shows for the end of the effective thresholds."""
     from matplotlib.lines import Line2D
 

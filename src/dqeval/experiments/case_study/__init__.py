@@ -18,15 +18,15 @@ from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, FloatArray, Score
 from dqeval.detectors import windows
 from dqeval.experiments import score_plots
 from dqeval.experiments.case_study import near_sweep
-from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decided
-from dqeval.experiments.case_study.numbers import Study, parts_of, studied
+from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decide
+from dqeval.experiments.case_study.numbers import Study, parts_of, study_of
 from dqeval.experiments.detector_runs import (
     VARIED,
     generated_series,
     missing_sentence,
     real_series,
     run_detectors,
-    usable,
+    usable_detectors,
 )
 from dqeval.experiments.outcome import (
     FORMS,
@@ -38,7 +38,7 @@ from dqeval.experiments.outcome import (
     Cell,
     Outcome,
     beside,
-    expected,
+    expected_numbers,
 )
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
@@ -84,9 +84,9 @@ def case_study(setting: Setting) -> Iterator[Outcome]:
 
 
 def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str) -> Outcome:
-    detectors = usable()
+    detectors = usable_detectors()
     runs = run_detectors([planned], setting, detectors=detectors)
-    study = studied(dataset, planned, runs, RANKED.get(dataset, ()))
+    study = study_of(dataset, planned, runs, RANKED.get(dataset, ()))
     exact, sweep = near_sweep.exact_parts(study), near_sweep.sweep_of(study)
     ours = study.forms[OURS]
     cells = list(cells_of(study))
@@ -109,7 +109,7 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
             "DQE and the near range": near_sweep.sweep_table(sweep, study.period),
         },
         [*cells, *_further_cells(study, exact, sweep)],
-        [decided(each, study.forms[PUBLISHED], ours) for each in STATEMENTS.get(dataset, ())],
+        [decide(each, study.forms[PUBLISHED], ours) for each in STATEMENTS.get(dataset, ())],
         [sentence for sentence in sentences if sentence],
         {"scores": partial(draw_scores, study), "near": partial(near_sweep.draw_sweep, sweep, study.period)},
     )
@@ -117,7 +117,7 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
 
 def cells_of(study: Study) -> Iterator[Cell]:
     """Yield the numbers of a case in both forms, beside those that the paper prints."""
-    printed = expected(EXPECTED)
+    printed = expected_numbers(EXPECTED)
 
     def cell(table: str, row: str, metric: str, value: float, by: By) -> Cell:
         return Cell(NAME, table, row, metric, value, printed.get((table, row, metric)), by)
@@ -139,7 +139,7 @@ def _further_cells(study: Study, exact: Mapping[str, Scores], sweep: near_sweep.
     for detector, scores in exact.items():
         for part in SCORE_NAMES:
             yield Cell(NAME, f"{study.dataset} exact thresholds", detector, part, getattr(scores, part))
-    for detector, values in near_sweep.tabulated(sweep).items():
+    for detector, values in near_sweep.table_values(sweep).items():
         for word, value in values.items():
             yield Cell(NAME, f"{study.dataset} near range", detector, f"DQE with {word}", value)
 
@@ -171,7 +171,7 @@ def _bracket(study: Study) -> str:
 def _order_table(study: Study) -> Table:
     """Return who is first, second and so on by each metric: as printed, and in both forms."""
     printed: dict[str, list[str]] = {metric: [] for metric in PAPER_METRICS}
-    for table, row, metric in expected(EXPECTED):  # where detectors stand in the order of the paper's table
+    for table, row, metric in expected_numbers(EXPECTED):  # where detectors stand in the order of the paper's table
         if table == f"{study.dataset} case":
             printed[metric].append(row)
     in_print = {metric: tuple(row for row in rows if row in study.ranked) for metric, rows in printed.items()}
@@ -240,10 +240,10 @@ def _change(study: Study, detector: str) -> str:
     labels, scores = study.series.labels, [study.forms[by].scores[detector] for by in FORMS]
     ours = [parts_of(evaluate(labels, each, period=study.period)) for each in scores]
     published = [published_dqe(labels, each, period=study.period).mean for each in scores]
-    return f"{_became(*ours)} (computed as published: {_became(*published)})"
+    return f"{_changes_in_words(*ours)} (computed as published: {_changes_in_words(*published)})"
 
 
-def _became(then: Scores, now: Scores) -> str:
+def _changes_in_words(then: Scores, now: Scores) -> str:
     parts = ("capture", "near_miss", "dqe")
     return ", ".join(f"{label_of(part)} {getattr(then, part):.3f} becomes {getattr(now, part):.3f}" for part in parts)
 
@@ -261,7 +261,7 @@ def ends_off_the_mean(values: FloatArray, scores: FloatArray) -> str:
 
     A group begins and ends at a point that stands out: from the mean, where no curve is taken off.
     """
-    distance = np.abs(windows.standardised(values))
+    distance = np.abs(windows.standardise(values))
     distance[:5] = 0  # which the published form leaves out
     groups = find_events(scores > 0)
     far = distance[np.concatenate([groups.starts, groups.stops - 1])] > distance.mean()

@@ -41,7 +41,7 @@ class Statement:
     found: Callable[[Form], str]
 
 
-def decided(statement: Statement, published: Form, ours: Form) -> Claim:
+def decide(statement: Statement, published: Form, ours: Form) -> Claim:
     """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it."""
     missing = [name for name in statement.needs if name not in published.values]
     if missing:
@@ -50,7 +50,7 @@ def decided(statement: Statement, published: Form, ours: Form) -> Claim:
     return of_both_forms(statement.section, statement.text, *both)
 
 
-def _named(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:
+def _values_of(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:
     """Return what tells the values of some metrics for some detectors."""
 
     def tell(form: Form) -> str:
@@ -62,12 +62,12 @@ def _named(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:
     return tell
 
 
-def _ordered(detectors: Sequence[str], metric: str) -> Callable[[Form], str]:
+def _in_order(detectors: Sequence[str], metric: str) -> Callable[[Form], str]:
     """Return what tells the values of a metric, the best detector first."""
 
     def tell(form: Form) -> str:
         order = order_of({name: form.values[name][metric] for name in detectors})
-        return _named(order, metric)(form)
+        return _values_of(order, metric)(form)
 
     return tell
 
@@ -94,7 +94,7 @@ def _events(detector: str, part: str) -> Callable[[Form], list[float]]:
     return each
 
 
-def _told(part: str, *detectors: str) -> Callable[[Form], str]:
+def _by_event(part: str, *detectors: str) -> Callable[[Form], str]:
     """Return what tells a part of DQE event by event."""
 
     def tell(form: Form) -> str:
@@ -125,7 +125,7 @@ WSD_STATEMENTS = (
         "CNN finds almost all events: all but one at most, at more than half of the thresholds.",
         ("CNN",),
         lambda form: sum(share <= 0.5 for share in _events("CNN", "capture")(form)) <= 1,
-        _told("capture", "CNN"),
+        _by_event("capture", "CNN"),
     ),
     Statement(
         _WSD,
@@ -133,14 +133,14 @@ WSD_STATEMENTS = (
         "near-miss part is lower at each event.",
         ("CNN", "Sub-LOF"),
         lambda form: min(_events("Sub-LOF", "capture")(form)) > 0.5 and _lower("Sub-LOF", "CNN", "near_miss")(form),
-        lambda form: f"{_told('capture', 'Sub-LOF')(form)}; {_told('near_miss', 'Sub-LOF', 'CNN')(form)}",
+        lambda form: f"{_by_event('capture', 'Sub-LOF')(form)}; {_by_event('near_miss', 'Sub-LOF', 'CNN')(form)}",
     ),
     Statement(
         _WSD,
         f"FFT almost misses two of the events: it finds them at less than {_WELL} of the thresholds.",
         ("FFT",),
         lambda form: sum(share < _WELL for share in _events("FFT", "capture")(form)) == 2,
-        _told("capture", "FFT"),
+        _by_event("capture", "FFT"),
     ),
     Statement(
         _WSD,
@@ -149,27 +149,27 @@ WSD_STATEMENTS = (
         lambda form: most(_above(form), OTHERS),
         lambda form: metrics_in_words(_above(form), OTHERS),
     ),
-    Statement(_WSD, "PATE ranks FFT first.", WSD_SHOWN, _first("FFT", WSD_SHOWN, "pate"), _ordered(WSD_SHOWN, "pate")),
+    Statement(_WSD, "PATE ranks FFT first.", WSD_SHOWN, _first("FFT", WSD_SHOWN, "pate"), _in_order(WSD_SHOWN, "pate")),
     Statement(
         _WSD,
         "AUC-ROC and VUS-ROC rank Sub-LOF first.",
         WSD_SHOWN,
         _first("Sub-LOF", WSD_SHOWN, "auc_roc", "vus_roc"),
-        lambda form: "; ".join(_ordered(WSD_SHOWN, metric)(form) for metric in ("auc_roc", "vus_roc")),
+        lambda form: "; ".join(_in_order(WSD_SHOWN, metric)(form) for metric in ("auc_roc", "vus_roc")),
     ),
     Statement(
         _WSD,
         "AUC-ROC, VUS-ROC and AF call Sub-LOF, which is not perfect, nearly so: 0.99.",
         ("Sub-LOF",),
         lambda form: min(form.values["Sub-LOF"][m] for m in ("auc_roc", "vus_roc", "affiliation_f1")) >= 0.985,
-        _named(("Sub-LOF",), "auc_roc", "vus_roc", "affiliation_f1"),
+        _values_of(("Sub-LOF",), "auc_roc", "vus_roc", "affiliation_f1"),
     ),
     Statement(
         _WSD,
         "AF is high for every detector: 0.75 or more.",
         WSD_SHOWN,
         lambda form: min(form.values[name]["affiliation_f1"] for name in WSD_SHOWN) >= 0.75,
-        _ordered(WSD_SHOWN, "affiliation_f1"),
+        _in_order(WSD_SHOWN, "affiliation_f1"),
     ),
     Statement(
         _WSD,
@@ -183,14 +183,14 @@ WSD_STATEMENTS = (
         "AUC-PR is low, below 0.25, for CNN and Sub-LOF, which do well.",
         ("CNN", "Sub-LOF"),
         lambda form: max(form.values[name]["auc_pr"] for name in ("CNN", "Sub-LOF")) < 0.25,
-        _named(("CNN", "Sub-LOF"), "auc_pr"),
+        _values_of(("CNN", "Sub-LOF"), "auc_pr"),
     ),
     Statement(
         _WSD,
         "VUS-PR gives CNN no more than 0.04.",
         ("CNN",),
         lambda form: round(form.values["CNN"]["vus_pr"], 2) <= 0.04,
-        _named(("CNN",), "vus_pr"),
+        _values_of(("CNN",), "vus_pr"),
     ),
     Statement(
         _WSD,
@@ -211,7 +211,7 @@ WSD_STATEMENTS = (
         "DQE ranks them CNN, Sub-LOF, TimesNet, FFT.",
         WSD_SHOWN,
         lambda form: order_of({name: form.values[name]["dqe"] for name in WSD_SHOWN}) == WSD_SHOWN,
-        _ordered(WSD_SHOWN, "dqe"),
+        _in_order(WSD_SHOWN, "dqe"),
     ),
     Statement(
         _WSD,
@@ -234,14 +234,16 @@ WSD_STATEMENTS = (
             and form.parts["TimesNet"].dqe > _WELL
             and min(_events("TimesNet", "near_miss")(form) + _events("TimesNet", "false_alarm")(form)) > _WELL
         ),
-        lambda form: "; ".join((_parts("TimesNet", "dqe")(form), *(_told(part, "TimesNet")(form) for part in PARTS))),
+        lambda form: "; ".join(
+            (_parts("TimesNet", "dqe")(form), *(_by_event(part, "TimesNet")(form) for part in PARTS))
+        ),
     ),
     Statement(
         _APPENDIX,
         "FFT does badly on the first (0.12) and the third (0.00) event, which makes its DQE low (0.34).",
         ("FFT",),
         lambda form: max(_events("FFT", "dqe")(form)[::2]) < 0.2 and form.parts["FFT"].dqe < 0.4,
-        _told("dqe", "FFT"),
+        _by_event("dqe", "FFT"),
     ),
     Statement(
         _APPENDIX,
@@ -281,7 +283,7 @@ UCR_STATEMENTS = (
         f"DQE ranks CNN above KMeansAD, and far from it: by {_FAR} or more.",
         UCR_SHOWN,
         lambda form: form.values["CNN"]["dqe"] - form.values["KMeansAD"]["dqe"] >= _FAR,
-        _ordered(UCR_SHOWN, "dqe"),
+        _in_order(UCR_SHOWN, "dqe"),
     ),
     Statement(
         _APPENDIX,

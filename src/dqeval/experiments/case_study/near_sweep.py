@@ -66,7 +66,7 @@ def sweep_of(study: Study) -> NearSweep:
     return NearSweep(near, dqe)
 
 
-def tabulated(sweep: NearSweep) -> dict[str, dict[str, float]]:
+def table_values(sweep: NearSweep) -> dict[str, dict[str, float]]:
     """Return DQE by detector, at the near ranges of the table."""
     places = {word: round(share / _WIDEST * (len(sweep.near) - 1)) for word, share in TABULATED.items()}
     return {name: {word: float(values[i]) for word, i in places.items()} for name, values in sweep.dqe.items()}
@@ -104,7 +104,7 @@ def exact_sentence(form: Form, exact: Mapping[str, Scores]) -> str:
 def sweep_table(sweep: NearSweep, period: int) -> Table:
     """Return DQE at some near ranges."""
     header = ("detector", *(f"{word} ({share * period:g})" for word, share in TABULATED.items()))
-    rows = [(name, *(f"{v:.3f}" for v in of.values())) for name, of in tabulated(sweep).items()]
+    rows = [(name, *(f"{v:.3f}" for v in of.values())) for name, of in table_values(sweep).items()]
     return Table(header, rows, note="DQE by the near range, in brackets in points; the paper has period/2")
 
 

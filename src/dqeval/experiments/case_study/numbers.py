@@ -71,7 +71,7 @@ class Study:
         return order_of({name: self.forms[by].values[name][metric] for name in self.ranked})
 
 
-def studied(dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[str]) -> Study:
+def study_of(dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[str]) -> Study:
     """Return the numbers of a case from a run; ``shown`` are the detectors that the paper shows."""
     series = planned.source.read()
     assert series.period is not None
