@@ -52,7 +52,7 @@ class Lanes:
         self._handed: Counter[tuple[bool, str]] = Counter()  # tasks that are being done, by series
 
     def next(self) -> Task | None:
-        """Return a task of the series with the fewest that are being done; None if there is none left."""
+        """Return a task of the series with the fewest running ones; None if none is left."""
         self._fill()
         if not self._open:
             return None
@@ -64,7 +64,7 @@ class Lanes:
         return task
 
     def release(self, task: Task) -> None:
-        """Take note that a task is no longer being done."""
+        """Record that a task is no longer running."""
         series = _series_of(task)
         self._handed[series] -= 1
         if not self._handed[series]:
@@ -118,7 +118,7 @@ class Waiting:
         return batch
 
     def back(self, tasks: Sequence[Task], outcomes: Sequence[JobResult]) -> list[tuple[Task, JobResult]]:
-        """Return the tasks that were done, with what came of them, and take back the others."""
+        """Return the finished tasks with their results, and take back the others."""
         left = tasks[len(outcomes) :]
         for task in tasks[: len(outcomes)]:
             self._lanes.release(task)
@@ -139,7 +139,7 @@ class Waiting:
 
 
 def _results(tasks: Sequence[Task], future: Future[list[JobResult]]) -> list[JobResult]:
-    """Return what came of the first tasks; nothing if it is not known which of several was the end of all."""
+    """Return the results of the first tasks; nothing if it is not known which of several failed."""
     try:
         found = future.result()
     except WorkFailedError as error:

@@ -75,11 +75,19 @@ class Job:
     def id(self) -> str:
         """A digest of all that the outcome follows from; of a file, its size and when it was changed."""
         source = self.series.source
-        told = [repr(self.series), repr(self.detector), self.seed, self.metrics, self.near, self.period, self.version]
+        content = [
+            repr(self.series),
+            repr(self.detector),
+            self.seed,
+            self.metrics,
+            self.near,
+            self.period,
+            self.version,
+        ]
         if not isinstance(source, Generated) and source.path.is_file():
             state = source.path.stat()
-            told += [state.st_size, state.st_mtime_ns]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[: 2 * ID_BYTES]
+            content += [state.st_size, state.st_mtime_ns]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[: 2 * ID_BYTES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Scores, how many seconds the detector took for them when they were made, and what is to be said of them."""
+    """Scores, the seconds that the detector took for them, and a note on them."""
 
     scores: FloatArray
     seconds: float
@@ -201,7 +209,7 @@ def data_of(series: Series) -> str:
 
 
 def is_other_data(one: str, other: str) -> bool:
-    """Tell whether two series differ, as far as is known: files of scores may have no values."""
+    """Return whether two series differ, as far as is known: files of scores may have no values."""
     (labels, _, values), (other_labels, _, other_values) = one.partition(":"), other.partition(":")
     return labels != other_labels or bool(values and other_values and values != other_values)
 
@@ -268,8 +276,8 @@ def _read(path: Path) -> Made | None:
 def _address(job: Job, series: Series) -> str:
     """Return where scores are kept: a digest of all that they follow from."""
     assert series.values is not None
-    told = [series.values.shape, series.train_stop, job.detector.name, job.detector.parameters, job.seed, job.version]
-    digest = hashlib.sha256(json.dumps(told).encode())
+    origin = [series.values.shape, series.train_stop, job.detector.name, job.detector.parameters, job.seed, job.version]
+    digest = hashlib.sha256(json.dumps(origin).encode())
     digest.update(np.ascontiguousarray(series.values).tobytes())
     name = digest.hexdigest()
     return f"{name[:2]}/{name[2:34]}.npy"

@@ -59,7 +59,7 @@ def whole_path(path: str | Path) -> Path:
 
 
 def _is_of_a_run(path: Path) -> bool:
-    """Tell whether a run kept its plan here; a plan.toml may be somebody's own, which happens to lie in the folder."""
+    """Return whether a run kept its plan here; a plan.toml may be the user's own that happens to lie in the folder."""
     if path.name != _EARLIER or not path.exists():
         return path.exists()
     return path.read_text(encoding="utf-8", errors="replace").startswith(_MARK)

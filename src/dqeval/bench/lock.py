@@ -41,7 +41,7 @@ def folder_lock(folder: str | Path) -> Iterator[None]:
 
 
 def _open_lock(path: Path) -> int:
-    """Return the lock's file, open, empty and locked."""
+    """Open the lock's file, empty it and lock it."""
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -56,7 +56,7 @@ def _open_lock(path: Path) -> int:
 
 
 def _refuse(path: Path, file: int) -> None:
-    """Lock the file, or say who has it."""
+    """Lock the file, or raise an error that names who has it."""
     free = _lock(file)
     other = _read(file)
     if free is False or (other and not _is_gone(other, free is True)):
@@ -64,7 +64,7 @@ def _refuse(path: Path, file: int) -> None:
 
 
 def _is_gone(other: dict[str, Any], free: bool) -> bool:
-    """Tell whether the process that wrote a lock has ended; nothing is known of those on other machines."""
+    """Return whether the process that wrote a lock has ended; nothing is known of those on other machines."""
     return other.get("host") == platform.node() and (free or not _is_alive(other.get("process")))
 
 

@@ -339,7 +339,7 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
 
 
 def _check(source: Source, *, need_scores: bool, need_values: bool) -> None:
-    """Check what can be told of a file without reading all of it."""
+    """Check a file as far as possible without reading all of it."""
     if not os.access(source.path, os.R_OK):
         raise ValueError(f"{source.path}: no permission to read this file")
     if source.path.suffix.lower() == NPZ and not npz_names(source.path):

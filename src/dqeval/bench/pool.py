@@ -266,7 +266,7 @@ class LocalPool(Executor):
             thread.start()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, group: Any = None, **kwargs: Any) -> Future[Any]:
-        """Have a function of one argument called in one of the processes: in that of the group, if it is free."""
+        """Call a function of one argument in one of the processes: in that of the group, if it is free."""
         (argument,) = args
         call = _Call(Future(), function, argument, group)
         with self._changed:
@@ -316,7 +316,7 @@ class InProcess(Executor):
     """An executor that works at once, here: nothing is started, and nothing can be limited."""
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Call the function, and return what came of it."""
+        """Call the function, and return a finished future."""
         future: Future[Any] = Future()
         (argument,) = args
         done, reply = answer(function, argument)

@@ -72,21 +72,21 @@ class Ranking:
 
     def left_out(self) -> list[str]:
         """Say which detectors and metrics are left out, and why."""
-        told = [
+        sentences = [
             f"Left out: {label_of(metric)}, which has no value for {in_words(lacking, most=len(lacking))}."
             for metric, lacking in self.metrics_left_out.items()
         ]
         if self.without_value:
-            told.append(
+            sentences.append(
                 f"Without any value, and so not ranked: {in_words(self.without_value, most=len(self.without_value))}."
             )
         if self.not_planned:
-            told.append(
+            sentences.append(
                 f"No longer in the plan, and so not ranked: {in_words(self.not_planned, most=len(self.not_planned))}."
             )
         if self.n_not_planned:
-            told.append(f"No longer in the plan, and so not counted: {self.n_not_planned:,} series.")
-        return told
+            sentences.append(f"No longer in the plan, and so not counted: {self.n_not_planned:,} series.")
+        return sentences
 
     def table(self) -> Table:
         """Return means with their ranks, and the interval and average rank of the first metric."""
@@ -107,9 +107,9 @@ class Ranking:
             return f"{self.detectors[0]} is the only detector."
         label = label_of(next(iter(self.standings)))
         alike = [group for group in self.significance.groups if len(group) > 1]
-        told = "; ".join(", ".join(group) for group in alike)
+        names = "; ".join(", ".join(group) for group in alike)
         pairs = (
-            f"Not told apart by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm): {told}."
+            f"Not told apart by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm): {names}."
             if alike
             else (f"All pairs differ by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm).")
         )
@@ -292,9 +292,9 @@ def _nothing(
         )
         return f"there is no metric of which every detector has a value ({lacking}): {last}"
     counts = np.isfinite(cube).all(axis=2).sum(axis=0).tolist()
-    told = ", ".join(f"{detector} has them on {count:,}" for detector, count in zip(detectors, counts, strict=True))
+    having = ", ".join(f"{detector} has them on {count:,}" for detector, count in zip(detectors, counts, strict=True))
     names = ", ".join(map(label_of, metrics))
-    return f"no series has a value of every metric ({names}) for every detector ({told}): {last}"
+    return f"no series has a value of every metric ({names}) for every detector ({having}): {last}"
 
 
 def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:

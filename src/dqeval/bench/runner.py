@@ -59,11 +59,11 @@ class State:
         return self.failed + self.failed_earlier
 
     def __str__(self) -> str:
-        """Say it in words, in which a job that failed is not done."""
+        """Return the progress in words; a job that failed does not count as done."""
         before = self.earlier - self.failed_earlier
         done = before + self.done - self.failed
-        told = f"{done:,} of {self.total:,} jobs done{f' ({before:,} before)' if before else ''}"
-        return f"{told}, {self.failed_in_all:,} failed, {self.left:,} left"
+        count = f"{done:,} of {self.total:,} jobs done{f' ({before:,} before)' if before else ''}"
+        return f"{count}, {self.failed_in_all:,} failed, {self.left:,} left"
 
 
 def run(
@@ -211,7 +211,7 @@ def progress_of(folder: str | Path) -> State:
 
 @dataclass(frozen=True, slots=True)
 class _Outlook:
-    """What there is to do: how far the run is, and the ids of the jobs that are left, zeros in place of the others.
+    """The progress of a run, and the ids of the jobs that are left, zeros in place of the others.
 
     Each id is computed once. As there may be millions, they are kept as bytes, one after the other.
     """

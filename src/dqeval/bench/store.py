@@ -132,8 +132,8 @@ class Store:
     def _check_pages(self) -> None:
         found = self._one("PRAGMA quick_check(1)")
         if found != "ok":
-            told = " ".join(str(found).split())
-            raise ValueError(f"{self.path} is damaged ({told}): restore a copy, or run again in a new folder")
+            reason = " ".join(str(found).split())
+            raise ValueError(f"{self.path} is damaged ({reason}): restore a copy, or run again in a new folder")
 
     def _bring_up_to_date(self) -> None:
         """Make the tables, or bring those of an earlier version to the present form; all of it or nothing."""
@@ -178,7 +178,7 @@ class Store:
         return None if found is None else str(found[0])
 
     def plan(self, detectors: Iterable[str], series: Iterable[str]) -> None:
-        """Write down the detectors, an empty name for those of files of scores, and the series that the run has now."""
+        """Write the detectors, an empty name for those of files of scores, and the series of the plan."""
         with self._database as write:
             write.execute("DELETE FROM plan")
             write.execute("DELETE FROM plan_series")
@@ -229,7 +229,7 @@ class Store:
             write.execute(_insert("jobs", _JOBS), (id, status, *before, outcome.data))
 
     def forget_failures(self) -> int:
-        """Have the jobs that failed done again, and return how many they are; in a store that writes."""
+        """Make failed jobs pending again, and return their number; in a store that writes."""
         with self._database as write:
             return write.execute("DELETE FROM jobs WHERE status = 'failed'").rowcount
 
@@ -310,8 +310,8 @@ class Store:
         return _Condition(f"({column} IN ({', '.join('?' * len(labels))}))", tuple(labels))
 
     def _of_series(self) -> _Condition:
-        told = self._has("plan_series") and self._one("SELECT COUNT(*) FROM plan_series")
-        return _Condition("(series IN (SELECT series FROM plan_series))" if told else "TRUE")
+        known = self._has("plan_series") and self._one("SELECT COUNT(*) FROM plan_series")
+        return _Condition("(series IN (SELECT series FROM plan_series))" if known else "TRUE")
 
     def _select(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         rows = self._database.execute(query, values)

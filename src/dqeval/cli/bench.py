@@ -193,12 +193,12 @@ def status(folder: Folder) -> None:
     with Store(folder) as store:
         count = store.count(planned=True)
     try:
-        told = str(progress_of(folder))
+        sentence = str(progress_of(folder))
     except (ValueError, OSError) as error:
         # What is done is worth knowing where the data is not, such as in a copy of the folder.
         done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
-        told = f"{done}; the number of jobs left is unknown ({error})"
-    output.say_sentences(told)
+        sentence = f"{done}; the number of jobs left is unknown ({error})"
+    output.say_sentences(sentence)
 
 
 @bench.command()

@@ -244,17 +244,17 @@ def _scores(detector: Detector, series: Series, job: DetectTask) -> FloatArray:
     try:
         return detect(series, detector, train_stop=job.train_stop, **options)
     except Exception as error:  # one detector that fails on one series must not end the work on all others
-        said = NO_TRAINING if isinstance(error, NoTrainingError) else output.sentence_of(error)
+        reason = NO_TRAINING if isinstance(error, NoTrainingError) else output.sentence_of(error)
         kind = UnfitError if isinstance(error, UnfitError) else ValueError
-        raise kind(f"{series.name}: {detector.name}: {said}") from error
+        raise kind(f"{series.name}: {detector.name}: {reason}") from error
 
 
 def _summary(outcomes: Sequence[DetectResult], folder: Path) -> str:
     from dqeval.render.tables import counted
 
     done = [outcome.done for outcome in outcomes if outcome.done]
-    said = [f"{done.count(what):,} of them {what}" for what in ("replaced", "added to") if what in done]
-    return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *said])
+    rest = [f"{done.count(what):,} of them {what}" for what in ("replaced", "added to") if what in done]
+    return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *rest])
 
 
 def _left_out_sentences(outcomes: Sequence[DetectResult]) -> Iterator[str]:

@@ -137,7 +137,7 @@ def _columns(rows: Sequence[HelpRow], width: int) -> list[str]:
 
 def _row(name: str, text: str, left: int, width: int) -> Iterator[str]:
     """Yield the lines of a row; a long name has a line of its own."""
-    first, *others = textwrap.wrap(text, max(width - left - 4, 20)) or [""]
+    first, *others = textwrap.wrap(text, max(width - left - 4, 20), break_on_hyphens=False)
     if len(name) > left:
         yield f"  {name}"
         name = ""

@@ -116,8 +116,8 @@ class Registry(Generic[Entry]):
             for registry, entries in before if not imported else ():
                 registry._entries = entries  # a module that failed is left out as a whole
             package = offer.dist.name if offer.dist else "an unknown package"
-            told = " ".join(f"{type(error).__name__}: {error}".split())
-            return f"left out the {self._kind} {offer.name!r} ({offer.value}) of the package {package}: {told}"
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            return f"left out the {self._kind} {offer.name!r} ({offer.value}) of the package {package}: {reason}"
         return ""
 
     def _has(self, function: Any) -> bool:
@@ -145,7 +145,7 @@ def separated(given: Iterable[str], known: Collection[str]) -> list[str]:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Tell whether two entries have the same function: of one name, in the same module or the same file.
+    """Return whether two entries have the same function: of one name, in the same module or the same file.
 
     A module may be imported again, and a cell of a notebook run again; a script, which is the module ``__main__``, may
     also be a module of a plan.

@@ -1,4 +1,4 @@
-"""Whether the parameters that somebody gives a detector are its own, and of the right kind, before it runs."""
+"""Checks of the parameters of a detector, by name and by type, before it runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _allowed_values(hint: Any, default: Any) -> tuple[Any, ...]:
-    """Return what a parameter may be: types and literals; nothing where that is not said."""
+    """Return the types and literals that a parameter may be; nothing if that is not known."""
     if hint is None:
         return (type(default),) if type(default) in _KINDS else ()
     return typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, UnionType) else (hint,)
@@ -58,5 +58,5 @@ def _check(name: str, value: Any, allowed: tuple[Any, ...], least: int | None) -
         return  # of some other type, of which only the detector knows what it may be
     if any(isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) for kind, _ in known):
         return
-    told = [*map(repr, literals), *dict.fromkeys(words for _, words in known)]
-    raise ValueError(f"{name} must be {' or '.join(told)}: got {value!r}")
+    choices = [*map(repr, literals), *dict.fromkeys(words for _, words in known)]
+    raise ValueError(f"{name} must be {' or '.join(choices)}: got {value!r}")

@@ -80,7 +80,7 @@ class Runs:
         return self._values.get((series, _label(detector, by), metric))
 
     def has(self, series: PlannedSeries, detector: str, by: By) -> bool:
-        """Tell whether there are scores, and events to evaluate them by."""
+        """Return whether there are scores, and events to evaluate them by."""
         return self.value(series.source.name, detector, by, "dqe") is not None
 
     def events(self, series: str, detector: str, by: By) -> list[EventScores]:
@@ -172,7 +172,7 @@ def generated_series(
 
 
 def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]], list[str]]:
-    """Return the series to work on, by dataset, and what is to be said of them; generated ones without data."""
+    """Return the series to work on, by dataset, and notes on them; generated ones without data."""
     subset = QUICK_SUBSET if setting.quick and setting.subset is None else setting.subset
     every, missing = {}, {}
     for dataset in PAPER_COUNTS:

@@ -197,7 +197,7 @@ def difference_sentence(study: Study) -> str:
 
 
 def chance_sentence(cells: Sequence[Cell]) -> str:
-    """Say how many of the published numbers are had again: of detectors that draw random numbers, and of the others."""
+    """Say how many published numbers are reproduced: of detectors that draw random numbers, and of the others."""
     printed = [cell for cell in cells if cell.by == PUBLISHED and cell.published is not None]
     parts = []
     for drawing_any, what in ((False, "no random numbers"), (True, "random numbers")):
