@@ -580,7 +580,7 @@ def test_what_is_printed_in_a_process_of_its_own(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pool_module, "_here", Limits())
     with pytest.raises(WorkFailedError, match="the detector printed to standard output, which it must not: 'hello"):
         work(one_job(tmp_path / "own", "prints"))
-    with pool_module.printed() as caught, ThreadPoolExecutor(1) as other:
+    with pool_module.catch_output() as caught, ThreadPoolExecutor(1) as other:
         other.submit(print, "from another thread").result()
         print("from this one")
     assert (caught.getvalue(), capsys.readouterr().out) == ("from this one\n", "")

@@ -67,7 +67,7 @@ def test_a_module_in_another_folder(tmp_path):
     (tmp_path / "plans" / "beside.py").rename(tmp_path / "code" / "beside.py")
     assert bench.run(path, tmp_path / "run").failed == 0
     assert bench.read_plan(tmp_path / "run" / "plan.json").modules_in == str((tmp_path / "code").resolve())
-    with pytest.raises(ValueError, match="modules_in must be the name of a folder, which 3 is not"):
+    with pytest.raises(ValueError, match="modules_in must be the name of a folder: got 3"):
         bench.make_plan({"modules_in": 3})
 
 

@@ -196,8 +196,8 @@ def test_each_worker_has_a_series():
     given = tasks(3, 3, 2)
     lanes = Lanes(iter(given), 2)
     assert handed(lanes, 4) == ["a0", "b0", "a1", "b1"]
-    lanes.ended(given[0])
-    lanes.ended(given[1])
+    lanes.release(given[0])
+    lanes.release(given[1])
     assert handed(lanes, 1) == ["a2"]  # to whoever has ended two tasks of that series
     assert handed(lanes, 3) == ["c0", "c1", "b2"]
     assert handed(lanes, 1) == [None]

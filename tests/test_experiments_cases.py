@@ -189,7 +189,7 @@ def quick(tmp_path_factory):
     """Return the generated case, with the detectors that take no time."""
     folder = tmp_path_factory.mktemp("case")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studying, "usable", lambda: QUICK)
+        patch.setattr(studying, "usable_detectors", lambda: QUICK)
         (outcome,) = case_study(Setting(folder, quick=True))
     return outcome
 
@@ -243,7 +243,7 @@ class TestGeneratedCase:
         json.loads(json.dumps(quick.numbers()), parse_constant=refuse_nan)
 
     def test_one_case_of_two_and_the_larger_series(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(studying, "usable", lambda: ("FFT",))
+        monkeypatch.setattr(studying, "usable_detectors", lambda: ("FFT",))
         (outcome,) = case_study(Setting(tmp_path, case="ucr", data=tmp_path))
         assert [note for note in outcome.notes if "is not here" in note] == [outcome.notes[0]]
         assert "there are no UCR series here" in outcome.notes[0]
@@ -265,7 +265,7 @@ def write_case(folder, name):
 
 
 def test_a_case_that_is_there_is_told_beside_the_published_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr(studying, "usable", lambda: ("Sub-LOF", "FFT"))
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("Sub-LOF", "FFT"))
     write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
     wsd, instead = case_study(Setting(tmp_path / "kept", data=tmp_path, quick=True))
     assert (wsd.name, instead.name) == ("case-study-wsd", "case-study-generated")
@@ -280,7 +280,7 @@ def test_a_case_that_is_there_is_told_beside_the_published_numbers(tmp_path, mon
 
 
 def test_a_detector_that_fails_is_left_out_and_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(studying, "usable", lambda: ("CNN", "FFT"))
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("CNN", "FFT"))
     write_case(tmp_path, "452_UCR_id_1_Facility_tr_20_1st_376")  # too few points to train
     (outcome,) = case_study(Setting(tmp_path / "kept", case="ucr", data=tmp_path))
     assert outcome.tables["Every metric, dqeval"].header == ("metric", "FFT")
@@ -518,7 +518,7 @@ class TestFalseAlarms:
 def test_deterministic_detectors_give_the_printed_numbers(tmp_path, monkeypatch):
     """Sub-LOF and FFT on the WSD case: every metric, and every part of DQE for every event."""
     needs("wsd.npz")
-    monkeypatch.setattr(studying, "usable", lambda: ("Sub-LOF", "FFT"))
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("Sub-LOF", "FFT"))
     (outcome,) = case_study(Setting(tmp_path, data=DATA, case="wsd"))
     cells = [cell for cell in outcome.cells if cell.by == PUBLISHED and cell.published is not None]
     assert len([cell for cell in cells if cell.table == "WSD components"]) == 32

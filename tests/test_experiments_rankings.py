@@ -326,7 +326,7 @@ def quick(tmp_path_factory):
     folder = tmp_path_factory.mktemp("quick")
     found, told = [], [[], []]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(detector_runs, "usable", lambda: QUICK)
+        patch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         patch.setattr(detector_runs, "generated_series", SMALL)
         for lines in told:
             setting = Setting(folder, quick=True, progress=lines.append)
@@ -387,7 +387,7 @@ class TestRankings:
         assert [each.numbers() for each in again.values()] == [each.numbers() for each in first.values()]
 
     def test_one_series_is_enough(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         monkeypatch.setattr(detector_runs, "generated_series", SMALL)
         (found,) = rankings.rankings(Setting(tmp_path, subset=1))
         assert "1 series, 3 events; " in found.tables["DQE on synthetic, by series and by event"].note
@@ -401,7 +401,7 @@ class TestRankings:
         assert found.notes[1].startswith("TimesNet and CNN need PyTorch, which is not installed")
 
     def test_a_series_that_detectors_fail_on(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         write_pack(tmp_path / "data" / "wsd.npz", WSD, broken=WSD[1:2])
         write_pack(tmp_path / "data" / "ucr.npz", UCR)
         setting = Setting(tmp_path / "out", data=tmp_path / "data")
@@ -414,7 +414,7 @@ class TestRankings:
         assert list(perturbed.tables) == ["Robustness, WSD", "Robustness, UCR", "Robustness, all"]
 
     def test_what_failed_is_tried_again(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         monkeypatch.setattr(detector_runs, "generated_series", SMALL)
         setting = Setting(tmp_path, subset=2)
         with monkeypatch.context() as patch:
@@ -429,7 +429,7 @@ class TestRankings:
         assert again.tables[level].note.startswith("2 series, 6 events; ")
 
     def test_where_nothing_can_be_compared_the_reason_is_told(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(detector_runs, "usable", lambda: QUICK)
+        monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         write_pack(tmp_path / "wsd.npz", WSD[:1], broken=WSD[:1])
         with pytest.raises(
             ValueError, match=r"there is nothing to compare; 3 detector runs failed, such as FFT on 001_"
