@@ -173,7 +173,7 @@ def test_workers_and_then_the_scheduler_are_killed(tmp_path):
         gone = f"dqeval: the scheduler at {processes.address} is gone: start it again, and then this run, which resumes"
     done = count(folder)
     assert 15 <= done < 84
-    last = f"{gone} where it stopped: {done} of 84 jobs done, 0 failed, {84 - done} left"
+    last = f"{gone}: {done} of 84 jobs done, 0 failed, {84 - done} left"
     assert said(told) == [no_worker, no_worker, last]
     (tmp_path / "again").mkdir()
     with Processes(tmp_path / "again") as processes:
@@ -370,7 +370,7 @@ def test_a_job_of_another_detector_may_be_long(tmp_path):
 
 
 def test_a_worker_without_dqeval(tmp_path):
-    with pytest.raises(ValueError, match="a worker cannot do the work: No module named 'dqeval'; install the same"):
+    with pytest.raises(ValueError, match="a worker cannot run the jobs: No module named 'dqeval'; install the same"):
         done(Odd(ModuleNotFoundError("No module named 'dqeval'")), jobs(tmp_path, 3))
 
 
