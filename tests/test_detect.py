@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dqeval
@@ -133,6 +134,26 @@ def write_trained(folder, name="own", seed=0):
     rows = [f"{x},{label:d}" for x, label in zip(series.values, series.labels, strict=True)]
     path.write_text("\n".join(["Data,Label", *rows]))
     return path
+
+
+@pytest.mark.parametrize("target", ["scored", "."])
+def test_dates_are_written_as_they_were(call, tmp_path, target):
+    dates = [f"2026-01-{1 + t // 24:02}T{t % 24:02}:00:00+02:00" for t in range(400)]
+    write_series(tmp_path / "a.csv", timestamp=dates)
+    assert call("detect", "a.csv", "--detector", "distance", "-o", target).code == 0
+    with (tmp_path / target / "a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["timestamp"] for row in rows] == dates
+    assert "distance" in rows[0]
+
+
+def test_dates_of_arrays_are_written_as_dates(call, tmp_path):
+    series = synthetic(n=400, period=PERIOD, events=3)
+    dates = np.datetime64("2026-01-01T00:00") + np.arange(400)
+    columns = {"timestamp": dates, "value": series.values, "label": series.labels.astype(int)}
+    pd.DataFrame(columns).to_parquet(tmp_path / "a.parquet")
+    assert call("detect", "a.parquet", "--detector", "distance", "-o", "scored").code == 0
+    assert (load(tmp_path / "scored" / "a.csv").timestamps == dates).all()
 
 
 def test_detect_and_score(call, tmp_path):

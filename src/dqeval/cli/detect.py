@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -194,7 +194,7 @@ def _detect_and_write(job: DetectTask) -> DetectResult:
                 (left_out if job.choice.every else failures).append(output.sentence_of(error))
             except ValueError as error:
                 failures.append(output.sentence_of(error))
-        done = _put(job.target, series, series.values, scores) if scores else ""
+        done = _put(job.target, _as_written(job.source.path, series), series.values, scores) if scores else ""
     except Exception as error:  # one bad file must not end the work on all others
         return DetectResult(job.target, failures=(*failures, output.sentence_of(error)))
     if not scores and not failures:
@@ -209,6 +209,16 @@ def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
     lost = [name for name in column_names(path) if name not in columns]
     if lost:
         raise ValueError(f"{path} would be overwritten and lose its columns {some_names(lost)}: choose another folder")
+
+
+def _as_written(path: Path, series: Series) -> Series:
+    """Return a series with its dates as they are in its file: as moments, they would be written without their zone."""
+    from dqeval.datasets.files import column_names, read_with_times
+
+    dated = series.timestamps is not None and series.timestamps.dtype.kind == "M"
+    if not dated or path.is_dir() or not column_names(path):  # no dates, or in no text file
+        return series
+    return replace(series, timestamps=read_with_times(path)[1])
 
 
 def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> str:
