@@ -477,7 +477,7 @@ def test_bad_options(call, file):
     for arguments in (["score", file, "--nonsense"], ["nonsense"], ["score"], ["score", file, "--format", "x"]):
         done = call(*arguments)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert re.search(r"; see \S.*dqeval( score)? --help\n$", done.err)
+        assert re.search(r"; see .*dqeval( score)? --help\n$", done.err)
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, typer.Abort])

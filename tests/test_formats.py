@@ -402,7 +402,7 @@ def test_ucr_with_a_byte_order_mark_and_with_commas(tmp_path):
 
 
 def test_unknown_formats_and_missing_files(tmp_path):
-    with pytest.raises(ValueError, match="there is no format called 'tsbad': did you mean 'tsb_ad'"):
+    with pytest.raises(ValueError, match="unknown format 'tsbad'; did you mean 'tsb_ad'"):
         read(tmp_path, "tsbad")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nowhere.csv")

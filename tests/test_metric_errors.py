@@ -133,3 +133,20 @@ def test_a_near_range_that_one_metric_cannot_take_fails_that_metric_alone(tmp_pa
         (failure,) = store.failures()
     assert (failure["metric"], failure["parameters"]) == ("vus_pr", "{}")
     assert failure["reason"].startswith("ValueError: near 1e+09 will not do for vus_pr: window must be at most 10,000,")
+
+
+def test_a_metric_of_detections_that_fails_harms_no_other(monkeypatch):
+    """Though all are computed together, threshold by threshold; after its error it is not computed any more."""
+    seen = []
+
+    def fail(match):
+        seen.append(match)
+        raise ZeroDivisionError("x")
+
+    whole = dqeval.panel(SERIES.labels, SERIES.scores["late"], near=24, metrics=["range_f1", "tapr_f1"])
+    entry = dataclasses.replace(METRICS["range_f1"], compute=fail, from_near={}, defaults={})
+    monkeypatch.setitem(METRICS._entries, "range_f1", entry)
+    found = panel_and_errors(SERIES.labels, SERIES.scores["late"], near=24, metrics=["range_f1", "tapr_f1"])
+    assert list(found.errors) == ["range_f1"]
+    assert found.evaluation["tapr_f1"] == whole["tapr_f1"]
+    assert len(seen) == 1

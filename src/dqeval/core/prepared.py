@@ -184,6 +184,10 @@ def prepared(series: Series, *, near: float | None = None, period: float | None 
     """Check a series and find its near range: see `near_of`. An error says which column it is about."""
     # A copy: the caller may change the labels later, and results compute their chance level from them then.
     labels = validate.labels(series.labels).copy()
+    for what, column in (("values", series.values), ("timestamps", series.timestamps)):
+        if column is not None and len(column) != len(labels):
+            count = f"{len(column):,} for {len(labels):,} points"
+            raise ValueError(f"{what} must have the same length as labels: got {count}")
     found = near_of(series, labels, near=near, period=period)
     scores = {name: _checked_scores(series, labels, name) for name in series.scores}
     return Prepared(series, Labelled(labels), scores, found)

@@ -63,13 +63,9 @@ def as_series(data: Data, *, name: str = "series") -> Series:
 
 
 def _as_arrays(series: Series) -> Series:
-    """Return a series that somebody has made with its values and timestamps as arrays of the right length."""
+    """Return a series that somebody has made with its values and timestamps as arrays."""
     values = None if series.values is None else np.asarray(series.values)
     times = None if series.timestamps is None else parse_times(np.asarray(series.timestamps))
-    for what, column in (("values", values), ("timestamps", times)):
-        if column is not None and len(column) != len(series.labels):
-            count = f"{len(column):,} for {len(series.labels):,} points"
-            raise ValueError(f"{what} must have the same length as labels: got {count}")
     return replace(series, values=values, timestamps=times)
 
 
