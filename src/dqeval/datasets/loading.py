@@ -164,7 +164,8 @@ def series_format(
     Returns
     -------
     callable
-        A decorator for the reader: a function that takes a path and the name of a series in it, and returns a `Series`.
+        A decorator for the reader: a function that takes a path and the name of a series in it, and returns a
+        `dqeval.Series`.
 
     Examples
     --------
