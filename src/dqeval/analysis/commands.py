@@ -15,7 +15,7 @@ from dqeval.analysis.score import score
 from dqeval.analysis.several import Explanations, Several
 from dqeval.core.prepared import Prepared
 from dqeval.core.types import Progress, Series
-from dqeval.core.validate import UndefinedError
+from dqeval.core.validate import UndefinedError, errors_about
 from dqeval.datasets.door import prepare
 
 Parameters = Mapping[str, Any]
@@ -60,11 +60,10 @@ def _of_each(work: Callable[[Any, Progress | None], Result]) -> Callable[..., Re
         undefined: dict[str, UndefinedError] = {}
         for one in series:
             try:
-                found.append((one.name, work(one, progress)))
+                with errors_about(one.name):
+                    found.append((one.name, work(one, progress)))
             except UndefinedError as error:
-                undefined[one.name] = UndefinedError(f"{one.name}: {error}")
-            except ValueError as error:
-                raise type(error)(f"{one.name}: {error}") from error
+                undefined[one.name] = error
         if not found:
             raise next(iter(undefined.values()))
         return found[0][1] if len(found) == 1 and not undefined else Several(tuple(found), tuple(undefined))

@@ -262,10 +262,8 @@ def panels(
 def _panel(
     name: str, scored: Scored, near: float, metrics: Sequence[str] | None, thresholds: int | Literal["exact"]
 ) -> Evaluation:
-    try:
+    with validate.errors_about(f"column {name}"):
         return panel_of(scored, near, metrics=metrics, thresholds=thresholds)
-    except ValueError as error:
-        raise type(error)(f"column {name}: {error}") from error
 
 
 def score(
@@ -331,10 +329,8 @@ def score(
         if not len(prepared.labelled.events):
             left_out.append(prepared.name)
             continue
-        try:
+        with validate.errors_about(prepared.name):
             found.append(_scores(prepared, metrics, thresholds, progress))
-        except ValueError as error:
-            raise type(error)(f"{prepared.name}: {error}") from error
     if first is None:
         raise ValueError("there is no series to score")
     if not found:
@@ -344,10 +340,8 @@ def score(
 
 def _prepared(data: Data | Prepared, near: float | None, period: float | None) -> Prepared:
     series = data if isinstance(data, Prepared) else as_series(data)
-    try:
+    with validate.errors_about(series.name):
         return prepare(series, near=near, period=period)
-    except ValueError as error:
-        raise type(error)(f"{series.name}: {error}") from error
 
 
 def _scores(

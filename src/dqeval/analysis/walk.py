@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dqeval.core.types import Progress, Series
-from dqeval.core.validate import NoScoresError
+from dqeval.core.validate import NoScoresError, errors_about
 from dqeval.datasets.door import TABLE, Entry, Opened
 from dqeval.datasets.loading import FORMATS
 
@@ -88,10 +88,11 @@ class Walk(Generic[Subject]):
             self._read += 1
         try:
             return Visit(opened, place, self._subject(opened.series))
-        except NoScoresError as error:
+        except NoScoresError as error:  # which names the series
             raise NoScoresError(f"{error}{_advice(entry)}") from None
-        except ValueError as error:
-            raise type(error)(f"{name}: {error}") from error
+        except ValueError:
+            with errors_about(name):
+                raise
 
     def _reading(self, done: int, total: int) -> None:
         self._progress(2 * self._read * total + done, 2 * len(self._found) * total)

@@ -128,14 +128,14 @@ def _written(
     walk: Walk[Prepared], places: Sequence[Path], write: Callable[[Prepared, Path, output.Tell], Written]
 ) -> tuple[dict[Path, Written], list[str]]:
     """Return what was written, by place, and the names of the series that have no anomaly, if others have some."""
-    from dqeval.core.validate import UndefinedError
+    from dqeval.core.validate import UndefinedError, errors_about
 
     written: dict[Path, Written] = {}
     undefined: dict[str, UndefinedError] = {}
     for visit in walk:
         prepared, place = visit.subject, places[visit.place]
         try:
-            with about(prepared.name), whole(place) as beside:
+            with errors_about(prepared.name), whole(place) as beside:
                 written[place] = write(prepared, beside, walk.working)
         except UndefinedError as error:
             undefined[prepared.name] = error
@@ -210,15 +210,6 @@ def spare(files: Sequence[Path], output: Path | None) -> None:
     for file in files:
         if output is not None and output.exists() and file.exists() and output.samefile(file):
             raise ValueError(f"-o {output} would overwrite the input; name another file")
-
-
-@contextmanager
-def about(name: str) -> Iterator[None]:
-    """Have errors say which series they are about."""
-    try:
-        yield
-    except ValueError as error:
-        raise type(error)(f"{name}: {error}") from error
 
 
 def titles(found: Sequence[Entry]) -> list[str]:

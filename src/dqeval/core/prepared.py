@@ -194,10 +194,8 @@ def prepared(series: Series, *, near: float | None = None, period: float | None 
 
 
 def _checked_scores(series: Series, labels: BoolArray, name: str) -> FloatArray:
-    try:
+    with validate.errors_about(f"column {name}"):
         return validate.scores_beside(series.labels, labels, series.scores[name])
-    except ValueError as error:
-        raise type(error)(f"column {name}: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)

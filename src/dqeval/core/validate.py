@@ -8,7 +8,8 @@ import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
@@ -37,6 +38,16 @@ class UndefinedError(ValueError):
 
 class NoScoresError(ValueError):
     """There are no scores of a detector."""
+
+
+@contextmanager
+def errors_about(name: str) -> Iterator[None]:
+    """Have errors of the input say what they are about; the two kinds that callers tell apart stay what they are."""
+    try:
+        yield
+    except ValueError as error:
+        kind = type(error) if isinstance(error, (UndefinedError, NoScoresError)) else ValueError
+        raise kind(f"{name}: {error}") from error
 
 
 class UndefinedWarning(UserWarning):
