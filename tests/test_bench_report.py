@@ -96,7 +96,10 @@ def score_files(folder, columns, count=3, n=60):
     for i in range(count):
         labels = np.arange(n) % 30 > 24
         table = [labels, *(random.rand(n) + (j + 1) * 0.2 * labels for j in range(len(columns)))]
-        lines = [",".join(["label", *columns]), *(",".join(f"{float(x):.4g}" for x in row) for row in zip(*table))]  # noqa: B905
+        lines = [
+            ",".join(["label", *columns]),
+            *(",".join(f"{float(x):.4g}" for x in row) for row in zip(*table, strict=True)),
+        ]
         (folder / "scores" / f"s{i}.csv").write_text("\n".join(lines), encoding="utf-8")
     return 'metrics = ["dqe", "auc_roc"]\nnear = 3\n[[scores]]\npath = "scores"\n'
 

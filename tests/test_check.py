@@ -6,12 +6,18 @@ import pytest
 
 import dqeval
 from dqeval.analysis import clock
-from dqeval.analysis.check import Checked, misread
+from dqeval.analysis.check import Checked, misread_scores, misread_times
 from dqeval.datasets.door import prepare
 
 T = np.arange(1000)
 VALUES = np.sin(2 * np.pi * T / 50)
 SCORES = np.random.default_rng(0).random(1000)
+
+
+def misread(prepared):
+    """Return all that the commands that compute numbers warn of."""
+    found = [finding for name in prepared.scores for finding in misread_scores(name, prepared.scored(name))]
+    return [*misread_times(prepared.series), *found]
 
 
 def found(labels=None, values=VALUES, scores=SCORES):

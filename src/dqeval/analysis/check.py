@@ -12,7 +12,7 @@ import numpy as np
 from dqeval.analysis import clock
 from dqeval.analysis.result import Result
 from dqeval.core.near import near_of
-from dqeval.core.prepared import Labelled, Prepared, Scored
+from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
@@ -140,22 +140,16 @@ def findings_in(series: Series) -> list[Finding]:
     return sorted([*found, *rest], key=lambda finding: finding.level != "error")
 
 
-def misread(prepared: Prepared) -> list[Finding]:
-    """Look for what makes every number wrong in silence: several series, missing points, scores the wrong way round.
-
-    It is a part of `check`, and what the commands that compute numbers warn of.
-    """
-    found = [finding for name in prepared.scores for finding in misread_scores(name, prepared.scored(name))]
-    return [*misread_times(prepared.series), *found]
-
-
 def misread_times(series: Series) -> list[Finding]:
-    """Return the part of `misread` that the timestamps tell of, or that they cannot be read."""
+    """Return what makes every number wrong in silence and the timestamps tell of, or that they cannot be read.
+
+    Like `misread_scores`, it is a part of `check`, and what the commands that compute numbers warn of.
+    """
     return [] if series.timestamps is None else list(_times(series.timestamps))
 
 
 def misread_scores(name: str, scored: Scored) -> list[Finding]:
-    """Return the part of `misread` that the scores of one detector tell of."""
+    """Return what makes every number wrong in silence and scores tell of: several series, or the wrong way round."""
     return [*_stacked(name, scored.raw), *_inverted(name, scored)]
 
 

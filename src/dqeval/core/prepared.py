@@ -24,11 +24,23 @@ NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """Labels, their events and regions, and a place for what is made from them once, whatever the scores are."""
+class _Shared:
+    """What has a place for what several metrics need of it."""
+
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, kw_only=True)
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what was made for the key, or make it now."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(Made, self._made[key])
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled(_Shared):
+    """Labels, their events and regions, and what is made from them once, whatever the scores are."""
 
     labels: BoolArray
-    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def events(self) -> Events:
@@ -48,12 +60,6 @@ class Labelled:
         """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""
         return Scored(self, raw, binary=bool(np.isin(raw, (0, 1)).all()))
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what was made for the key, or make it now."""
-        if key not in self._made:
-            self._made[key] = make()
-        return cast(Made, self._made[key])
-
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
@@ -72,7 +78,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class Scored(_Shared):
     """Labels and scores: as they were given, and in [0, 1].
 
     Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use
@@ -82,7 +88,6 @@ class Scored:
     labelled: Labelled
     raw: FloatArray
     binary: bool = False
-    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @property
     def labels(self) -> BoolArray:
@@ -93,12 +98,6 @@ class Scored:
     def events(self) -> Events:
         """The labelled events."""
         return self.labelled.events
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what was made from the scores for the key, or make it now."""
-        if key not in self._made:
-            self._made[key] = make()
-        return cast(Made, self._made[key])
 
     @cached_property
     def scores(self) -> FloatArray:
