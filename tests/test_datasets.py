@@ -184,8 +184,3 @@ def test_standard_input_stays_open(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(source))
     assert dqeval.datasets.read_columns("-").scores["mine"].tolist() == [1, 2]
     assert not source.closed
-
-
-def test_numbers_of_arrays_without_their_times(tmp_path):
-    np.savez(tmp_path / "a.npz", timestamp=np.arange(3).astype("M8[s]"), label=[0, 1, 0], mine=[1.0, 2.0, 3.0])
-    assert list(files.read_numbers(tmp_path / "a.npz")) == ["label", "mine"]

@@ -137,7 +137,7 @@ PLAIN = {
 def test_plain_tables_take_the_fast_way(tmp_path, only_fast, monkeypatch, name, at_once):
     monkeypatch.setattr(plain_text, "_CHUNK", at_once)
     (tmp_path / name).write_bytes(PLAIN[name])
-    columns = files.read_numbers(tmp_path / name)
+    columns, _ = files.read_with_times(tmp_path / name)
     assert {key: column.tolist() for key, column in columns.items()} == {"label": [0, 1], "mine": [0.1, 2000]}
 
 
@@ -148,7 +148,6 @@ def test_times_take_the_fast_way(tmp_path, only_fast, times):
     columns, found = files.read_with_times(path)
     assert (list(columns), found.tolist()) == (["label"], times)
     assert found.dtype == np.array(times).dtype
-    assert list(files.read_numbers(path)) == ["label"]
 
 
 def test_long_lines_are_not_plain(tmp_path):
@@ -174,7 +173,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setattr(plain_text, "WORTH_IT", 0)
     path = tmp_path / "plain.csv"
     path.write_bytes(PLAIN["plain.csv"])
-    assert files.read_numbers(path)["mine"].tolist() == [0.1, 2000]
+    assert files.read_with_times(path)[0]["mine"].tolist() == [0.1, 2000]
 
 
 @pytest.mark.parametrize("last", ["1,0.5", "1,nan"])
@@ -201,13 +200,13 @@ def test_a_limit_holds_for_what_is_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"label,mine\n" + b"0,1\n" * 100_000))
     with pytest.raises(ValueError, match="it unpacks to more than that"):
-        files.read_numbers(path)
+        files.read_with_times(path)
 
 
 def test_the_process_ends_well(tmp_path):
     path = tmp_path / "large.csv"
     path.write_bytes(b"label,mine\n" + b"0,0.123456789\n" * 300_000)
-    code = "import sys; from pathlib import Path; from dqeval.datasets.files import read_numbers;"
-    code += "print(len(read_numbers(Path(sys.argv[1]))['mine']), 'pyarrow.csv' in sys.modules)"
+    code = "import sys; from pathlib import Path; from dqeval.datasets.files import read_with_times;"
+    code += "print(len(read_with_times(Path(sys.argv[1]))[0]['mine']), 'pyarrow.csv' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("300000 True\n", "")

@@ -49,19 +49,14 @@ Times = NDArray[Any]
 Watch = Callable[[BinaryIO], BinaryIO]
 
 
-def read_numbers(path: Path, *, watch: Watch = lambda stream: stream) -> Columns:
-    """Return the columns of numbers of a file by name; text, timestamps and columns without a name are left out.
-
-    The ending of the name says what the file is: .npz, .parquet, .feather, .jsonl or .ndjson. Anything else is text
-    with columns separated by commas, semicolons or tabs, named in the first line; so is the path ``-``, standard input.
-    A text file that is packed with gzip is unpacked on the way. ``watch`` may put a stream of its own before that of a
-    text file, to see what is read. Errors do not name the file.
-    """
-    return _columns_of(path, watch)
-
-
 def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tuple[Columns, Times | None]:
-    """Return the columns of numbers of a file, and its first column of timestamps; errors do not name the file."""
+    """Return the columns of numbers of a file by name, and its first column of timestamps, if it has one.
+
+    Text and columns without a name are left out. The ending of the name says what the file is: .npz, .parquet,
+    .feather, .jsonl or .ndjson. Anything else is text with columns separated by commas, semicolons or tabs, named in
+    the first line; so is the path ``-``, standard input. A text file that is packed with gzip is unpacked on the way.
+    ``watch`` may put a stream of its own before that of a text file, to see what is read. Errors do not name the file.
+    """
     times: list[Times] = []
     columns = _columns_of(path, watch, times)
     return columns, np.concatenate(times) if times else None
@@ -84,8 +79,8 @@ def name_of(path: Path) -> str:
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def _columns_of(path: Path, watch: Watch, times: list[Times] | None = None) -> Columns:
-    """Return the columns of a file; its timestamps are put into a list, if one is given, piece by piece."""
+def _columns_of(path: Path, watch: Watch, times: list[Times]) -> Columns:
+    """Return the columns of a file; its timestamps are put into a list, piece by piece."""
     if path.is_dir():
         raise ValueError("this is a directory; give a file")
     try:
@@ -102,7 +97,7 @@ def _kind(path: Path) -> str:
     return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _columns_by_kind(path: Path, watch: Watch, times: list[Times] | None) -> Columns:
+def _columns_by_kind(path: Path, watch: Watch, times: list[Times]) -> Columns:
     kind = _kind(path)
     if kind == NPZ:
         return _from_arrays(npz_arrays(path), times)
@@ -116,7 +111,7 @@ def _columns_by_kind(path: Path, watch: Watch, times: list[Times] | None) -> Col
             return _from_rows(_rows(text, kind), times)
 
 
-def _from_large_text(stream: BinaryIO, path: Path, times: list[Times] | None) -> Columns:
+def _from_large_text(stream: BinaryIO, path: Path, times: list[Times]) -> Columns:
     """Return the columns of a text file by the fast way, or else by the one that can tell what is wrong."""
     with path.open("rb") as again:
         source = _Rewindable(stream, again)
@@ -128,7 +123,7 @@ def _from_large_text(stream: BinaryIO, path: Path, times: list[Times] | None) ->
             return _from_rows(_text_rows(text), times)
 
 
-def _from_plain_text(stream: BinaryIO, path: Path, times: list[Times] | None) -> Columns | None:
+def _from_plain_text(stream: BinaryIO, path: Path, times: list[Times]) -> Columns | None:
     """Return the columns of a text file; None, and no times in the list, if there is anything unusual about it."""
     try:
         with _bytes_of(stream, path) as content:
@@ -136,14 +131,13 @@ def _from_plain_text(stream: BinaryIO, path: Path, times: list[Times] | None) ->
             layout = _layout_of(header, first_row)
             columns = {layout.names[i]: array("d") for i in layout.numbers}
             moments: list[Times] = []
-            for piece in pieces(first_row, content, layout, times=times is not None):
+            for piece in pieces(first_row, content, layout):
                 for column, numbers in zip(columns.values(), piece.numbers, strict=True):
                     column.frombytes(numbers.view(np.uint8).data)
                 moments += piece.times
     except (*UNREADABLE, ImportError):
         return None
-    if times is not None:
-        times += moments
+    times += moments
     return _as_arrays(columns)
 
 
@@ -288,7 +282,7 @@ def _parsed(line: str, number: int) -> Any:
     return row
 
 
-def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Columns:
+def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times]) -> Columns:
     """Return the columns of rows that follow their names, read in batches so that their text is never held whole."""
     names = next(rows, [])
     if not names:
@@ -304,7 +298,7 @@ def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times] | None) -> Colu
     while batch:
         for i in used:
             columns[names[i]].extend(_numbers(names[i], [row[i] for row in batch], done))
-        if time is not None and times is not None:
+        if time is not None:
             times.append(_moments(names[time], [row[time] for row in batch], done))
         done += len(batch)
         batch = list(islice(rows, at_once))
@@ -383,9 +377,8 @@ def _quoted(cell: Any) -> str:
     return f"'{shortened(str(cell), _LONGEST_NAME)}'"
 
 
-def _from_arrays(arrays: Mapping[str, NDArray[Any]], times: list[Times] | None) -> Columns:
-    if times is not None:
-        times += time_columns(arrays)
+def _from_arrays(arrays: Mapping[str, NDArray[Any]], times: list[Times]) -> Columns:
+    times += time_columns(arrays)
     columns = numeric_columns(arrays)
     if columns and not len(next(iter(columns.values()))):
         raise ValueError("the columns are empty: there must be at least one row")

@@ -39,7 +39,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of a table: its columns of numbers, and the one of times, if there is one and it was asked for."""
+    """Some rows of a table: its columns of numbers, and the one of times, if there is one."""
 
     numbers: Sequence[FloatArray]
     times: Sequence[NDArray[Any]]
@@ -50,12 +50,12 @@ def is_worth_it(path: Path) -> bool:
     return path.is_file() and path.stat().st_size >= WORTH_IT
 
 
-def pieces(first_row: bytes, rest: BinaryIO, layout: Layout, *, times: bool) -> Iterator[Piece]:
+def pieces(first_row: bytes, rest: BinaryIO, layout: Layout) -> Iterator[Piece]:
     """Yield the rows of a table piece by piece; raise an error, which says nothing to a user, if it is not plain."""
     for chunk in _chunks(first_row, rest):
         if not _is_plain(chunk):
             raise NotPlainError
-        yield _piece(chunk, layout, [layout.time] if times and layout.time is not None else [])
+        yield _piece(chunk, layout, [] if layout.time is None else [layout.time])
 
 
 def ends_lines_plainly(text: bytes) -> bool:
