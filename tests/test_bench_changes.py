@@ -1,5 +1,6 @@
 """Plans that change from one run to the next: times stay true, and what is ranked is what is still planned."""
 
+import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -7,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import dqeval
 from commands import caller
 from dqeval import bench
 from dqeval.bench.jobs import kept_scores, scores_of
@@ -222,3 +224,27 @@ def test_where_that_shows_only_when_the_file_is_read(tmp_path):
     with bench.Store(tmp_path / "run") as store:
         (row,) = store.failures()
     assert row["reason"].startswith("without one column of finite values the period cannot be estimated")
+
+
+def test_a_missing_value_changes_no_near_range(tmp_path):
+    write_scores(tmp_path / "mine" / "a.csv", value=True, mine=np.random.default_rng(0).random(200))
+    path = tmp_path / "mine" / "a.csv"
+    lines = path.read_text().splitlines()
+    lines[100] = "," + lines[100].partition(",")[2]
+    path.write_text("\n".join(lines) + "\n")
+    bench.run({"metrics": ["dqe"], "scores": [{"path": str(path.parent)}]}, tmp_path / "run")
+    with bench.Store(tmp_path / "run") as store:
+        (row,) = store.rows()
+    found = dqeval.compare(path, repeats=1)
+    assert found.near.source == "half the estimated period, 1 missing value filled"
+    assert row["value"] == found.panels["mine"].values["dqe"]
+
+
+def test_values_that_tell_no_period_are_a_failed_row(tmp_path):
+    write_scores(tmp_path / "mine" / "a.csv", value=True, mine=range(200))
+    path = tmp_path / "mine" / "a.csv"
+    path.write_text(path.read_text().replace("0.0,", "inf,", 1))
+    assert bench.run({"metrics": ["dqe"], "scores": [{"path": str(path.parent)}]}, tmp_path / "run").failed == 1
+    with bench.Store(tmp_path / "run") as store:
+        (row,) = store.failures()
+    assert re.search("values .* inf", row["reason"])

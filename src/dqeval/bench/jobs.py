@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_modules
 from dqeval.bench.pool import WorkFailedError, catch_output
 from dqeval.bench.reading import read_series
+from dqeval.core.near import BY_DEFAULT, near_of
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import EventScores, FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
@@ -190,8 +190,9 @@ def work(job: Job) -> JobResult:
         scores = {job.detector.label: made.scores}
         label, parameters = job.detector.label, json.dumps(dict(job.detector.parameters))
         outcome.rows.append(_row(job, label, DETECT, None, made.seconds, "ok", made.note, parameters=parameters))
+    near = _near(job, series)
     for detector, of_detector in scores.items():
-        _evaluate(job, series, detector, of_detector, outcome)
+        _evaluate(job, series, near, detector, of_detector, outcome)
     return outcome
 
 
@@ -217,9 +218,18 @@ def is_other_data(one: str, other: str) -> bool:
 def _own_scores(job: Job, series: Series) -> dict[str, FloatArray]:
     if not series.scores:
         raise WorkFailedError(f"{job.series.source.name} has no column of scores")
-    if job.near is job.period is series.period is None:
-        raise WorkFailedError(NO_PERIOD)
     return dict(series.scores)
+
+
+def _near(job: Job, series: Series) -> float:
+    """Return the near range of a series; scores that come without one are not evaluated with the default."""
+    try:
+        found = near_of(series, np.asarray(series.labels, dtype=np.bool_), near=job.near, period=job.period)
+    except ValueError as error:
+        raise WorkFailedError(str(error)) from None
+    if found.source == BY_DEFAULT and job.detector == FROM_FILE:
+        raise WorkFailedError(NO_PERIOD)
+    return found.points
 
 
 def scores_of(job: Job, series: Series) -> FloatArray:
@@ -297,12 +307,12 @@ def _run_detector(job: Job, series: Series) -> FloatArray:
     return scores
 
 
-def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outcome: JobResult) -> None:
+def _evaluate(job: Job, series: Series, near: float, detector: str, scores: FloatArray, outcome: JobResult) -> None:
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedWarning)
-            found = panel_and_errors(series.labels, scores, **_near(job, series), metrics=job.metrics, undefined="nan")
+            found = panel_and_errors(series.labels, scores, near=near, metrics=job.metrics, undefined="nan")
     except ValueError as error:
         # The other detectors of a file are still wanted.
         spent = time.perf_counter() - began
@@ -312,13 +322,6 @@ def _evaluate(job: Job, series: Series, detector: str, scores: FloatArray, outco
     outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors))
     if found.evaluation.dqe is not None:
         outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
-
-
-def _near(job: Job, series: Series) -> dict[str, Any]:
-    if job.near is not None:
-        return {"near": job.near}
-    period = job.period or series.period
-    return {} if period is None else {"period": period}
 
 
 def _metric_rows(job: Job, detector: str, found: Evaluation, errors: dict[str, Exception]) -> Iterator[Row]:

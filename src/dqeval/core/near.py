@@ -14,6 +14,7 @@ from dqeval.render.tables import counted
 
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
+BY_DEFAULT = "by default"  # the source of a near range that nothing is known for
 _MOST_VALUES = 20_000
 _LONGEST_LAG = 400
 _FIRST_LAG = 3
@@ -134,14 +135,14 @@ def resolve(
         return Near(validate.period(period) / 2, "half the given period")
     if values is not None:
         return _estimated(validate.values_beside(y_true, labels, values), values)
-    return Near(FALLBACK_NEAR, "by default")
+    return Near(FALLBACK_NEAR, BY_DEFAULT)
 
 
 def _estimated(filled: FloatArray, given: Numbers) -> Near:
     """Return half the period that is estimated from values, here with their gaps filled and as they were given."""
     peak = _highest_peak(filled)
     if peak is None:
-        return Near(FALLBACK_PERIOD / 2, "by default, as no period was found")
+        return Near(FALLBACK_PERIOD / 2, f"{BY_DEFAULT}, as no period was found")
     missing = int(np.count_nonzero(np.isnan(np.asarray(given, dtype=np.float64))))
     gaps = f", {counted(missing, 'missing value')} filled" if missing else ""
     return Near(peak.lag / 2, f"half the estimated period{gaps}", peak.height)
