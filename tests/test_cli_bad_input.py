@@ -13,7 +13,6 @@ UNREADABLE = {
     "0 bytes": ("bad.csv", "", "the file is empty: it needs a line that names the columns, and rows below it"),
     "header only": ("bad.csv", "label,mine\n\n", NO_ROWS),
     "missing column": ("bad.csv", "value,mine\n1,2\n", "no numeric column is called label or is_anomaly; there are va"),
-    "no scores": ("bad.csv", "value,label\n1,0\n", "no column of scores: beside the labels there must be one numeric"),
     "same name": ("bad.csv", "label,mine,mine\n1,0,1\n", "two columns have the same name: label, mine, mine"),
     "two labels": ("bad.csv", "label,is_anomaly,mine\n1,0,1\n", "there must be one column for label: found label, is_"),
     "text in a number column": ("bad.csv", "label,mine\n1,0.5\n0,x\n", "column mine must hold numbers: row 2 below"),
@@ -48,24 +47,23 @@ COMMANDS = {
     "verify": ["receipt.json"],
 }
 
-
-@pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    called = caller(monkeypatch, capsys)
-    write_demo(tmp_path / "good.csv")
-    common = ["--format", "json", "-o", "receipt.json", "--metrics", "dqe", "--score", "sharp"]
-    called("score", "good.csv", *common)
-    (tmp_path / "good.csv").unlink()
-    return called
+NEED_SCORES = ["score", "compare", "explain", "report", "plot"]
 
 
 @pytest.fixture(scope="module")
 def receipt(tmp_path_factory):
     folder = tmp_path_factory.mktemp("receipt")
     write_demo(folder / "good.csv")
-    run("score", "good.csv", "--format", "json", "-o", "receipt.json", "--metrics", "dqe", cwd=folder)
+    common = ["--format", "json", "-o", "receipt.json", "--metrics", "dqe", "--score", "sharp"]
+    run("score", "good.csv", *common, cwd=folder)
     return (folder / "receipt.json").read_text()
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path, receipt):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "receipt.json").write_text(receipt)
+    return caller(monkeypatch, capsys)
 
 
 def write(path, content):
@@ -94,7 +92,15 @@ def test_files_that_cannot_be_read(call, tmp_path, command, name, content, messa
     assert message in done.err
 
 
-@pytest.mark.parametrize("command", ["score", "compare", "explain", "report", "plot"])
+@pytest.mark.parametrize("command", NEED_SCORES)
+def test_tables_without_scores(call, tmp_path, command):
+    write(tmp_path / "bad.csv", "value,label\n1,0\n")
+    done = call(command, *COMMANDS[command], "bad.csv")
+    check_error(done, tmp_path)
+    assert done.err.startswith("dqeval: bad.csv holds no scores: `dqeval detect` makes some; in a table, each numeric")
+
+
+@pytest.mark.parametrize("command", NEED_SCORES)
 @pytest.mark.parametrize(("content", "start", "message"), UNDEFINED.values(), ids=UNDEFINED)
 def test_files_that_cannot_be_scored(call, tmp_path, command, content, start, message):
     write(tmp_path / "bad.csv", content)
@@ -112,16 +118,20 @@ def test_check_finds_what_cannot_be_scored(call, tmp_path, content, start, messa
     assert done.out.startswith("bad.csv: 1 error, ")
 
 
-AS_PEOPLE_MEET_THEM = [
-    *(f"unreadable {name}" for name in ("missing file", "0 bytes", "header only", "missing column", "directory")),
-    *(f"unreadable {name}" for name in ("text in a number column", "unequal lengths")),
-    *(f"undefined {name}" for name in ("NaN", "no anomaly", "label of 2")),
-]
+# Each command once, as a process of its own: what it says of every file is tested above.
+AS_PEOPLE_MEET_THEM = {
+    "score": "unreadable missing file",
+    "compare": "unreadable 0 bytes",
+    "explain": "unreadable directory",
+    "report": "undefined no anomaly",
+    "plot": "undefined NaN",
+    "check": "undefined label of 2",
+    "verify": "unreadable unequal lengths",
+}
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="what is read does not depend on it: one run is enough")
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("case", AS_PEOPLE_MEET_THEM)
+@pytest.mark.parametrize(("command", "case"), AS_PEOPLE_MEET_THEM.items())
 def test_bad_files_as_people_meet_them(tmp_path, receipt, command, case):
     kind, _, name = case.partition(" ")
     file, content, _ = UNREADABLE[name] if kind == "unreadable" else ("bad.csv", UNDEFINED[name][0], "")

@@ -255,6 +255,16 @@ def test_a_pack_without_scores_is_one_sentence(call, tmp_path):
     assert call("check", "pack.npz").out.splitlines()[-1].startswith("All 2 series: 0 with errors")
 
 
+def test_a_table_without_scores_can_be_checked(call, tmp_path):
+    write_csv(tmp_path / "a.csv", value=WAVE, label=LABELS)
+    write_csv(tmp_path / "b.csv", value=WAVE, label=LABELS, mine=WAVE)
+    assert call("check", "a.csv").code == 0
+    assert call("check", ".").out.splitlines()[-1].startswith("All 2 series: 0 with errors")
+    assert dqeval.check({"value": WAVE, "label": LABELS}) == dqeval.check(tmp_path / "a.csv")
+    done = call("score", ".", "--metrics", "dqe")
+    assert (done.code, done.err) == (0, "dqeval: left out, because they hold no scores: a.csv\n")
+
+
 def test_scores_beside_a_value_are_no_values(tmp_path):
     columns = {"timestamp": range(POINTS), "value": WAVE, "mine": WAVE**2, "is_anomaly": LABELS}
     write_csv(tmp_path / "a.csv", **columns)
@@ -287,6 +297,13 @@ def test_folders_of_a_format_are_hashed(call, tmp_path):
 
 
 # Errors, and the others go on
+
+
+def test_a_missing_file_does_not_stop_the_others(call, tmp_path):
+    write_demo(tmp_path / "a.csv", length=500)
+    done = call("score", "nowhere.csv", "a.csv", "--metrics", "dqe")
+    assert (done.code, done.err) == (2, "dqeval: nowhere.csv: No such file or directory\n")
+    assert done.out.startswith("a.csv: 500 points")
 
 
 def test_an_error_names_the_file_once(call, tmp_path):

@@ -103,7 +103,9 @@ class Walk(Generic[Subject]):
 
 
 def _advice(entry: Entry) -> str:
-    """Return what else to do about a file without scores that could be read as a table."""
-    if entry.source.format == TABLE or not FORMATS[TABLE].may_fit(entry.path):
+    """Return what else to do about a file without scores that is a table, or could be read as one."""
+    if entry.source.format == TABLE:
+        return "; in a table, each numeric column beside the labels and values is a detector's scores"
+    if not FORMATS[TABLE].may_fit(entry.path):
         return ""
     return "; if some of its columns are scores, name them with --score"

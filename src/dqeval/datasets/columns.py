@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import validate
+from dqeval.core.registry import separated
 from dqeval.core.times import parse_times
 from dqeval.core.types import Series
 from dqeval.datasets.files import (
@@ -18,6 +20,7 @@ from dqeval.datasets.files import (
     VALUE_NAMES,
     Columns,
     Times,
+    Watch,
     name_of,
     numeric_columns,
     read_with_times,
@@ -27,6 +30,7 @@ from dqeval.datasets.files import (
 from dqeval.render.tables import one_line
 
 LABEL_NAMES = ("label", "is_anomaly")
+TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
 NUMBERED_VALUE = re.compile(r"value[-_]?\d+", re.IGNORECASE)  # one of several columns of values
 
 
@@ -71,12 +75,35 @@ def read_columns(
     ('scores', ['mine'], [3.1, 9.5, 3.0])
     """
     path = Path(path)
+    name = path.name.partition(".")[0] or path.name
+    needed = _needs_scores(value, scores)
     try:
-        columns, times = read_with_times(path)
-        roles = _asked_for(columns, label=label, value=value, scores=scores)
-        return with_roles(columns, roles, name=path.name.partition(".")[0] or path.name, times=times)
+        return read_table(path, name, label=label, value=value, scores=scores, need_scores=needed)[0]
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
+
+
+def read_table(
+    path: Path,
+    name: str,
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    need_scores: bool = False,
+    watch: Watch = lambda stream: stream,
+) -> tuple[Series, Roles]:
+    """Return the series in a table, and which of its columns is which: see `read_columns`.
+
+    Columns of scores may also be given together, separated by commas. A watch sees what is read of a text file.
+    """
+    columns, times = read_with_times(path, watch=watch)
+    named = None if scores is None else separated(scores, columns)
+    roles = find_roles(columns, label=label, value=value, scores=named, need_scores=need_scores)
+    series = with_roles(columns, roles, name=name, times=times)
+    several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
+    values = np.column_stack(several) if several and series.values is None else series.values
+    return replace(series, values=values, train_stop=train_stop_of(name, series.labels)), roles
 
 
 def series_of(
@@ -114,10 +141,25 @@ def series_of(
     >>> list(series.scores), series.values is None
     (['mine'], True)
     """
+    return series_in(
+        columns, label=label, value=value, scores=scores, name=name, need_scores=_needs_scores(value, scores)
+    )
+
+
+def series_in(
+    columns: Mapping[str, Any],
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    name: str = "series",
+    need_scores: bool = False,
+) -> Series:
+    """Return a series from columns in memory, with scores or without: see `series_of`."""
     given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
     arrays = {name: np.asarray(column) for name, column in given.items()}
     numeric = numeric_columns(arrays)
-    roles = _asked_for(numeric, label=label, value=value, scores=scores)
+    roles = find_roles(numeric, label=label, value=value, scores=scores, need_scores=need_scores)
     times = next(iter(time_columns(arrays)), None)
     for other in (*roles.scores, *([roles.value] if roles.value else [])):
         validate.same_index(roles.label, given[roles.label], other, given[other])
@@ -151,10 +193,26 @@ def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None
     )
 
 
-def _asked_for(names: Iterable[str], *, label: str | None, value: str | None, scores: Sequence[str] | None) -> Roles:
-    """Return which column is which: who names the values, or asks for no scores, needs none."""
-    needed = value is None and scores is None
-    return find_roles(names, label=label, value=value, scores=scores, need_scores=needed)
+def _needs_scores(value: str | None, scores: Sequence[str] | None) -> bool:
+    """Tell whether a file without scores is an error: who names the values, or asks for no scores, needs none."""
+    return value is None and scores is None
+
+
+def train_stop_of(name: str, labels: NDArray[Any]) -> int | None:
+    """Return the end of the training part from a name as in TSB-AD; the first anomaly it tells of must be so."""
+    coded = TSB_AD_NAME.search(name)
+    if coded is None:
+        return None
+    train_stop, first = map(int, coded.groups())
+    found = np.flatnonzero(labels)
+    if first not in found[:1]:
+        # Where the first anomaly is elsewhere, the series may have been cut, and the end of training is wrong too.
+        there = f"have it at {found[0]}" if len(found) else "have none"
+        raise ValueError(
+            f"the name of {name} says that the first anomaly is at {first}, and the labels {there}: "
+            "give it another name if the labels are right"
+        )
+    return train_stop
 
 
 def find_roles(
@@ -163,7 +221,7 @@ def find_roles(
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
-    need_scores: bool = True,
+    need_scores: bool = False,
 ) -> Roles:
     """Return which of the named columns is which: see `read_columns`."""
     names = dict.fromkeys(names)  # where a name is found at once, however many there are

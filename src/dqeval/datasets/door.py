@@ -16,9 +16,8 @@ import numpy as np
 from dqeval.core.prepared import Prepared, prepared
 from dqeval.core.times import parse_times
 from dqeval.core.types import Progress, Series
-from dqeval.datasets.columns import Roles, series_of
+from dqeval.datasets.columns import Roles, read_table, series_in
 from dqeval.datasets.files import STANDARD_INPUT, some_names
-from dqeval.datasets.formats import read_table
 from dqeval.datasets.loading import FORMATS, Source, about, sources, stem, well_formed
 from dqeval.render.tables import one_line
 
@@ -59,7 +58,7 @@ def as_series(data: Data, *, name: str = "series") -> Series:
         return _only(list(entries([Path(data)]))).read().series
     if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         raise ValueError(f"data must be a Series, columns by name, or a file: got {type(data).__name__}")
-    return series_of(data, name=name)
+    return series_in(data, name=name)
 
 
 def _as_arrays(series: Series) -> Series:
@@ -190,9 +189,9 @@ def _named(file: Path, asked: Asked) -> Iterator[Source]:
     if file == STANDARD_INPUT:
         yield Source(file, TABLE, "standard input")
         return
-    file.stat()  # raises if there is nothing
     table = FORMATS[TABLE]
-    format = table if asked else next((format for format in FORMATS if format.fits(file)), table)
+    # Where there is nothing, whoever reads it says so, and the other files are read.
+    format = table if asked or not file.exists() else next((format for format in FORMATS if format.fits(file)), table)
     yield from (Source(file, format.name, name) for name in format.names(file))
 
 

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.registry import separated
 from dqeval.core.times import parse_times
-from dqeval.core.types import BoolArray, FloatArray, Series
+from dqeval.core.types import FloatArray, Series
 from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
-from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, Roles, find_roles, with_roles
-from dqeval.datasets.files import IGNORED_NAMES, VALUE_NAMES, Columns, Watch, column_names, read_with_times
+from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, TSB_AD_NAME, find_roles, read_table, train_stop_of
+from dqeval.datasets.files import IGNORED_NAMES, VALUE_NAMES, Columns, column_names, read_with_times
 from dqeval.datasets.guard import shortened
 from dqeval.datasets.loading import series_format, stem
 
 CSV = (".csv", ".csv.gz")
 TABLES = (*CSV, ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".npz", ".parquet", ".feather")
-TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
 UCR_NAME = re.compile(r"_(\d+)_(\d+)_(\d+)$")
 NAB_WINDOWS = Path("labels", "combined_windows.json")
 _LONGEST = 80  # of what an error quotes
@@ -228,7 +225,7 @@ def pack(path: Path, name: str) -> Series:
     if len(arrays) < 2:
         raise ValueError(f"there must be arrays {name}/data and {name}/label")
     labels = arrays[f"{name}/label"]
-    return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=_train_stop(name, labels))
+    return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=train_stop_of(name, labels))
 
 
 @series_format(
@@ -239,54 +236,14 @@ def pack(path: Path, name: str) -> Series:
 )
 def table(path: Path, name: str, *, label: str | None = None, value: str | None = None) -> Series:
     """Named columns: label, value (or value_0, value_1, …), timestamp, and any other one a detector's scores."""
-    return read_table(path, name, label=label, value=value, need_scores=False)[0]
-
-
-def read_table(
-    path: Path,
-    name: str,
-    *,
-    label: str | None = None,
-    value: str | None = None,
-    scores: Sequence[str] | None = None,
-    need_scores: bool = True,
-    watch: Watch = lambda stream: stream,
-) -> tuple[Series, Roles]:
-    """Return the series in a table, and which of its columns is which: see `read_columns`.
-
-    Columns of scores may also be given together, separated by commas. A watch sees what is read of a text file.
-    """
-    columns, times = read_with_times(path, watch=watch)
-    named = None if scores is None else separated(scores, columns)
-    roles = find_roles(columns, label=label, value=value, scores=named, need_scores=need_scores)
-    series = with_roles(columns, roles, name=name, times=times)
-    several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
-    values = np.column_stack(several) if several and series.values is None else series.values
-    return replace(series, values=values, train_stop=_train_stop(name, series.labels)), roles
+    return read_table(path, name, label=label, value=value)[0]
 
 
 def _beside_label(columns: Columns, times: NDArray[Any] | None, name: str) -> Series:
     """Return the series of columns that are all values, but for the labels."""
-    label = find_roles(columns, need_scores=False).label
+    label = find_roles(columns).label
     values = [column for key, column in columns.items() if key != label]
     if not values:
         raise ValueError("there must be a numeric column of values beside the labels")
     labels = columns[label]
-    return Series(name, labels, {}, np.column_stack(values), train_stop=_train_stop(name, labels), timestamps=times)
-
-
-def _train_stop(name: str, labels: BoolArray | NDArray[Any]) -> int | None:
-    """Return the end of the training part from a name as in TSB-AD; the first anomaly it tells of must be so."""
-    coded = TSB_AD_NAME.search(name)
-    if coded is None:
-        return None
-    train_stop, first = map(int, coded.groups())
-    found = np.flatnonzero(labels)
-    if first not in found[:1]:
-        # Where the first anomaly is elsewhere, the series may have been cut, and the end of training is wrong too.
-        there = f"have it at {found[0]}" if len(found) else "have none"
-        raise ValueError(
-            f"the name of {name} says that the first anomaly is at {first}, and the labels {there}: "
-            "give it another name if the labels are right"
-        )
-    return train_stop
+    return Series(name, labels, {}, np.column_stack(values), train_stop=train_stop_of(name, labels), timestamps=times)
