@@ -56,6 +56,20 @@ SLOW_FILES = {
     "test_store",
 }
 
+# Files that reach no line that no other test does: the first are measured with interpreted kernels.
+UNMEASURED_FILES = {
+    "test_common",
+    "test_dqe",
+    "test_kernels",
+    "test_metrics",
+    "test_panel",
+    "test_partition",
+    "test_properties",
+    "test_reference",
+    "test_extending_pages",
+    "test_fuzz",
+}
+
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("DQEVAL_DATA", ROOT.parent / "shared" / "data"))
 
@@ -64,6 +78,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.stem in SLOW_FILES:
             item.add_marker("slow")
+        if item.path.stem in UNMEASURED_FILES:
+            item.add_marker("unmeasured")
 
 
 @pytest.fixture

@@ -396,6 +396,7 @@ def undisturbed(tmp_path_factory):
     return table(folder)
 
 
+@pytest.mark.unmeasured
 def test_a_driver_that_is_killed_loses_nothing(tmp_path, undisturbed):
     (tmp_path / "driver.py").write_text(DRIVER)
     command = [sys.executable, str(tmp_path / "driver.py"), str(TESTS), str(tmp_path / "run")]

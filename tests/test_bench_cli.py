@@ -80,6 +80,7 @@ def write_series(path, *, seed=0, **scores):
     path.write_text("\n".join(rows) + "\n")
 
 
+@pytest.mark.unmeasured
 def test_as_people_run_it(tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
 
@@ -89,15 +90,19 @@ def test_as_people_run_it(tmp_path):
         return found
 
     assert bench("run", "plan.toml", "-o", "run", "--workers", "2").stderr == ALL_DONE
-    assert bench("run", "plan.toml", "-o", "run").stderr == DONE_BEFORE
-    assert f"dqeval: {bench('status', 'run').stdout}" == ALL_DONE
-    assert bench("failures", "run").stdout == "Nothing failed.\n"
-    assert bench("retry", "run", "--workers", "0").stderr == DONE_BEFORE
     assert bench("rank", "run").stdout.startswith("Means over 3 series. Higher is better, by every metric.\n")
-    assert bench("export", "run", "-o", "all.csv").stderr == "dqeval: wrote all.csv\n"
-    assert bench("merge", "run", "-o", "merged").stderr == "dqeval: merged 1 run into merged\n"
     assert bench("report", "run", "-o", "bench.html").stderr == "dqeval: wrote bench.html and bench_series/\n"
     assert "<html" in (tmp_path / "bench.html").read_text(encoding="utf-8")
+
+
+def test_once_more_and_what_follows(call):
+    assert call("bench", "run", "plan.toml", "-o", "run", "--workers", 0).err == ALL_DONE
+    assert call("bench", "run", "plan.toml", "-o", "run").err == DONE_BEFORE
+    assert f"dqeval: {call('bench', 'status', 'run').out}" == ALL_DONE
+    assert call("bench", "failures", "run").out == "Nothing failed.\n"
+    assert call("bench", "retry", "run", "--workers", 0).err == DONE_BEFORE
+    assert call("bench", "export", "run", "-o", "all.csv").err == "dqeval: wrote all.csv\n"
+    assert call("bench", "merge", "run", "-o", "merged").err == "dqeval: merged 1 run into merged\n"
 
 
 def test_processes_by_default(call, monkeypatch):

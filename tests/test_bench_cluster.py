@@ -152,6 +152,7 @@ seconds = 0.1
 """
 
 
+@pytest.mark.unmeasured
 def test_workers_and_then_the_scheduler_are_killed(tmp_path):
     pytest.importorskip("distributed")
     plan, folder, told = tmp_path / "plan.toml", tmp_path / "run", tmp_path / "told"

@@ -132,6 +132,7 @@ AS_PEOPLE_MEET_THEM = {
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="what is read does not depend on it: one run is enough")
 @pytest.mark.parametrize(("command", "case"), AS_PEOPLE_MEET_THEM.items())
+@pytest.mark.unmeasured
 def test_bad_files_as_people_meet_them(tmp_path, receipt, command, case):
     kind, _, name = case.partition(" ")
     file, content, _ = UNREADABLE[name] if kind == "unreadable" else ("bad.csv", UNDEFINED[name][0], "")

@@ -178,6 +178,7 @@ def plain(kind, values, train_stop, seed):
 
 
 @pytest.mark.parametrize(("function", "kind"), [(cnn, PlainCNN), (timesnet, PlainTimesNet)])
+@pytest.mark.unmeasured
 def test_equals_the_plain_network(function, kind):
     values = example()
     scores = function(values, train_stop=300, seed=5, device="cpu", variant="published")
@@ -434,6 +435,7 @@ WSD, UCR = "094_WSD_id_66_WebService_tr_3309_1st_3914", "334_UCR_id_32_HumanActi
 
 
 @pytest.mark.data
+@pytest.mark.unmeasured
 class TestRealSeries:
     @staticmethod
     def published(function, arrays, name):

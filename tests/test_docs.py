@@ -158,6 +158,7 @@ def typed(monkeypatch, capsys, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
+@pytest.mark.unmeasured
 def test_every_command_block_of_the_readme_runs(typed):
     lines = lines_to_type(ROOT / "README.md")
     left_out = [line for line in lines if line.startswith((*SCRIPTS, NEEDS_AN_ARCHIVE))]
@@ -170,6 +171,7 @@ def test_every_command_block_of_the_readme_runs(typed):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
+@pytest.mark.unmeasured
 def test_every_command_block_of_the_quickstart_runs(typed):
     lines = lines_to_type(DOCS / "quickstart.md")
     assert lines[0] == INSTALLS
@@ -223,6 +225,7 @@ esac
 @pytest.mark.slow
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="the sweeps are slow with interpreted kernels")
 @pytest.mark.parametrize("name", ["cases", "scenarios", "sweeps"])
+@pytest.mark.unmeasured
 def test_tables_that_need_no_data_are_what_the_experiments_give(name, tmp_path):
     for outcome in reproduce(name, Setting(tmp_path)):
         outcome.write(tmp_path)

@@ -223,6 +223,7 @@ def pack_with_scores():
     FORMATS._entries.pop("blocks")
 
 
+@pytest.mark.unmeasured
 def test_many_series_with_scores_in_one_file(call, tmp_path, pack_with_scores):
     (tmp_path / "two.blocks").write_text("one 800 whole 1600")
     done = call("score", "two.blocks", "--metrics", "dqe")

@@ -136,6 +136,7 @@ def test_no_text_lies_over_another_or_leaves_the_figure(drawn, series):
     assert edges.y1 <= found.get_figheight()
 
 
+@pytest.mark.unmeasured
 def test_height_grows_with_the_detectors(drawn):
     heights = [drawn(made(200, 2, NAMES[:n]), near=5).get_figheight() for n in (1, 2, 8)]
     assert heights[1] - heights[0] == pytest.approx((heights[2] - heights[1]) / 6)
@@ -143,6 +144,7 @@ def test_height_grows_with_the_detectors(drawn):
 
 
 @pytest.mark.parametrize("ending", [*MAGIC, "PNG"])
+@pytest.mark.unmeasured
 def test_files_are_of_their_kind_and_the_same_each_time(tmp_path, ending):
     one, two = tmp_path / f"one.{ending}", tmp_path / f"two.{ending}"
     draw(SERIES, one)
@@ -164,6 +166,7 @@ def test_the_picture_is_not_blank(tmp_path):
 
 
 @pytest.mark.parametrize(("ending", "n", "n_events"), [("svg", 10_000, 300), ("pdf", 5000, 10)])
+@pytest.mark.unmeasured
 def test_files_stay_small(tmp_path, ending, n, n_events):
     path = tmp_path / f"figure.{ending}"
     draw(made(n, n_events, NAMES), path, near=10)
@@ -177,6 +180,7 @@ def test_missing_values_are_gaps(drawn):
     assert np.isnan(found.axes[0].get_lines()[0].get_ydata()[100:200]).all()
 
 
+@pytest.mark.unmeasured
 def test_real_series(drawn, real_scores):
     names = [name.removesuffix("/label") for name in real_scores.files if name.endswith("__SubLOF/label")]
     for name in names:

@@ -421,6 +421,7 @@ SIZES = {"next to nothing": 5e-324, "tiny": 1e-310, "huge": 1e308, "opposite": -
 
 @pytest.mark.parametrize("column", ["value", "mine"])
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.unmeasured
 def test_numbers_at_the_ends_of_what_floats_can_hold(tmp_path, call, column, size):
     rng = np.random.default_rng(0)
     labels = (np.arange(60) % 30 < 4).astype(int)

@@ -123,6 +123,7 @@ def test_a_link_back_where_it_is_one_of_many(file, demo):
 
 
 @pytest.mark.parametrize("detector", ["sharp", "late", "jumpy"])
+@pytest.mark.unmeasured
 def test_the_slider_shows_what_evaluate_detections_gives(opened, file, demo, detector):
     page = opened(file)
     page.get_by_role("radio", name=detector).check()
@@ -306,6 +307,7 @@ def small(**changes):
         "odd names",
     ],
 )
+@pytest.mark.unmeasured
 def test_small_and_odd_input(opened, tmp_path, columns):
     path = tmp_path / "small.html"
     dqeval.report(columns, path, near=1)

@@ -351,6 +351,7 @@ def asked(content):
 
 
 @pytest.mark.parametrize("command", PARAMETERS)
+@pytest.mark.unmeasured
 def test_no_change_of_a_receipt_goes_unnoticed(tmp_path, remembering, command):
     file = write_tiny(tmp_path / "short.csv")
     found = json.loads(json.dumps(made(command, file)))

@@ -197,6 +197,7 @@ def test_without_series_the_generated_part_runs(call, quick, tmp_path):
     assert len(rows) == 8
 
 
+@pytest.mark.unmeasured
 def test_all_of_them_quickly(call, quick, tmp_path):
     found = call("all", "--quick", "--workers", 0)
     assert found.code == 0

@@ -11,9 +11,9 @@ from . import inputs, runs
 
 # How many of which kinds, and what must be among the outcomes of some: receipts take longest.
 INPUTS = {
-    ("files", "plan"): (3000, {0, 2}, (*(f"{name} check" for name in inputs.WRITERS), "list pack list", "plan plan")),
-    ("call",): (2000, {0, 2}, ("call call",)),
-    ("receipt",): (150, {1, 2}, ("receipt verify",)),
+    ("files", "plan"): (2000, {0, 2}, (*(f"{name} check" for name in inputs.WRITERS), "list pack list", "plan plan")),
+    ("call",): (1000, {0, 2}, ("call call",)),
+    ("receipt",): (100, {1, 2}, ("receipt verify",)),
 }
 
 
