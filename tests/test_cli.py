@@ -314,7 +314,7 @@ def test_fail_under_where_undefined(call, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("dqe=0.6", "--fail-under dqe=0.6: there is no dqe here, but auc_roc, range_f1"),
+        ("dqe=0.6", "--fail-under dqe=0.6: unknown metric 'dqe'; choose from auc_roc, range_f1"),
         ("auc_roc", "--fail-under auc_roc: write it as auc_roc=0.6"),
         ("range_f1=much", "--fail-under range_f1=much: write it as range_f1=0.6"),
         ("auc_roc=nan", "--fail-under auc_roc=nan: the limit must be a number"),
@@ -344,7 +344,7 @@ def test_explain(demo_file, call):
     assert re.findall(r"^(\w+): DQE", done.out, flags=re.MULTILINE) == ["sharp", "late", "jumpy"]
     assert done.code == 1
     assert "near_miss of jumpy" in done.err
-    assert "there is no auc_roc here, but dqe, capture" in call("explain", demo_file, "--fail-under", "auc_roc=0").err
+    assert "unknown metric 'auc_roc'; choose from dqe, capture" in call("explain", demo_file, "--fail-under", "auc_roc=0").err
     rows = list(csv.DictReader(io.StringIO(call("explain", demo_file, "--format", "csv").out)))
     assert [row["detector"] for row in rows[::6]] == ["sharp", "late", "jumpy"]
 

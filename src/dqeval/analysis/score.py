@@ -285,7 +285,7 @@ def score(
         from is kept (4 bytes a point and detector).
     near, period : float, optional
         The near range, or what it follows from: see `evaluate`. If neither is given, it is half the period of the
-        series, which is estimated from its values if need be; without values, it is 125.
+        series, which is estimated from its values if it is not known; without values, it is 125.
     metrics, thresholds
         See `panels`.
     per_event : bool, default False

@@ -31,7 +31,7 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
         name, _, number = (part.strip() for part in text.partition("="))
         name = name.lower()
         if name not in available:
-            raise ValueError(f"--fail-under {text}: there is no {name} here, but {', '.join(available)}")
+            raise ValueError(f"--fail-under {text}: unknown metric {name!r}; choose from {', '.join(available)}")
         try:
             found[name] = float(number)
         except ValueError:

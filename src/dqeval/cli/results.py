@@ -188,7 +188,7 @@ def _finish(walk: Walk[Any], below_limits: Sequence[str], *, failed: bool = Fals
 def places_for(found: Sequence[Entry], path: Path, kind: str, check: Callable[[Path], Any]) -> list[Path]:
     """Return where to write a file for each of the series: the one that was asked for, or files in a folder.
 
-    A place without an ending is a folder, which is made if need be.
+    A place without an ending is a folder, which is created if it is missing.
     """
     if path.is_dir() or not path.suffix:
         path.mkdir(parents=True, exist_ok=True)
