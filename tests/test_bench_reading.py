@@ -9,15 +9,16 @@ import pytest
 
 import dqeval
 from dqeval import bench
-from dqeval.bench import dispatch, reading
+from dqeval.bench import dispatch, series_cache
 from dqeval.bench.crew import Processes, crew_for
 from dqeval.bench.dispatch import Lanes
 from dqeval.bench.jobs import Job
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits, LocalPool
-from dqeval.bench.reading import forget_series, read_series
+from dqeval.bench.series_cache import forget_series, read_series
 from dqeval.bench.tasks import Task
 from dqeval.datasets.loading import Source, sources
+from test_formats import write_nab
 
 COUNTING = """
 import os
@@ -66,7 +67,7 @@ def test_a_worker_reads_a_series_once(plan, tmp_path, workers):
     reads = Counter((tmp_path / "reads").read_text().splitlines())
     assert sorted(line.split()[1] for line in reads) == ["s0", "s1", "s2"]
     assert set(reads.values()) == {1}
-    assert reading._last.series is None  # nothing is kept in memory after the run
+    assert series_cache._last.series is None  # nothing is kept in memory after the run
 
 
 def test_an_id_is_computed_once_per_job(plan, tmp_path, monkeypatch):
@@ -254,3 +255,14 @@ def test_a_pool_takes_calls_of_one_group_together(monkeypatch):
     free.set()
     pool.shutdown()
     assert done == [0, 3, 5, 1, 2, 4]
+
+
+def test_labels_in_a_file_of_their_own_are_data_too(tmp_path):
+    (source,) = sources(write_nab(tmp_path))
+    job = Job(PlannedSeries("nab", source), PlannedDetector("fft", "fft", ()), 0, ("dqe",), None, None, "", "1")
+    before = job.id
+    assert int(read_series(source).labels.sum()) == 3
+    labels = tmp_path / "labels" / "combined_windows.json"
+    labels.write_text(labels.read_text().replace("00:27:00.000000", "00:29:00"))
+    assert job.id != before
+    assert int(read_series(source).labels.sum()) == 5

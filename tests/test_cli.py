@@ -344,7 +344,10 @@ def test_explain(demo_file, call):
     assert re.findall(r"^(\w+): DQE", done.out, flags=re.MULTILINE) == ["sharp", "late", "jumpy"]
     assert done.code == 1
     assert "near_miss of jumpy" in done.err
-    assert "unknown metric 'auc_roc'; choose from dqe, capture" in call("explain", demo_file, "--fail-under", "auc_roc=0").err
+    assert (
+        "unknown metric 'auc_roc'; choose from dqe, capture"
+        in call("explain", demo_file, "--fail-under", "auc_roc=0").err
+    )
     rows = list(csv.DictReader(io.StringIO(call("explain", demo_file, "--format", "csv").out)))
     assert [row["detector"] for row in rows[::6]] == ["sharp", "late", "jumpy"]
 

@@ -297,6 +297,15 @@ def test_folders_of_a_format_are_hashed(call, tmp_path):
     assert "kpi is not the file of the receipt: its SHA-256 is " in done.out
 
 
+def test_labels_in_a_file_of_their_own_are_hashed(call, tmp_path):
+    path = EVERY["nab"][0](tmp_path)
+    call("check", path, "--format", "json", "-o", "receipt.json")
+    assert call("verify", "receipt.json", path).code == 0
+    labels = tmp_path / "labels" / "combined_windows.json"
+    labels.write_text(labels.read_text().replace("00:27:00", "00:26:00"))
+    assert call("verify", "receipt.json", path).code == 1
+
+
 # Errors, and the others go on
 
 

@@ -134,7 +134,7 @@ def test_a_curve_without_thresholds_is_zero(ax):
 @given(st.lists(st.floats(-5, 5) | st.just(np.nan), max_size=60), st.integers(1, 12))
 def test_thinning_keeps_the_extremes_of_every_bucket(values, buckets):
     values = np.array(values, dtype=float)
-    x, y = drawing.thinned(values, buckets)
+    x, y = drawing.thin(values, buckets)
     np.testing.assert_array_equal(y, values[x])
     assert (np.diff(x) > 0).all()
     if len(values) <= 2 * buckets:
@@ -152,7 +152,7 @@ def test_thinning_keeps_the_extremes_of_every_bucket(values, buckets):
 def test_thinning_keeps_a_spike_of_a_million_points():
     values = np.zeros(1_000_000)
     values[654_321] = 1
-    x, y = drawing.thinned(values, 800)
+    x, y = drawing.thin(values, 800)
     assert len(x) == 801
     assert x[y == 1].tolist() == [654_321]
 

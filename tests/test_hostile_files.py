@@ -304,7 +304,7 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch, name):
     (tmp_path / "a.csv").write_text("label,mine\n0,1\n")
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.read_columns(tmp_path / name)
-    monkeypatch.setattr("dqeval.datasets.loading.well_formed", none)
+    monkeypatch.setattr("dqeval.datasets.loading.check_shapes", none)
     monkeypatch.setattr("dqeval.datasets.formats.read_with_times", none)
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.load(tmp_path / name)

@@ -15,7 +15,7 @@ SHOWN = "&lt;/script&gt;&lt;b&gt;&amp;&quot;&#x27; {{ title }} {% raw %}\\x07\\u
 def filled(monkeypatch, template, **fields):
     environment = html._environment().overlay(loader=jinja2.DictLoader({"page.html": template}))
     monkeypatch.setattr(html, "_environment", lambda: environment)
-    return html.filled("page.html", **fields)
+    return html.fill_template("page.html", **fields)
 
 
 def test_names_are_shown_and_do_nothing(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 import dqeval
 from dqeval.analysis import score as scoring
 from dqeval.analysis.receipts import jsonable
-from dqeval.analysis.score import best_marked, named_values, score
+from dqeval.analysis.score import mark_best, named_values, score
 from dqeval.core.types import MEANING
 from dqeval.datasets.door import prepare
 
@@ -199,6 +199,6 @@ def test_numbers():
 
 def test_the_best_of_a_row_is_marked():
     rows = [("one", 0.5, 0.4), ("alike", 0.5, 0.5001), ("undefined", math.nan, 0.1), ("none", math.nan, math.nan)]
-    table = best_marked(("", "a", "b"), rows)
+    table = mark_best(("", "a", "b"), rows)
     assert table.marked == {(0, 1), (2, 2)}
-    assert best_marked(("", "a", "b", "c"), [("two", 0.5, 0.4, 0.5)]).marked == {(0, 1), (0, 3)}
+    assert mark_best(("", "a", "b", "c"), [("two", 0.5, 0.4, 0.5)]).marked == {(0, 1), (0, 3)}

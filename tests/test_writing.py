@@ -17,7 +17,7 @@ from dqeval.support.writing import whole, write_table, write_text
 
 SOURCE = Path(dqeval.__file__).parent
 WRITES = {"write_text", "write_bytes", "savefig", "save", "savez", "savetxt", "to_csv", "to_parquet", "write_table"}
-GUARDS = {"whole", "written"}
+GUARDS = {"whole", "write_and_say"}
 # What is not a file that people get: the log that goes on where it stopped, the lock, and what is only in memory.
 ALLOWED = {
     ("support/writing.py", "open"),

@@ -16,9 +16,9 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
-from dqeval.core.validate import scaled
+from dqeval.core.validate import scale_scores
 from dqeval.datasets.door import Data, as_series
-from dqeval.render.tables import Page, Table, counted
+from dqeval.render.tables import Page, Table, count_of
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
@@ -87,7 +87,7 @@ class Checked(Result):
         if not self.findings:
             return Page([f"{self.name}: no problems found"])
         errors = sum(finding.level == "error" for finding in self.findings)
-        title = f"{self.name}: {counted(errors, 'error')}, {counted(len(self.findings) - errors, 'warning')}"
+        title = f"{self.name}: {count_of(errors, 'error')}, {count_of(len(self.findings) - errors, 'warning')}"
         return Page([title, Table(("level", "column", "finding"), [astuple(f) for f in self.findings], text_columns=3)])
 
     def records(self) -> list[dict[str, Any]]:
@@ -267,7 +267,7 @@ def _labels(series: Series, labelled: Labelled) -> Iterator[Finding]:
 def _events(events: Events) -> Iterator[Finding]:
     gaps = events.starts[1:] - events.stops[:-1]
     if (close := int(np.count_nonzero(gaps == 1))) > 0:
-        pairs = counted(close, "pair")
+        pairs = count_of(close, "pair")
         yield Finding("warning", "label", f"{pairs} of neighbouring events a single point apart: is that one event?")
     if events.starts[0] >= (1 - END_OF_SERIES) * events.length and events.stops[-1] == events.length:
         message = f"anomalies only at the end, from point {events.starts[0]} on: a series that runs to failure"
@@ -276,11 +276,11 @@ def _events(events: Events) -> Iterator[Finding]:
 
 def _beside_period(lengths: IntArray, period: float) -> Iterator[Finding]:
     if (long := int(np.count_nonzero(lengths > period))) > 0:
-        message = f"{counted(long, 'event')} of {len(lengths)} longer than the period of {period:g}"
+        message = f"{count_of(long, 'event')} of {len(lengths)} longer than the period of {period:g}"
         yield Finding("warning", "label", f"{message}: the near range of half a period is short beside them")
     # A point anomaly among longer ones is nothing to warn of; where all are so short, half a period is far.
     if (longest := int(lengths.max())) * SHORT_BESIDE_PERIOD < period:
-        message = f"all events are short, at most {counted(longest, 'point')}, beside the period of {period:g}"
+        message = f"all events are short, at most {count_of(longest, 'point')}, beside the period of {period:g}"
         yield Finding("warning", "label", f"{message}: near misses half a period away count; consider a smaller near")
 
 
@@ -338,7 +338,7 @@ def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
     if distinct <= FEWEST_VALUES:
         what = "these are detections" if distinct == 2 else "most thresholds do the same"
         yield Finding("warning", name, f"only {distinct} distinct scores: {what}")
-    bulk = float(np.mean(scaled(scores) <= LOW_PART))
+    bulk = float(np.mean(scale_scores(scores) <= LOW_PART))
     if distinct > 2 and bulk > MOST_IN_LOW_PART:
         message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
         yield Finding("warning", name, f"{message} thresholds of DQE and other metrics: consider their logarithms")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dqeval.core.times import Times, are_known
 from dqeval.core.types import BoolArray, FloatArray
-from dqeval.render.tables import counted
+from dqeval.render.tables import count_of
 
 SAME_STEP = 0.1  # months differ by less, and are steps of one clock
 GAP = 1.5  # in steps of the clock
@@ -62,7 +62,7 @@ def _trouble(timestamps: Times) -> Iterator[str]:
         yield _jumps(clock, steps)
     if (steps == 0).any():
         first = int(np.argmax(steps == 0))
-        again = counted(int(np.count_nonzero(steps == 0)), "timestamp")
+        again = count_of(int(np.count_nonzero(steps == 0)), "timestamp")
         yield f"{again} the same as the one before, first {clock.place(first)}: keep one row for each"
     # Rows in no order have no steps to speak of.
     if (steps > 0).any() and len(clock.times) >= SHORTEST_STRETCH * np.count_nonzero(steps < 0):
@@ -116,7 +116,7 @@ def _uneven(clock: Clock, steps: FloatArray) -> Iterator[str]:
     if len(gaps):
         missing = np.rint(steps[gaps] / step) - 1
         found = f"{missing.sum():,.0f} timestamps missing of a clock with steps of {step:g}{clock.unit}"
-        found += f", in {counted(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {clock.place(gaps[0])}"
+        found += f", in {count_of(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {clock.place(gaps[0])}"
         yield f"{found}: metrics take the points beside a gap for neighbours; fill the gaps, or split the series there"
 
 

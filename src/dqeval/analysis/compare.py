@@ -12,14 +12,14 @@ from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
-from dqeval.analysis.score import best_marked, dqe_of, named_values, part_label
+from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import validate
 from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared
 from dqeval.core.types import PARTS, EventScores, Progress
 from dqeval.datasets.door import Data, prepare
-from dqeval.render.tables import Page, Table, best_of, counted, in_words
+from dqeval.render.tables import Page, Table, best_of, count_of, in_words
 
 SAME = 0.0005  # values that are closer print alike
 SHOWN_OTHERS = 3
@@ -139,7 +139,7 @@ class Comparison(Result):
             if (part := _explaining(better, worse)) is not None
         ]
         why = ", but ".join(reasons) or "no single part explains it"
-        wins = f"{best.name} is best at {self.wins(best.name)} of {counted(len(self.winners), 'event')}"
+        wins = f"{best.name} is best at {self.wins(best.name)} of {count_of(len(self.winners), 'event')}"
         return f"{why[0].upper()}{why[1:]}; {wins}."
 
     def wins(self, detector: str) -> int:
@@ -148,7 +148,7 @@ class Comparison(Result):
 
     def page(self) -> Page:
         """Return the comparison as paragraphs and tables."""
-        size = f"{counted(len(self.winners), 'event')}, {self.near}"
+        size = f"{count_of(len(self.winners), 'event')}, {self.near}"
         parts: list[str | Table] = [
             f"{self.name}: {size}. {self.verdict}",
             self.panel_table(),
@@ -197,7 +197,7 @@ class Comparison(Result):
             for part in PARTS if metric == "dqe" else ():
                 rows.append((f"  {part_label(part)}", *(getattr(dqe_of(p), part) for p in self.panels.values())))
                 levels.append(("", ""))
-        table = best_marked(("metric", *self.panels), rows)
+        table = mark_best(("metric", *self.panels), rows)
         cells = [(*row, *level) for row, level in zip(table.rows, levels, strict=True)]
         header = (*table.header, "by chance", "spread")
         return Table(header, cells, note=f"by chance: {self._chance_note()}", marked=table.marked)
@@ -207,7 +207,7 @@ class Comparison(Result):
         return next((name for name, panel in self.panels.items() if not panel.binary), self.best)
 
     def _chance_note(self) -> str:
-        repeats = counted(self.chance[self.best].repeats, "repeat")
+        repeats = count_of(self.chance[self.best].repeats, "repeat")
         binary = [name for name, panel in self.panels.items() if panel.binary]
         if len(binary) == len(self.panels):
             return f"as many random detections as {self.best} has, {repeats}"
@@ -226,7 +226,7 @@ class Comparison(Result):
         """Return DQE of each event for each detector, and who is best there."""
         events = self._events()
         rows = [(f"[{row[0].start}, {row[0].stop})", *(event.dqe for event in row)) for row in events]
-        table = best_marked(("DQE of event", *self.panels), rows)
+        table = mark_best(("DQE of event", *self.panels), rows)
         best = [", ".join(winners) or "none" for winners in self.winners]
         cells = [(*row, name) for row, name in zip(table.rows, best, strict=True)]
         return Table((*table.header, "best"), cells, marked=table.marked)

@@ -13,7 +13,7 @@ from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Expla
 from dqeval.core import thresholds as levelling
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.near import resolve
+from dqeval.core.near import near_from_arguments
 from dqeval.core.pieces import belonging_to_captures, parts_in
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.types import (
@@ -89,8 +89,8 @@ def explain(
     validate.text("name", name)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Labelled(labels).scored(raw)
-    validate.defined(scored.events, "raise")
-    found = resolve(y_true, labels, near=near, period=period, values=values)
+    validate.check_defined(scored.events, "raise")
+    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
     return explanation_of(scored, found.points, name=name)
 
 
@@ -104,7 +104,7 @@ class _Explaining:
 
     def __init__(self, scored: Scored, regions: Partition, result: DQEResult | None) -> None:
         self.scored, self.regions = scored, regions
-        self.result = result or dqe.result_of(levelling.sampled(scored.scores, regions, THRESHOLDS), THRESHOLDS)
+        self.result = result or dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS)
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
         self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact(scored.scores, regions)))
         self.detections: BoolArray = scored.scores >= self.start
@@ -201,7 +201,7 @@ class _Explaining:
         scores = self.scored.scores.copy()
         for part in parts:
             scores[self.places[part]] = 1.0 if part == "capture" else 0.0
-        return dqe.local_scores(levelling.sampled(scores, self.regions, THRESHOLDS))[:, 0]
+        return dqe.local_scores(levelling.sample_levels(scores, self.regions, THRESHOLDS))[:, 0]
 
     def improvements(self) -> list[Improvement]:
         """Return the cheapest changes at the suggested threshold."""
@@ -250,7 +250,7 @@ class _Explaining:
         return [found for kind in kinds for found in self.overhang.of(i, kind)]
 
     def sdqe_of(self, detections: BoolArray) -> FloatArray:
-        return dqe.local_scores(levelling.detected(detections, self.regions))[:, 0]
+        return dqe.local_scores(levelling.detection_levels(detections, self.regions))[:, 0]
 
     def peak_of(self, part: tuple[float, float]) -> int:
         """Return the point of the highest score in a part."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.core.types import MEANING, DQEResult, EventScores
-from dqeval.render.tables import Page, counted
+from dqeval.render.tables import Page, count_of
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -255,7 +255,7 @@ class Explanation:
         r = self.result
         opening = f"{self.name}: " if self.name else ""
         opening += f"DQE {r.dqe:.3f} (capture {r.capture:.3f}, near miss {r.near_miss:.3f}, false alarm "
-        opening += f"{r.false_alarm:.3f}) over {counted(len(r.per_event), 'event')}, near {r.near:g}.\n{MEANING}"
+        opening += f"{r.false_alarm:.3f}) over {count_of(len(r.per_event), 'event')}, near {r.near:g}.\n{MEANING}"
         lines = [f"- [{e.scores.start}, {e.scores.stop}) DQE {e.scores.dqe:.3f}. {e.sentence}" for e in self.events]
         parts = [opening, self._start(), "\n".join(lines)]
         if self.improvements:

@@ -13,7 +13,7 @@ import numpy as np
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.core import thresholds as sweeping
 from dqeval.core import validate
-from dqeval.core.near import resolve
+from dqeval.core.near import near_from_arguments
 from dqeval.core.prepared import Labelled, Match, Scored
 from dqeval.core.registry import METRICS, Metric
 from dqeval.core.types import DQEResult, Numbers, PrecisionRecall
@@ -135,8 +135,8 @@ def _started(
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     # A copy: the caller may change the labels later, and the chance level is computed from them then.
     scored = Labelled(labels.copy()).scored(raw)
-    validate.defined(scored.events, undefined)
-    found = resolve(y_true, labels, near=near, period=period, values=values)
+    validate.check_defined(scored.events, undefined)
+    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
     return _Run(scored, found.points, count, metrics)
 
 
@@ -196,7 +196,7 @@ def best_threshold(
         chosen.function(np.array([0, 1]), np.array([0, 1]), **parameters)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
-    if not validate.defined(scored.events, undefined):
+    if not validate.check_defined(scored.events, undefined):
         return BestThreshold(np.nan, np.nan, np.nan, np.nan)
     return _best(chosen, scored, count, {**chosen.defaults, **parameters})
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dqeval.core.types import DQEResult
 from dqeval.render import drawing
-from dqeval.render.tables import Table, counted
+from dqeval.render.tables import Table, count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,9 @@ class Chance:
             (self.labels[name], f"{value:.3f}", f"{self.mean[name]:.3f}", f"{self.spread[name]:.3f}")
             for name, value in self.values.items()
         ]
-        return Table(("metric", "value", "by chance", "spread"), rows, note=f"{counted(self.repeats, 'random repeat')}")
+        return Table(
+            ("metric", "value", "by chance", "spread"), rows, note=f"{count_of(self.repeats, 'random repeat')}"
+        )
 
     def __str__(self) -> str:
         return self._table().text()

@@ -19,7 +19,7 @@ from dqeval.core.prepared import NO_EVENT, Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
-from dqeval.render.tables import Page, Table, best_of, counted
+from dqeval.render.tables import Page, Table, best_of, count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ class Scoring(Result):
         """What was scored, in a line."""
         if len(self.series) == 1:
             (only,) = self.series
-            return f"{only.name}: {counted(only.points, 'point')}, {counted(only.events, 'event')}; {only.near}"
-        events = counted(sum(scores.events for scores in self.series), "event")
+            return f"{only.name}: {count_of(only.points, 'point')}, {count_of(only.events, 'event')}; {only.near}"
+        events = count_of(sum(scores.events for scores in self.series), "event")
         return f"{len(self.series):,} series, {events}; {_near_words(self.series)}"
 
     def metric_table(self) -> Table:
@@ -169,7 +169,7 @@ class Scoring(Result):
             if metric == "dqe":
                 rows += [(f"  {part_label(part)}", part) for part in PARTS]
         first = "metric" if len(self.series) == 1 else "mean over series"
-        return best_marked(
+        return mark_best(
             (first, *self.detectors),
             [(label, *(means[name][metric] for name in self.detectors)) for label, metric in rows],
         )
@@ -177,14 +177,14 @@ class Scoring(Result):
     def _mean_event_table(self) -> Table:
         means = {name: asdict(found.by_event) for name, found in self.combined.items()}
         names = {"dqe": "DQE", **{part: f"  {part_label(part)}" for part in PARTS}}
-        return best_marked(
+        return mark_best(
             ("mean over events", *means),
             [(label, *(scores[part] for scores in means.values())) for part, label in names.items()],
         )
 
     def _series_table(self) -> Table:
         metric = "dqe" if self._has_dqe else next(iter(self._first))
-        return best_marked(
+        return mark_best(
             (f"{self._first.labels[metric]} of series", *self.detectors),
             [
                 (scores.name, *(scores.panels[detector][metric] for detector in self.detectors))
@@ -200,7 +200,7 @@ class Scoring(Result):
             for events in zip(*(dqe_of(scores.panels[name]).per_event for name in self.detectors), strict=True):
                 place = f"{prefix}[{events[0].start}, {events[0].stop})"
                 rows.append((place, *(getattr(event, part) for event in events)))
-        return best_marked((f"{part_label(part)} of event", *self.detectors), rows)
+        return mark_best((f"{part_label(part)} of event", *self.detectors), rows)
 
     def _notes(self) -> Iterator[str]:
         every = [(scores, name, found) for scores in self.series for name, found in scores.panels.items()]
@@ -387,7 +387,7 @@ def dqe_of(found: Evaluation) -> DQEResult:
     return found.dqe
 
 
-def best_marked(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
+def mark_best(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
     """Return a table of names and numbers in which the highest number of a row stands out, unless all are the same."""
     cells = [(name, *(f"{value:.3f}" for value in values)) for name, *values in rows]
     best = [best_of(values) for _, *values in rows]
@@ -413,7 +413,7 @@ def _check_same_detectors(first: tuple[str, tuple[str, ...]], other: tuple[str, 
 
 
 def _swept(result: DQEResult) -> str:
-    return "all thresholds" if result.thresholds == "exact" else counted(result.thresholds, "threshold")
+    return "all thresholds" if result.thresholds == "exact" else count_of(result.thresholds, "threshold")
 
 
 def _metric_rows(found: Evaluation, *, per_event: bool) -> Iterator[dict[str, Any]]:

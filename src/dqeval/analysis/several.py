@@ -11,7 +11,7 @@ from typing import Any
 from dqeval.analysis.check import Finding, warnings_about
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.result import Result, Values
-from dqeval.analysis.score import best_marked, left_out_sentence
+from dqeval.analysis.score import left_out_sentence, mark_best
 from dqeval.core.types import SCORE_NAMES
 from dqeval.render.tables import Page, Table
 
@@ -133,7 +133,7 @@ class Several(Result):
         overall, detectors = self.means, self._detectors
         rows = [(name, *(_dqe(result.by_detector, each) for each in detectors)) for name, result in self.found]
         rows.append(("mean", *(overall[name]["dqe"] for name in detectors)))
-        return best_marked(("DQE of series", *detectors), rows)
+        return mark_best(("DQE of series", *detectors), rows)
 
 
 def means(every: Sequence[Values]) -> dict[str, dict[str, float]]:

@@ -15,7 +15,7 @@ from dqeval.analysis.walk import Walk
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.door import TABLE, Asked, Entry, entries
 from dqeval.datasets.loading import FORMATS
-from dqeval.render.tables import Page, counted, in_words, printable
+from dqeval.render.tables import Page, count_of, in_words, printable
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
@@ -56,7 +56,7 @@ class Verification:
 
     def page(self) -> Page:
         """Return the findings as paragraphs."""
-        compared = counted(self.compared, "value")
+        compared = count_of(self.compared, "value")
         verdict = f"The receipt holds: same input, same numbers ({compared} compared)."
         if self.failures:
             verdict = f"The receipt does not hold ({compared} compared)."
@@ -208,9 +208,8 @@ def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]]) -> list[En
         known = {(each["file"], each.get("series")) for each in then}
         found = [entry for entry in found if not entry.in_folder or _key(entry) in known]
     if len(found) != len(then):
-        raise ValueError(
-            f"the receipt was made from {counted(len(then), 'file')}: give as many, in the same order, not {len(found)}"
-        )
+        count = count_of(len(then), "file")
+        raise ValueError(f"the receipt was made from {count}: give as many, in the same order, not {len(found)}")
     return found
 
 

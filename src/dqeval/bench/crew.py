@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from dqeval.bench.jobs import JobResult
 from dqeval.bench.pool import InProcess, Limits, LocalPool
-from dqeval.bench.reading import forget_series
+from dqeval.bench.series_cache import forget_series
 from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
 from dqeval.core import validate
 from dqeval.support import extras

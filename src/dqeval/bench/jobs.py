@@ -18,9 +18,9 @@ import numpy as np
 from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
 from dqeval.analysis.panel import panel_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
-from dqeval.bench.plan import NO_PERIOD, Generated, Plan, PlannedDetector, PlannedSeries, import_modules
+from dqeval.bench.plan import NO_PERIOD, Plan, PlannedDetector, PlannedSeries, import_modules
 from dqeval.bench.pool import WorkFailedError, catch_output
-from dqeval.bench.reading import read_series
+from dqeval.bench.series_cache import read_series, stamp_of
 from dqeval.core.near import BY_DEFAULT, near_of
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import EventScores, FloatArray, Series
@@ -73,8 +73,7 @@ class Job:
 
     @property
     def id(self) -> str:
-        """A digest of all that the outcome follows from; of a file, its size and when it was changed."""
-        source = self.series.source
+        """A digest of all that the outcome follows from; of files, their sizes and when they were changed."""
         content = [
             repr(self.series),
             repr(self.detector),
@@ -83,10 +82,8 @@ class Job:
             self.near,
             self.period,
             self.version,
+            *(number for _, *numbers in stamp_of(self.series.source) for number in numbers),
         ]
-        if not isinstance(source, Generated) and source.path.is_file():
-            state = source.path.stat()
-            content += [state.st_size, state.st_mtime_ns]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[: 2 * ID_BYTES]
 
 

@@ -68,6 +68,10 @@ class Generated:
     generator: str
     parameters: tuple[tuple[str, Any], ...]
 
+    def files(self) -> list[Path]:
+        """Return nothing: it is read from no file."""
+        return []
+
     def read(self) -> Series:
         """Generate the series."""
         made = GENERATORS[self.generator](**dict(self.parameters))

@@ -14,7 +14,7 @@ from dqeval.bench.statistics import LEVEL, REPEATS, Significance, Standing, agre
 from dqeval.bench.store import Store
 from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
-from dqeval.render.tables import Page, Table, best_of, counted, in_words
+from dqeval.render.tables import Page, Table, best_of, count_of, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Ranking:
 
     def over(self) -> str:
         """Say what the means are taken over."""
-        count = f"{self.n:,} series" if self.by == "series" else counted(self.n, self.by)
+        count = f"{self.n:,} series" if self.by == "series" else count_of(self.n, self.by)
         left = f"; {self.n_left_out:,} left out, for which not every detector has a value" if self.n_left_out else ""
         return f"Means over {count}{left}."
 

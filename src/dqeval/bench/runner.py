@@ -14,7 +14,7 @@ from typing import Any
 from dqeval.bench.crew import crew_for
 from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, jobs_of
-from dqeval.bench.kept import check_place, keep, kept, whole_path
+from dqeval.bench.kept_plan import check_place, keep, read_kept_plan, whole_path
 from dqeval.bench.lock import folder_lock
 from dqeval.bench.plan import Plan, make_plan, plain, read_plan, with_modules
 from dqeval.bench.store import Store, check_same_data
@@ -195,7 +195,7 @@ def retry(
     4 of 4 jobs done (4 before), 0 failed, 0 left
     """
     folder = Path(folder)
-    last = kept(folder)
+    last = read_kept_plan(folder)
     again = partial(run, last.path, folder, shard=last.shard, retry_failed=True)
     return again(workers=workers, scheduler=scheduler, any_version=any_version, progress=progress)
 
@@ -204,7 +204,7 @@ def progress_of(folder: str | Path) -> State:
     """Return the progress of a run, by the plan that it was last started with."""
     folder = Path(folder)
     with Store(folder) as store:
-        last = kept(folder)
+        last = read_kept_plan(folder)
         found = _outlook(store, _jobs(last.plan, folder, *last.shard)).state
     return State(found.earlier, found.failed_earlier, 0, found.total)
 

@@ -188,7 +188,7 @@ def status(folder: Folder) -> None:
     """Show how many jobs are done, failed and left."""
     from dqeval.bench import Store
     from dqeval.bench.runner import progress_of
-    from dqeval.render.tables import counted
+    from dqeval.render.tables import count_of
 
     with Store(folder) as store:
         count = store.count(planned=True)
@@ -196,7 +196,7 @@ def status(folder: Folder) -> None:
         sentence = str(progress_of(folder))
     except (ValueError, OSError) as error:
         # What is done is worth knowing where the data is not, such as in a copy of the folder.
-        done = f"{counted(count.done, 'job')} done, {count.failed:,} failed"
+        done = f"{count_of(count.done, 'job')} done, {count.failed:,} failed"
         sentence = f"{done}; the number of jobs left is unknown ({error})"
     output.say_sentences(sentence)
 
@@ -245,7 +245,7 @@ def export(
 
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
-    with output.written(path) as place:
+    with output.write_and_say(path) as place:
         export(folder, place)
 
 
@@ -256,13 +256,13 @@ def merge(
 ) -> None:
     """Merge the results of several runs, such as shards, into one folder."""
     from dqeval.bench import merge
-    from dqeval.render.tables import counted
+    from dqeval.render.tables import count_of
 
     for given in folders:
         if given.resolve() == folder.resolve():
             raise ValueError(f"-o {folder} is one of the runs to merge; name another folder")
     merge(folders, folder)
-    output.tell(f"merged {counted(len(folders), 'run')} into {folder}")
+    output.tell(f"merged {count_of(len(folders), 'run')} into {folder}")
 
 
 @bench.command()
@@ -303,7 +303,7 @@ def processes(workers: int | None, scheduler: str | None) -> int:
 def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
     """Run the jobs, show the progress, and exit with code 3 if jobs failed or are left."""
     from dqeval.bench.crew import CrewLostError
-    from dqeval.render.tables import counted
+    from dqeval.render.tables import count_of
 
     watch, count = Watch(), processes(workers, scheduler)
     try:
@@ -319,9 +319,9 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
     output.tell(watch.count())
     failed, left = (0, 0) if watch.state is None else (watch.state.failed_in_all, watch.state.left)
     if failed:
-        output.tell(f"{counted(failed, 'job')} failed: dqeval bench failures {folder} shows why")
+        output.tell(f"{count_of(failed, 'job')} failed: dqeval bench failures {folder} shows why")
     if left:
-        output.tell(f"{counted(left, 'job')} left: run the same command to resume")
+        output.tell(f"{count_of(left, 'job')} left: run the same command to resume")
     if failed or left:
         raise typer.Exit(UNFINISHED)
 

@@ -95,14 +95,14 @@ def generate(
     The names say where training ends, as in the TSB-AD benchmark. There are no scores: dqeval detect adds them.
     """
     from dqeval.datasets import synthetic
-    from dqeval.render.tables import counted
+    from dqeval.render.tables import count_of
 
     made = [synthetic(n=points, period=period, events=events, seed=seed + i) for i in range(count)]
     folder.mkdir(parents=True, exist_ok=True)
     for i, series in enumerate(made, start=seed):
         name = f"synthetic_{i}_tr_{series.train_stop}_1st_{series.labels.argmax()}.csv"
         write_columns(folder / name, series_columns(series))
-    output.tell(f"wrote {counted(count, 'file')} to {folder}")
+    output.tell(f"wrote {count_of(count, 'file')} to {folder}")
 
 
 def _row(title: str, source: Source) -> SeriesRow:

@@ -114,12 +114,12 @@ def detect(
 
 def _choice(names: Sequence[str]) -> Choice:
     """Return the requested detectors; of all, those that can run here."""
-    from dqeval.core.registry import ALL, separated
+    from dqeval.core.registry import ALL, split_names
     from dqeval.detectors import DETECTORS
     from dqeval.support import extras
 
-    found = DETECTORS.chosen(names)
-    if separated(names, ()) != [ALL]:
+    found = DETECTORS.choose(names)
+    if split_names(names, ()) != [ALL]:
         return Choice(tuple(found), every=False)
     missing = {detector.name: module for detector in found if (module := extras.missing(detector.extra))}
     for module in dict.fromkeys(missing.values()):
@@ -260,11 +260,11 @@ def _scores(detector: Detector, series: Series, job: DetectTask) -> FloatArray:
 
 
 def _summary(outcomes: Sequence[DetectResult], folder: Path) -> str:
-    from dqeval.render.tables import counted
+    from dqeval.render.tables import count_of
 
     done = [outcome.done for outcome in outcomes if outcome.done]
     rest = [f"{done.count(what):,} of them {what}" for what in ("replaced", "added to") if what in done]
-    return ", ".join([f"wrote {counted(len(done), 'file')} to {folder}", *rest])
+    return ", ".join([f"wrote {count_of(len(done), 'file')} to {folder}", *rest])
 
 
 def _left_out_sentences(outcomes: Sequence[DetectResult]) -> Iterator[str]:

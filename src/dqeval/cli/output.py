@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqeval.cli.options import Format
-from dqeval.render.tables import ACTING, in_csv, printable, wrapped
+from dqeval.render.tables import ACTING, in_csv, printable, wrap
 from dqeval.support.writing import whole
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def say(text: str) -> None:
 
 def say_sentences(text: str) -> None:
     """Print sentences to standard output, no wider than a terminal."""
-    say(wrapped(text, width_of(sys.stdout)))
+    say(wrap(text, width_of(sys.stdout)))
 
 
 def tell(sentence: str) -> None:
     """Say on standard error what is being done."""
-    typer.echo(wrapped(f"dqeval: {printable(sentence)}", width_of(sys.stderr)), err=True)
+    typer.echo(wrap(f"dqeval: {printable(sentence)}", width_of(sys.stderr)), err=True)
 
 
 def sentence_of(error: Exception) -> str:
@@ -93,12 +93,12 @@ def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[
         say(_rendered(result, form, make_receipt, bold, width_of(sys.stdout)))
         return
     text = _rendered(result, form, make_receipt, str, None)
-    with written(path) as place:
+    with write_and_say(path) as place:
         place.write_text(f"{text}\n", encoding="utf-8")
 
 
 @contextmanager
-def written(path: Path) -> Iterator[Path]:
+def write_and_say(path: Path) -> Iterator[Path]:
     """Give a place to write to as `whole` does, and say what was written."""
     with whole(path) as place:
         yield place

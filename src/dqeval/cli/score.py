@@ -56,4 +56,4 @@ def _metric_names(given: list[str] | None) -> list[str]:
     """Return the names of the metrics that were asked for; all if none were."""
     from dqeval.core.registry import ALL, METRICS
 
-    return [metric.name for metric in METRICS.chosen(given or [ALL])]
+    return [metric.name for metric in METRICS.choose(given or [ALL])]

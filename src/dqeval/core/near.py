@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import validate
 from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
-from dqeval.render.tables import counted
+from dqeval.render.tables import count_of
 
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
@@ -113,15 +113,15 @@ def near_of(series: Series, labels: BoolArray, *, near: float | None = None, per
     values = series.values if near is period is known is None and one_column else None
     if known is not None:
         return Near(validate.period(known) / 2, "half the period of the series")
-    return resolve(series.labels, labels, near=near, period=period, values=values)
+    return near_from_arguments(series.labels, labels, near=near, period=period, values=values)
 
 
 def check_options(near: float | None, period: float | None) -> None:
     """Check what a caller wants as the near range, where that is not about any series yet."""
-    resolve((), np.zeros(0, dtype=np.bool_), near=near, period=period, values=None)
+    near_from_arguments((), np.zeros(0, dtype=np.bool_), near=near, period=period, values=None)
 
 
-def resolve(
+def near_from_arguments(
     y_true: Numbers, labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None
 ) -> Near:
     """Return the near range: given, or half the period, which is given or found in the values, or the fallback.
@@ -144,7 +144,7 @@ def _estimated(filled: FloatArray, given: Numbers) -> Near:
     if peak is None:
         return Near(FALLBACK_PERIOD / 2, f"{BY_DEFAULT}, as no period was found")
     missing = int(np.count_nonzero(np.isnan(np.asarray(given, dtype=np.float64))))
-    gaps = f", {counted(missing, 'missing value')} filled" if missing else ""
+    gaps = f", {count_of(missing, 'missing value')} filled" if missing else ""
     return Near(peak.lag / 2, f"half the estimated period{gaps}", peak.height)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.near import resolve
+from dqeval.core.near import near_from_arguments
 from dqeval.core.types import Events, Numbers, Partition
 
 
@@ -47,7 +47,7 @@ def partition(
     near 1, 11 points
     """
     labels = validate.labels(y_true)
-    found = resolve(y_true, labels, near=near, period=period, values=values)
+    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
     return cut(find_events(labels), found.points)
 
 

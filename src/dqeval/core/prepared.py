@@ -102,7 +102,7 @@ class Scored(_Shared):
     @cached_property
     def scores(self) -> FloatArray:
         """The scores in [0, 1]; detections, 0 and 1, are there already."""
-        return self.raw if self.binary else validate.scaled(self.raw)
+        return self.raw if self.binary else validate.scale_scores(self.raw)
 
     @cached_property
     def order(self) -> IntArray:
@@ -179,7 +179,7 @@ class Prepared:
             raise NoScoresError(f"{self.name} holds no scores: `dqeval detect` makes some")
 
 
-def prepared(series: Series, *, near: float | None = None, period: float | None = None) -> Prepared:
+def prepare_series(series: Series, *, near: float | None = None, period: float | None = None) -> Prepared:
     """Check a series and find its near range: see `near_of`. An error says which column it is about."""
     # A copy: the caller may change the labels later, and results compute their chance level from them then.
     labels = validate.labels(series.labels).copy()
@@ -249,7 +249,7 @@ def parts_of(
     """Validate labels and detections, and return a metric and its parts; NaN where undefined, if that was asked."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
     match = Match(Labelled(labels), detections)
-    if not validate.defined(match.labelled.events, undefined):
+    if not validate.check_defined(match.labelled.events, undefined):
         return PrecisionRecall(np.nan, np.nan, np.nan)
     return compute(match, **parameters)
 
@@ -266,7 +266,7 @@ def score_of(
     """Validate labels and scores, and return a metric; NaN where it is undefined and that was asked."""
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
-    if not validate.defined(scored.events, undefined, needs_normal=needs_normal):
+    if not validate.check_defined(scored.events, undefined, needs_normal=needs_normal):
         return float("nan")
     return compute(scored, **parameters)
 

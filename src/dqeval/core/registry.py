@@ -74,9 +74,9 @@ class Registry(Generic[Entry]):
             raise ValueError(f"unknown {self._kind} {name!r}; {hint}")
         return self._entries[name]
 
-    def chosen(self, given: Iterable[str]) -> list[Entry]:
+    def choose(self, given: Iterable[str]) -> list[Entry]:
         """Return the requested entries, each once: by name, separated by commas or not, or all of them."""
-        names = separated(given, self._entries)
+        names = split_names(given, self._entries)
         if not names:
             raise ValueError(f"name at least one {self._kind}: dqeval {self._kind}s lists them")
         return list(self) if names == [ALL] else [self[name] for name in names]
@@ -132,12 +132,12 @@ def _offers(group: str | None) -> list[EntryPoint]:
     return sorted(entry_points(group=group or ""), key=lambda offer: (offer.name, offer.value))
 
 
-def separated(given: Iterable[str], known: Collection[str]) -> list[str]:
+def split_names(given: Iterable[str], known: Collection[str]) -> list[str]:
     """Return names that were given one by one or separated by commas, each once; a known name may hold commas itself.
 
     Examples
     --------
-    >>> separated(["a, b", "c,d", "a"], ["c,d"])
+    >>> split_names(["a, b", "c,d", "a"], ["c,d"])
     ['a', 'b', 'c,d']
     """
     pieces = (piece for text in given for piece in ([text] if text in known else text.split(",")))

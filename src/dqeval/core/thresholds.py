@@ -57,7 +57,7 @@ def grid(count: int) -> FloatArray:
     return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
 
 
-def sampled(scores: FloatArray, partition: Partition, count: int) -> Levels:
+def sample_levels(scores: FloatArray, partition: Partition, count: int) -> Levels:
     """Return the levels on a grid of ``count`` thresholds, of equal weight."""
     thresholds = grid(count)
     of_point = np.empty(len(scores), dtype=np.intc)
@@ -65,7 +65,7 @@ def sampled(scores: FloatArray, partition: Partition, count: int) -> Levels:
     return _shared(partition, of_point, thresholds)
 
 
-def detected(detections: BoolArray, partition: Partition) -> Levels:
+def detection_levels(detections: BoolArray, partition: Partition) -> Levels:
     """Return the levels of plain detections: a single threshold that the detected points reach."""
     return _shared(partition, detections.astype(np.intc), np.ones(1))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dqeval.render import drawing
-from dqeval.render.tables import Table, counted
+from dqeval.render.tables import Table, count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +115,7 @@ class Partition:
             (str(i), *(f"[{_position(a)}, {_position(b)})" for a, b in pairwise(astuple(region))))
             for i, region in enumerate(self.regions)
         ]
-        return Table(header, rows, note=f"near {self.near:g}, {counted(self.events.length, 'point')}")
+        return Table(header, rows, note=f"near {self.near:g}, {count_of(self.events.length, 'point')}")
 
     def __str__(self) -> str:
         return self._table().text()
@@ -237,7 +237,7 @@ class DQEResult:
         n = len(self.per_event)
         rows = [(f"all {n:,}" if n != 1 else "all", *_numbers(self))]
         rows += [(f"[{event.start}, {event.stop})", *_numbers(event)) for event in self.per_event]
-        swept = "all thresholds" if self.thresholds == "exact" else counted(self.thresholds, "threshold")
+        swept = "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
         return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}", legend=MEANING.splitlines())
 
     def __str__(self) -> str:
@@ -272,7 +272,7 @@ class Combined:
     def _table(self) -> Table:
         rows = [
             (f"{self.n_series:,} series", *_numbers(self.by_series)),
-            (counted(self.n_events, "event"), *_numbers(self.by_event)),
+            (count_of(self.n_events, "event"), *_numbers(self.by_event)),
         ]
         note = f"{self.n_undefined:,} series without an anomaly left out" if self.n_undefined else ""
         return Table(("mean over", *COLUMNS), rows, note=note)

@@ -58,7 +58,7 @@ def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) 
     """Return labels, and scores in [0, 1]: min-max scaled, or checked to be there already."""
     wanted = truth("scale", scale)
     labels, scores = labels_and_raw_scores(y_true, y_score)
-    return labels, scaled(scores) if wanted else _in_unit_interval(scores)
+    return labels, scale_scores(scores) if wanted else _in_unit_interval(scores)
 
 
 def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
@@ -75,7 +75,7 @@ def scores_beside(y_true: Numbers, labels: BoolArray, y_score: Numbers) -> Float
     return scores
 
 
-def scaled(scores: FloatArray) -> FloatArray:
+def scale_scores(scores: FloatArray) -> FloatArray:
     """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
     low, high = float(scores.min()), float(scores.max())
     if (low, high) == (0.0, 1.0):
@@ -176,7 +176,7 @@ def same_index(name: str, one: Any, other_name: str, other: Any) -> None:
     if not (hasattr(mine, "equals") and hasattr(others, "equals")) or mine.equals(others):
         return
     differs = next((i for i, (a, b) in enumerate(zip(mine, others, strict=True)) if a != b), 0)
-    found = f"position {differs} is {shown(mine[differs])} in {name} and {shown(others[differs])} in {other_name}"
+    found = f"position {differs} is {quote(mine[differs])} in {name} and {quote(others[differs])} in {other_name}"
     advice = f"align them first, as with {other_name}.reindex({name}.index), or pass .to_numpy() to match by position"
     raise ValueError(f"{name} and {other_name} have different indexes: {found}; {advice}")
 
@@ -201,34 +201,34 @@ def known_names(given: Iterable[str], known: Sequence[str], what: str) -> None:
 def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
     """Check that an option is one of the choices."""
     if not (isinstance(given, str) and given in choices):
-        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {shown(given)}")
+        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {quote(given)}")
 
 
 def text(name: str, given: Any) -> str:
     """Return a text."""
     if not isinstance(given, str):
-        raise ValueError(f"{name} must be a text: got {shown(given)}")
+        raise ValueError(f"{name} must be a text: got {quote(given)}")
     return given
 
 
 def path(name: str, given: Any) -> Path:
     """Return the path of a file."""
     if not isinstance(given, (str, PathLike)):
-        raise ValueError(f"{name} must be the path of a file: got {shown(given)}")
+        raise ValueError(f"{name} must be the path of a file: got {quote(given)}")
     return Path(given)
 
 
 def truth(name: str, given: Any) -> bool:
     """Return True or False, which nothing else stands for."""
     if not isinstance(given, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False: got {shown(given)}")
+        raise ValueError(f"{name} must be True or False: got {quote(given)}")
     return bool(given)
 
 
 def callback(name: str, given: Any) -> Any:
     """Return a function to call, or None."""
     if given is not None and not callable(given):
-        raise ValueError(f"{name} must be a function to call, or None: got {shown(given)}")
+        raise ValueError(f"{name} must be a function to call, or None: got {quote(given)}")
     return given
 
 
@@ -293,7 +293,7 @@ def names_in(name: str, given: Any) -> list[str]:
     """Return a sequence of names."""
     names = _items(given)
     if isinstance(given, (str, Mapping)) or not all(isinstance(item, str) for item in names):
-        raise ValueError(f"{name} must be a sequence of names: got {shown(given)}")
+        raise ValueError(f"{name} must be a sequence of names: got {quote(given)}")
     return names
 
 
@@ -322,7 +322,7 @@ def _thresholds(given: Any, *, least: int, or_else: str) -> int:
         count = whole("thresholds", given, least=least)
     except ValueError:
         rule = f'thresholds must be a whole number of at least {least}, or "{or_else}"'
-        raise ValueError(f"{rule}: got {shown(given)}") from None
+        raise ValueError(f"{rule}: got {quote(given)}") from None
     return _at_most("thresholds", count, MOST_THRESHOLDS, advice=f'; "{or_else}" takes every distinct score')
 
 
@@ -342,7 +342,7 @@ def results(given: Any) -> list[DQEResult]:
     every = _items(given)
     for index, item in enumerate(every):
         if not isinstance(item, DQEResult):
-            raise ValueError(f"combine takes results of evaluate: item {index} is {shown(item)}")
+            raise ValueError(f"combine takes results of evaluate: item {index} is {quote(item)}")
     return every
 
 
@@ -355,10 +355,10 @@ def why_undefined(events: Events, *, needs_normal: bool = False) -> str | None:
     return None
 
 
-def defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
+def check_defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
     """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
     if not (isinstance(undefined, str) and undefined in ("raise", "nan")):
-        raise ValueError(f'undefined must be "raise" or "nan": got {shown(undefined)}')
+        raise ValueError(f'undefined must be "raise" or "nan": got {quote(undefined)}')
     why = why_undefined(events, needs_normal=needs_normal)
     if why is None:
         return True
@@ -384,7 +384,7 @@ def whole(name: str, given: Any, *, least: int, most: int | None = None) -> int:
     except TypeError:
         number = least - 1
     if number < least or isinstance(given, _NO_NUMBERS):
-        raise ValueError(f"{name} must be a whole number of at least {least}: got {shown(given)}")
+        raise ValueError(f"{name} must be a whole number of at least {least}: got {quote(given)}")
     return number if most is None else _at_most(name, number, most)
 
 
@@ -395,13 +395,13 @@ def _at_most(name: str, number: int, most: int, *, advice: str = "") -> int:
 
 
 def _written(number: int) -> str:
-    return f"{number:,}" if number < _SHORT else shown(number)
+    return f"{number:,}" if number < _SHORT else quote(number)
 
 
 def share(name: str, given: Any) -> float:
     """Return a number from 0 to 1."""
     if not _is_real(given) or not 0 <= _as_float(given) <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1: got {shown(given)}")
+        raise ValueError(f"{name} must be a number from 0 to 1: got {quote(given)}")
     return float(given)
 
 
@@ -412,7 +412,7 @@ def _is_real(given: Any) -> bool:
     return isinstance(given, numbers.Real) and not isinstance(given, _NO_NUMBERS)
 
 
-def shown(given: Any) -> str:
+def quote(given: Any) -> str:
     """Return what was given as it stands in messages: not longer than a line."""
     try:
         text = repr(given)
@@ -527,7 +527,7 @@ def _real(name: str, given: Any, *, least: float, advice: str) -> float:
     if isinstance(given, np.ndarray) and given.ndim == 0:
         given = given.item()
     if not _is_real(given):
-        raise ValueError(f"{name} {rule}: got {shown(given)}; {advice}")
+        raise ValueError(f"{name} {rule}: got {quote(given)}; {advice}")
     value = _as_float(given)
     if not (math.isfinite(value) and value >= least):
         raise ValueError(f"{name} {rule}: got {value:g}; {advice}")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import validate
-from dqeval.core.registry import separated
+from dqeval.core.registry import split_names
 from dqeval.core.times import parse_times
 from dqeval.core.types import Series
 from dqeval.datasets.files import (
@@ -98,7 +98,7 @@ def read_table(
     Columns of scores may also be given together, separated by commas. A watch sees what is read of a text file.
     """
     columns, times = read_with_times(path, watch=watch)
-    named = None if scores is None else separated(scores, columns)
+    named = None if scores is None else split_names(scores, columns)
     roles = find_roles(columns, label=label, value=value, scores=named, need_scores=need_scores)
     series = with_roles(columns, roles, name=name, times=times)
     several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]

@@ -13,12 +13,12 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from dqeval.core.prepared import Prepared, prepared
+from dqeval.core.prepared import Prepared, prepare_series
 from dqeval.core.times import parse_times
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.columns import Roles, read_table, series_in
 from dqeval.datasets.files import STANDARD_INPUT, some_names
-from dqeval.datasets.loading import FORMATS, Source, about, sources, stem, well_formed
+from dqeval.datasets.loading import FORMATS, Source, about, check_shapes, sources, stem
 from dqeval.render.tables import one_line
 
 TABLE = "table"
@@ -47,7 +47,7 @@ def prepare(
     """
     if isinstance(data, Prepared):
         return data
-    return prepared(as_series(data, name=name), near=near, period=period)
+    return prepare_series(as_series(data, name=name), near=near, period=period)
 
 
 def as_series(data: Data, *, name: str = "series") -> Series:
@@ -125,7 +125,7 @@ class Entry:
 
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read it, and call it by a name; an error names the file, once."""
-        watched = _Watched(self.path, progress)
+        watched = _Watched(self.source, progress)
         with about(self.path):
             series, roles = self._read(watched)
         return Opened(self, series if name is None else replace(series, name=one_line(name)), roles, watched)
@@ -137,7 +137,7 @@ class Entry:
         series, roles = read_table(
             self.path, self.source.name, label=asked.label, value=asked.value, scores=asked.scores, watch=watched
         )
-        return well_formed(series), roles
+        return check_shapes(series), roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,22 +198,22 @@ def _named(file: Path, asked: Asked) -> Iterator[Source]:
 class _Watched:
     """What was read of a file: its bytes are hashed on the way, where it is read as a stream."""
 
-    def __init__(self, path: Path, progress: Progress | None) -> None:
-        self._path, self._progress = path, progress
+    def __init__(self, source: Source, progress: Progress | None) -> None:
+        self._source, self._progress = source, progress
         self._reader: HashingReader | None = None
 
     def __call__(self, stream: BinaryIO) -> BinaryIO:
-        size = self._path.stat().st_size if self._path.is_file() else 0
+        path = self._source.path
+        size = path.stat().st_size if path.is_file() else 0
         tell = self._progress if size else None
         self._reader = HashingReader(stream, lambda count: tell(count, size) if tell else None)
         return cast(BinaryIO, self._reader)
 
     def digest(self) -> tuple[str, int]:
-        """Return the hash and the number of bytes, of a folder those of all files in it."""
+        """Return the hash and the number of bytes of all files that it was read from."""
         if self._reader is not None:
             return self._reader.sha256, self._reader.count
-        files = sorted(self._path.iterdir()) if self._path.is_dir() else [self._path]
-        return _hashed(tuple((file, file.stat().st_mtime_ns) for file in files if file.is_file()))
+        return _hashed(tuple((file, file.stat().st_mtime_ns) for file in self._source.files()))
 
 
 @lru_cache(maxsize=1)  # many series of a pack are in one file

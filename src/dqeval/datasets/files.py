@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dqeval.core.types import FloatArray
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
-from dqeval.datasets.guard import LONGEST_TIME, NO_MEMORY, allowed_bytes, shortened, too_much
+from dqeval.datasets.guard import LONGEST_TIME, NO_MEMORY, allowed_bytes, shorten, too_much
 from dqeval.datasets.plain_text import Layout, NotPlainError, ends_lines_plainly, is_worth_it, pieces
 
 STANDARD_INPUT = Path("-")
@@ -374,7 +374,7 @@ def _is_number(cell: Any) -> bool:
 
 
 def _quoted(cell: Any) -> str:
-    return f"'{shortened(str(cell), _LONGEST_NAME)}'"
+    return f"'{shorten(str(cell), _LONGEST_NAME)}'"
 
 
 def _from_arrays(arrays: Mapping[str, NDArray[Any]], times: list[Times]) -> Columns:
@@ -413,6 +413,6 @@ def some_names(names: Iterable[str]) -> str:
     ('a, b', 'none', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 990 more')
     """
     every = list(names)
-    some = ", ".join(shortened(name, _LONGEST_NAME) for name in every[:_MOST_NAMES])
+    some = ", ".join(shorten(name, _LONGEST_NAME) for name in every[:_MOST_NAMES])
     rest = len(every) - _MOST_NAMES
     return f"{some} and {rest:,} more" if rest > 0 else some or "none"

@@ -16,7 +16,7 @@ from dqeval.core.types import FloatArray, Series
 from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
 from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, TSB_AD_NAME, find_roles, read_table, train_stop_of
 from dqeval.datasets.files import IGNORED_NAMES, VALUE_NAMES, Columns, column_names, read_with_times
-from dqeval.datasets.guard import shortened
+from dqeval.datasets.guard import shorten
 from dqeval.datasets.loading import series_format, stem
 
 CSV = (".csv", ".csv.gz")
@@ -109,7 +109,7 @@ def _numbers(words: list[str]) -> FloatArray:
         return np.array(words, dtype=np.float64)
     except ValueError as error:
         # The word may be the whole file, where something else separates the numbers.
-        said = shortened(str(error), _LONGEST)
+        said = shorten(str(error), _LONGEST)
         raise ValueError(f"there must be numbers, separated by blanks or lines: {said}") from None
 
 
@@ -152,6 +152,7 @@ def timeeval(path: Path, name: str) -> Series:
     example="a CSV file with columns timestamp, value, below a folder with labels/combined_windows.json",
     endings=CSV,
     recognises=lambda path: _header(path) == ["timestamp", "value"],
+    files=lambda path: [path, *_nab_labels(path)],
 )
 def nab(path: Path, name: str) -> Series:
     """Columns timestamp and value; the windows of anomalies, both ends included, are in a JSON file above."""
@@ -181,14 +182,19 @@ def _moments(times: NDArray[Any]) -> NDArray[Any]:
 def _moment(text: str) -> np.datetime64:
     (found,) = parse_times(np.array([text]))
     if not isinstance(found, np.datetime64):
-        raise ValueError(f"{shortened(text, _LONGEST)} is not a time, such as 2014-04-01 14:30:00")
+        raise ValueError(f"{shorten(text, _LONGEST)} is not a time, such as 2014-04-01 14:30:00")
     return found
 
 
+def _nab_labels(path: Path) -> list[Path]:
+    """Return the file with the labels of all series in a folder above, if there is one: the nearest."""
+    return [folder / NAB_WINDOWS for folder in path.resolve().parents if (folder / NAB_WINDOWS).exists()][:1]
+
+
 def _nab_windows(path: Path) -> list[tuple[str, str]]:
-    file = next((folder / NAB_WINDOWS for folder in path.parents if (folder / NAB_WINDOWS).exists()), None)
-    if file is None:
+    if not (found := _nab_labels(path)):
         raise ValueError(f"there are no labels: no column of them, and no {NAB_WINDOWS} in a folder above")
+    (file,) = found
     key = "/".join(path.parts[-2:])
     try:
         return [(start, stop) for start, stop in json.loads(file.read_text(encoding="utf-8"))[key]]

@@ -93,7 +93,7 @@ def check_synthetic(
 def _planned(events: int, kinds: Sequence[str]) -> list[str]:
     """Return the kind of each event."""
     if isinstance(kinds, str) or not isinstance(kinds, Sequence):
-        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {validate.shown(kinds)}")
+        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {validate.quote(kinds)}")
     unknown = [repr(kind) for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ValueError(f"kinds must be of {', '.join(KINDS)}: got {', '.join(unknown) or 'none'}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from dqeval.render.tables import counted
+from dqeval.render.tables import count_of
 
 VARIABLE = "DQEVAL_MAX_BYTES"
 DEFAULT = 2 * 2**30
@@ -36,7 +36,7 @@ def check_size(needed: int, file_size: int) -> None:
     """Refuse what would take far more memory than the file has bytes: a small file may claim to hold anything."""
     allowed = allowed_bytes(file_size)
     if needed > allowed:
-        raise RefusedError(f"it would take {counted(needed, 'byte')} of memory, and {_limit(allowed)}")
+        raise RefusedError(f"it would take {count_of(needed, 'byte')} of memory, and {_limit(allowed)}")
 
 
 def too_much(allowed: int) -> ValueError:
@@ -49,12 +49,12 @@ def size_of(file: BinaryIO) -> int:
     return os.fstat(file.fileno()).st_size
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
+def shorten(text: str, longest: int = _LONGEST) -> str:
     """Return text in one line, cut if it is long.
 
     Examples
     --------
-    >>> shortened("a   b"), shortened("abcdef", 3)
+    >>> shorten("a   b"), shorten("abcdef", 3)
     ('a b', 'abc…')
     """
     line = " ".join(text[: 10 * longest].split())
@@ -72,12 +72,12 @@ def damage(what: str) -> Iterator[None]:
         raise ValueError(NO_MEMORY) from None
     except Exception as error:
         # Damaged bytes lead libraries anywhere: to errors of lookup, of type, of arithmetic, of recursion.
-        said = shortened(str(error)) or type(error).__name__
+        said = shorten(str(error)) or type(error).__name__
         raise ValueError(f"this cannot be read as {what}: {said}") from error
 
 
 def _limit(allowed: int) -> str:
     return (
-        f"{counted(allowed, 'byte')} are allowed for this file; if it is meant to be so large, set the environment "
+        f"{count_of(allowed, 'byte')} are allowed for this file; if it is meant to be so large, set the environment "
         f"variable {VARIABLE} to more bytes"
     )

@@ -106,6 +106,8 @@ class Format:
         What the format is, in a sentence.
     named : pattern, optional
         What must be found in the name of a file, without its ending.
+    files : callable
+        Path to all files that the series at this path are read from.
     """
 
     name: str
@@ -116,7 +118,8 @@ class Format:
     reads: Reader
     names: Callable[[Path], list[str]]
     summary: str
-    named: re.Pattern[str] | None = None
+    named: re.Pattern[str] | None
+    files: Callable[[Path], list[Path]]
 
     def fits(self, path: Path) -> bool:
         """Tell whether what is there has this format."""
@@ -132,6 +135,11 @@ class Format:
 FORMATS: Registry[Format] = Registry("format")
 
 
+def files_at(path: Path) -> list[Path]:
+    """Return a file alone, or the files in a folder."""
+    return sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+
+
 def series_format(
     *,
     label: str,
@@ -140,6 +148,7 @@ def series_format(
     recognises: Callable[[Path], bool],
     names: Callable[[Path], list[str]] = lambda path: [stem(path)],
     named: re.Pattern[str] | None = None,
+    files: Callable[[Path], list[Path]] = files_at,
 ) -> Callable[[Reader], Reader]:
     """Register a function as the reader of a file format, for `read`, `load` and every command that reads series.
 
@@ -160,6 +169,9 @@ def series_format(
         without its ending.
     named : re.Pattern, optional
         What the names of such files look like, for a format that is told by the file's name.
+    files : callable, optional
+        Takes a path and returns all files that are read for the series there: if one of them changes, results are
+        computed again. By default the file itself, or the files in the folder.
 
     Returns
     -------
@@ -185,7 +197,7 @@ def series_format(
 
     def add(reads: Reader) -> Reader:
         summary = (reads.__doc__ or "").partition("\n")[0]
-        FORMATS.add(Format(reads.__name__, label, example, endings, recognises, reads, names, summary, named))
+        FORMATS.add(Format(reads.__name__, label, example, endings, recognises, reads, names, summary, named, files))
         return reads
 
     return add
@@ -208,6 +220,10 @@ class Source:
     format: str
     name: str
 
+    def files(self) -> list[Path]:
+        """Return all files that it is read from."""
+        return FORMATS[self.format].files(self.path)
+
     def read(self, **columns: str) -> Series:
         """Read the series, from columns that may be named if it is a table; an error says which file it is about."""
         with about(self.path):
@@ -218,7 +234,7 @@ class Source:
 
         Errors do not name the file.
         """
-        return well_formed(FORMATS[self.format].reads(self.path, self.name, **columns))
+        return check_shapes(FORMATS[self.format].reads(self.path, self.name, **columns))
 
 
 @contextmanager
@@ -295,7 +311,7 @@ def _some(found: Sequence[Source]) -> str:
     return ", ".join([source.name for source in found[:_MOST]] + ["…"] * (len(found) > _MOST))
 
 
-def well_formed(series: Series) -> Series:
+def check_shapes(series: Series) -> Series:
     """Return a series with what all formats have in common checked: shapes, timestamps, the end of training."""
     labels, values, times = _label_column(np.asarray(series.labels)), series.values, series.timestamps
     if values is not None:

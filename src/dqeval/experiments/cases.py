@@ -26,7 +26,7 @@ from dqeval.experiments.outcome import (
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.strips import ROW_HEIGHT, add_legend, draw_strips
 from dqeval.experiments.verdicts import metrics_in_words, most
-from dqeval.render.tables import Table, best_of, counted
+from dqeval.render.tables import Table, best_of, count_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -135,7 +135,7 @@ def _table(case: Case, cells: Mapping[tuple[str, str, str], Cell]) -> Table:
         best = best_of([float(cell.shown) for cell in column])
         if len(best) < len(column):
             marked |= {(i, j) for i in best}
-    size = f"{counted(len(case.labels), 'point')}, near {case.near:g}"
+    size = f"{count_of(len(case.labels), 'point')}, near {case.near:g}"
     return Table(metric_header(PAPER_METRICS, ""), rows, note=size, marked=marked)
 
 

@@ -13,15 +13,15 @@ import numpy as np
 from dqeval.bench.jobs import Job, scores_of
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
-from dqeval.bench.reading import read_series
 from dqeval.bench.runner import State, run
+from dqeval.bench.series_cache import read_series
 from dqeval.bench.store import Store
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Series
 from dqeval.datasets.loading import Source
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, draw_sample, find_series
-from dqeval.render.tables import counted
+from dqeval.render.tables import count_of
 from dqeval.support import extras
 
 # The paper's detectors, by what its tables call them. The others are the same in print and here.
@@ -200,7 +200,7 @@ def failures_sentence(runs: Runs) -> str:
     """Say how many detector runs failed, and one reason; nothing if none did."""
     if not runs.failures:
         return ""
-    return f"{counted(len(runs.failures), 'detector run')} failed, such as {runs.failures[0].rstrip('.')}."
+    return f"{count_of(len(runs.failures), 'detector run')} failed, such as {runs.failures[0].rstrip('.')}."
 
 
 def _label(detector: str, by: By) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dqeval.core.registry import label_of
 from dqeval.render.figure import save
-from dqeval.render.tables import Page, Table, counted, in_csv
+from dqeval.render.tables import Page, Table, count_of, in_csv
 from dqeval.support.writing import write_table, write_text
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def agreement(cells: Iterable[Cell]) -> str:
         off = [abs(cell.difference) for cell in of_kind if cell.difference is not None and not cell.equal]
         undefined = sum(cell.difference is None for cell in of_kind)
         how = "by dqeval" if by == OURS else by
-        parts = [f"Computed {how}, as the paper prints them: {equal} of {counted(len(of_kind), 'number')}"]
+        parts = [f"Computed {how}, as the paper prints them: {equal} of {count_of(len(of_kind), 'number')}"]
         parts += [f"the largest difference is {max(off):.2g}"] if off else []
         parts += [f"{undefined} undefined here"] if undefined else []
         sentences.append(f"{'; '.join(parts)}.")

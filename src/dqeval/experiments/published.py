@@ -55,10 +55,10 @@ def published_dqe(y_true: Numbers, y_score: Numbers, *, period: float) -> Publis
     """
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     events = find_events(labels)
-    validate.defined(events, "raise")
+    validate.check_defined(events, "raise")
     near = floor(period / 2)
     pieces = _cut(list(events), near, len(labels))
-    scaled = validate.scaled(raw)
+    scaled = validate.scale_scores(raw)
     rows = np.array([_at_threshold(scaled >= t, pieces, near) for t in np.linspace(1, 0, THRESHOLDS + 1)[:-1]])
     means = rows.mean(axis=0)
     per_event = tuple(EventScores(*event, *row) for event, row in zip(events, means.tolist(), strict=True))

@@ -41,7 +41,7 @@ from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.verdicts import Decision, of_both_forms, order_of
 from dqeval.render.diagram import critical_difference, size_of
-from dqeval.render.tables import Table, best_of, counted
+from dqeval.render.tables import Table, best_of, count_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,7 +166,7 @@ def levels_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key,
 
 
 def _over(ranked: Ranked) -> str:
-    series = f"{ranked.by_series.n:,} series, {counted(ranked.by_event.n, 'event')}"
+    series = f"{ranked.by_series.n:,} series, {count_of(ranked.by_event.n, 'event')}"
     left = ranked.by_series.n_left_out
     left_out = f"; {left:,} series left out, for which not every detector has a value" if left else ""
     return f"{series}{left_out}; in brackets, 95 % intervals"

@@ -91,7 +91,7 @@ HOW = (
 def spreads_of(task: Task) -> dict[str, dict[str, float]]:
     """Return the standard deviation of each metric under each kind of perturbation."""
     found = scored_series(task.job)
-    labels, scores = found.labels, validate.scaled(found.scores)
+    labels, scores = found.labels, validate.scale_scores(found.scores)
     random = np.random.default_rng(task.seed)
     perturbed = {
         "lag": ((labels, shift(scores, lag)) for lag in lags(found.period)),

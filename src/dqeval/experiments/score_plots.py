@@ -48,7 +48,7 @@ def grid(rows: int, columns: int, *, width: float, height: float, **options: Any
 def draw_line(axes: Axes, values: FloatArray, span: tuple[int, int] | None = None, **look: Any) -> None:
     """Draw values over time, all or those of a span, thinned where there are more than can be seen."""
     first, stop = span or (0, len(values))
-    x, y = drawing.thinned(values[first:stop], _BUCKETS)
+    x, y = drawing.thin(values[first:stop], _BUCKETS)
     # Point t covers [t, t + 1): it is drawn in the middle.
     axes.plot(x + first + 0.5, y, **{"color": drawing.INK, "linewidth": 0.8, **look})
 

@@ -138,7 +138,7 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
 def seeds_sentence(values: FloatArray, labels: BoolArray) -> str:
     """Say how far the lowest threshold of KMeansAD moves with its seed."""
     shown = slice(FIRST, STOP)
-    found = [validate.scaled(detect(values, "kmeans_ad", seed=seed)[shown]) for seed in range(SEEDS)]
+    found = [validate.scale_scores(detect(values, "kmeans_ad", seed=seed)[shown]) for seed in range(SEEDS)]
     lowest = [float(scaled[labels[shown]].min()) for scaled in found]
     return (
         f"KMeansAD draws its first centres at random: with seeds from 0 to {SEEDS - 1} its lowest threshold goes from "
@@ -156,7 +156,7 @@ def answer(
     name: str, labels: BoolArray, scores: FloatArray, period: float | None, *, forms: tuple[By, ...] = ()
 ) -> Answer:
     """Return what metrics make of scores."""
-    scaled = validate.scaled(scores)
+    scaled = validate.scale_scores(scores)
     return Answer(
         name,
         labels,

@@ -11,7 +11,7 @@ import numpy as np
 from dqeval.core import thresholds as levelling
 from dqeval.core import validate
 from dqeval.core.events import find_events
-from dqeval.core.near import resolve
+from dqeval.core.near import near_from_arguments
 from dqeval.core.partition import cut
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import FromNear, metric
@@ -136,9 +136,9 @@ def levels_of_scores(
     """Validate labels and scores, and return the threshold levels of each event's region."""
     count = validate.thresholds(thresholds)
     labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
-    found = resolve(y_true, labels, near=near, period=period, values=values)
+    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
     regions = cut(find_events(labels), found.points)
-    validate.defined(regions.events, undefined)
+    validate.check_defined(regions.events, undefined)
     return _levels(scores, regions, count)
 
 
@@ -152,10 +152,10 @@ def levels_of_detections(
 ) -> Levels:
     """Validate labels and detections, and return the threshold levels of each event's region."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
-    found = resolve(y_true, labels, near=near, period=period, values=values)
+    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
     regions = cut(find_events(labels), found.points)
-    validate.defined(regions.events, undefined)
-    return levelling.detected(detections, regions)
+    validate.check_defined(regions.events, undefined)
+    return levelling.detection_levels(detections, regions)
 
 
 def result_of(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
@@ -200,7 +200,9 @@ def mean_scores(local: FloatArray) -> Scores:
 
 
 def _levels(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
-    return levelling.exact(scores, regions) if thresholds == "exact" else levelling.sampled(scores, regions, thresholds)
+    if thresholds == "exact":
+        return levelling.exact(scores, regions)
+    return levelling.sample_levels(scores, regions, thresholds)
 
 
 def _mean_dqe(levels: Levels) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.bench.jobs import DETECT, EVALUATE
-from dqeval.bench.kept import kept
+from dqeval.bench.kept_plan import read_kept_plan
 from dqeval.bench.plan import Plan
 from dqeval.bench.ranking import Ranking, rank_store
 from dqeval.bench.statistics import LEVEL, Standing
@@ -38,8 +38,8 @@ from dqeval.render.blocks import (
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.drawing import COLOURS, INK, require_matplotlib
 from dqeval.render.drilldown import Case, Pages, cases_of, folder_of, write_pages
-from dqeval.render.html import filled, require_jinja
-from dqeval.render.tables import Table, best_of, counted, in_words
+from dqeval.render.html import fill_template, require_jinja
+from dqeval.render.tables import Table, best_of, count_of, in_words
 from dqeval.support.places import without_folders
 from dqeval.support.writing import write_text
 
@@ -93,8 +93,8 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
         "Series": _series(cases, pages),
         "Failures": _failures(lacking),
     }
-    done = f"{counted(count.done, 'job')} done, {count.failed:,} failed; dqeval {version('dqeval')}."
-    text = filled(
+    done = f"{count_of(count.done, 'job')} done, {count.failed:,} failed; dqeval {version('dqeval')}."
+    text = fill_template(
         "bench_page.html",
         title=f"Benchmark {folder.resolve().name}",
         verdict=ranking if isinstance(ranking, str) else _verdict(ranking),
@@ -108,7 +108,7 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
 def _plan(folder: Path) -> Plan | str:
     """Return the plan of a run, or why there is none."""
     try:
-        return kept(folder).plan
+        return read_kept_plan(folder).plan
     except (OSError, ValueError) as error:
         return without_folders(str(error).removeprefix(f"{folder}: "))
 

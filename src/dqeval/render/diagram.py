@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dqeval.bench.ranking import Ranking
 from dqeval.core.registry import label_of
 from dqeval.render.drawing import INK, require_matplotlib
-from dqeval.render.figure import shortened
+from dqeval.render.figure import shorten_middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +136,7 @@ def _draw_names(ax: Axes, ranked: Sequence[tuple[str, float]], below: float) -> 
             y = below + row + 0.5
             outside = ax.get_xlim()[int(edge)]
             ax.plot([rank, rank, outside], [0, y, y], color=INK, linewidth=0.7, clip_on=False, label="detector")
-            shown = shortened(name, LONGEST_NAME)
+            shown = shorten_middle(name, LONGEST_NAME)
             # An en space: a page would join several common ones into one.
             text = f"{shown}\u2002{rank:.2f}" if alignment == "right" else f"{rank:.2f}\u2002{shown}"
             ax.annotate(

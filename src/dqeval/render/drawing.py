@@ -162,7 +162,7 @@ def region_handles() -> list[Artist]:
     return [Patch(color=COLOURS["capture"], linewidth=0.5, label="event"), *tints]
 
 
-def thinned(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatArray]:
+def thin(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatArray]:
     """Return few of many values that look the same as a line: the lowest and the highest of each stretch of time.
 
     Parameters
@@ -179,7 +179,7 @@ def thinned(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatAr
 
     Examples
     --------
-    >>> x, y = thinned(np.array([0.0, 0, 0, 9, 1, 1, 1, 1, -5, 1]), 2)
+    >>> x, y = thin(np.array([0.0, 0, 0, 9, 1, 1, 1, 1, -5, 1]), 2)
     >>> x.tolist(), y.tolist()
     ([0, 3, 5, 8], [0.0, 9.0, 1.0, -5.0])
     """

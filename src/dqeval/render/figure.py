@@ -18,7 +18,7 @@ from dqeval.core.prepared import Prepared
 from dqeval.core.types import DQEResult, FloatArray
 from dqeval.datasets.door import Data, prepare
 from dqeval.render import drawing
-from dqeval.render.tables import counted, printable
+from dqeval.render.tables import count_of, printable
 from dqeval.support.writing import whole
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _figure(prepared: Prepared, results: dict[str, DQEResult]) -> Figure:
 
 
 def _draw_series(axes: Axes, prepared: Prepared, cuts: FloatArray) -> None:
-    name, values = shortened(prepared.name, _LONGEST_SERIES_NAME), prepared.line
-    points, events = counted(len(prepared.labelled.labels), "point"), counted(len(cuts), "event")
+    name, values = shorten_middle(prepared.name, _LONGEST_SERIES_NAME), prepared.line
+    points, events = count_of(len(prepared.labelled.labels), "point"), count_of(len(cuts), "event")
     size = f"{points}, {events}, near {prepared.near.points:g}"
     _title(axes, f"{name}: {size}", loc="left")
     if values is None:
@@ -178,13 +178,13 @@ def _draw_detector(time_axes: Axes, curve_axes: Axes, name: str, scores: FloatAr
     _draw_line(time_axes, scores)
     time_axes.set(ylim=(-0.04, 1.04), yticks=(0, 0.5, 1), ylabel="scaled score")
     drawing.draw_curve(curve_axes, result.curve)
-    _title(time_axes, shortened(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")
+    _title(time_axes, shorten_middle(name, _LONGEST_DETECTOR_NAME), loc="left", fontweight="bold")
     parts = f"capture {result.capture:.3f}   near miss {result.near_miss:.3f}   false alarm {result.false_alarm:.3f}"
     _title(curve_axes, f"DQE {result.dqe:.3f}   {parts}", loc="right", fontsize=7)
 
 
 def _draw_line(axes: Axes, values: FloatArray) -> None:
-    x, y = drawing.thinned(values, _BUCKETS)
+    x, y = drawing.thin(values, _BUCKETS)
     # Point t covers [t, t + 1) of the regions' axis: it is drawn in the middle.
     # A long series is drawn as a dense band, through which the tints must be seen.
     axes.plot(x + 0.5, y, color=drawing.INK, linewidth=0.6, alpha=0.6 if len(x) < len(values) else 1.0)
@@ -195,7 +195,7 @@ def _title(axes: Axes, text: str, **look: Any) -> None:
     axes.set_title(text, **look).set_in_layout(False)
 
 
-def shortened(name: str, longest: int) -> str:
+def shorten_middle(name: str, longest: int) -> str:
     """Return a name, without its middle if it is long: names often differ at their ends."""
     name = printable(name)
     return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"

@@ -20,7 +20,7 @@ def require_jinja() -> None:
         raise ValueError(f"HTML pages need Jinja2: {extras.install('report')}") from None
 
 
-def filled(template: str, **fields: Any) -> str:
+def fill_template(template: str, **fields: Any) -> str:
     """Return a page: a template with its fields.
 
     Parameters

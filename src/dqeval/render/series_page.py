@@ -20,8 +20,8 @@ from dqeval.core.prepared import Prepared
 from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.render.drawing import COLOURS
-from dqeval.render.html import filled
-from dqeval.render.tables import Table, counted, printable
+from dqeval.render.html import fill_template
+from dqeval.render.tables import Table, count_of, printable
 from dqeval.support import extras
 from dqeval.support.writing import write_text
 
@@ -79,7 +79,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         raise ValueError(missing_bokeh()) from None
     from dqeval.render.explorer import colours_of
 
-    return filled(
+    return fill_template(
         "series_page.html",
         back=back,
         title=prepared.name,
@@ -114,8 +114,8 @@ def _summary(comparison: Comparison) -> Table:
 def _footer(prepared: Prepared, comparison: Comparison) -> str:
     from importlib.metadata import version
 
-    size = f"{counted(len(prepared.labelled.labels), 'point')}, {counted(len(comparison.winners), 'event')}"
-    made = f"{size}; {comparison.near}; {counted(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
+    size = f"{count_of(len(prepared.labelled.labels), 'point')}, {count_of(len(comparison.winners), 'event')}"
+    made = f"{size}; {comparison.near}; {count_of(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
     return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
 
 
@@ -151,7 +151,7 @@ def _times(prepared: Prepared) -> list[str] | None:
 def _detector(prepared: Prepared, explanation: Explanation) -> dict[str, Any]:
     scored = prepared.scored(explanation.name)
     raw, scores = scored.raw, scored.scores
-    levels = thresholds.sampled(scores, prepared.regions, THRESHOLDS).of_point
+    levels = thresholds.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
     curve = explanation.result.curve
     return {
         "name": printable(explanation.name),

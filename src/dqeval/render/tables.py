@@ -34,12 +34,12 @@ _LATEX = str.maketrans(
 )
 
 
-def counted(count: int, noun: str) -> str:
+def count_of(count: int, noun: str) -> str:
     """Return a number of things, with the noun in the right form.
 
     Examples
     --------
-    >>> counted(1, "event"), counted(1200, "event")
+    >>> count_of(1, "event"), count_of(1200, "event")
     ('1 event', '1,200 events')
     """
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
@@ -58,12 +58,12 @@ def in_words(names: Sequence[str], most: int = 4) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def wrapped(text: str, width: int | None) -> str:
+def wrap(text: str, width: int | None) -> str:
     """Return text whose lines are no wider than some width; a line that goes on is set as far in as it began.
 
     Examples
     --------
-    >>> print(wrapped("- one two three four", 10))
+    >>> print(wrap("- one two three four", 10))
     - one two
       three
       four
@@ -136,7 +136,7 @@ class Table:
         lines = [self._line(-1, header, widths, str).rstrip()]
         lines.append("-" * _width(lines[0]))
         lines += [self._line(i, row, widths, emphasis).rstrip() for i, row in numbered]
-        return "\n".join([*lines, *(wrapped(printable(note), width) for note in notes)])
+        return "\n".join([*lines, *(wrap(printable(note), width) for note in notes)])
 
     def html(self, *, most_rows: int | None = MOST_ROWS) -> str:
         """Return the table as an HTML fragment, without scripts or outside resources."""
@@ -181,7 +181,7 @@ class Table:
             yield row
             return
         taken = sum(2 + max(_width(each[j]) for each in rows) for j in range(len(first)))
-        begun, *others = wrapped(last, max(width - taken, NARROWEST)).split("\n")
+        begun, *others = wrap(last, max(width - taken, NARROWEST)).split("\n")
         yield (*first, begun)
         yield from ((*("" for _ in first), line) for line in others)
 
@@ -214,7 +214,7 @@ class Page:
     def text(self, *, emphasis: Emphasis = str, width: int | None = None) -> str:
         """Return the page as plain text, tables whole; its sentences no wider than some width, if there is one."""
         return self._joined(
-            lambda part: wrapped(printable(part), width),
+            lambda part: wrap(printable(part), width),
             lambda table: table.text(most_rows=None, emphasis=emphasis, width=width),
         )
 

@@ -43,7 +43,7 @@ from dqeval.experiments.outcome import (
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
 from dqeval.render import drawing
-from dqeval.render.tables import Table, counted
+from dqeval.render.tables import Table, count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,7 +207,7 @@ def chance_sentence(cells: Sequence[Cell]) -> str:
                 sum(bool(cell.equal) for cell in of_kind),
                 " and ".join(dict.fromkeys(map(_detector, of_kind))),
             )
-            parts.append(f"{equal} of {counted(len(of_kind), 'number')} of {names} (which draw {what})")
+            parts.append(f"{equal} of {count_of(len(of_kind), 'number')} of {names} (which draw {what})")
     return f"As printed, in the published form: {', '.join(parts)}." if parts else ""
 
 
@@ -309,7 +309,7 @@ def _draw_column(column: Sequence[Axes], study: Study, names: Sequence[str], spa
     assert study.series.values is not None
     score_plots.draw_line(column[0], study.series.values, span)
     for axes, name in zip(column[1:], names, strict=True):
-        published, ours = (validate.scaled(study.forms[by].scores[name]) for by in FORMS)
+        published, ours = (validate.scale_scores(study.forms[by].scores[name]) for by in FORMS)
         if name in VARIED:
             score_plots.draw_line(axes, published, span, color=score_plots.SECOND)
         score_plots.draw_line(axes, ours, span)

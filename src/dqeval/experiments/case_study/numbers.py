@@ -108,7 +108,7 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
     beyond = np.ones(len(labels), dtype=bool)
     for region in partition(labels, near=period / 2).regions:
         beyond[int(region.near_start) : ceil(region.near_stop)] = False
-    return len(find_events(beyond & (validate.scaled(np.asarray(y_score, dtype=float)) >= HALFWAY)))
+    return len(find_events(beyond & (validate.scale_scores(np.asarray(y_score, dtype=float)) >= HALFWAY)))
 
 
 def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By) -> Form:

@@ -25,7 +25,7 @@ _last = _Last()
 
 def read_series(source: Source | Generated) -> Series:
     """Return a series, which is read only if it is not the last one, or its file has changed."""
-    origin = (source, _stamp(source))
+    origin = (source, stamp_of(source))
     if _last.series is None or _last.origin != origin:
         forget_series()  # before the next is read: there shall not be two in memory
         _last.series = source.read()
@@ -39,11 +39,9 @@ def forget_series() -> None:
     _last.origin = _last.series = None
 
 
-def _stamp(source: Source | Generated) -> list[tuple[str, int, int]]:
+def stamp_of(source: Source | Generated) -> list[tuple[str, int, int]]:
     """Return what tells the files of a series from what they were before they were changed."""
-    path = getattr(source, "path", None)
     try:
-        files = [] if path is None else sorted(path.iterdir()) if path.is_dir() else [path]
-        return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in source.files()]
     except OSError:
         return []  # whoever reads it says what is wrong

@@ -44,7 +44,7 @@ def keep(plan: Given, folder: Path, shard: tuple[int, int], modules: tuple[str, 
     write_text(folder / KEPT, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
-def kept(folder: Path) -> Kept:
+def read_kept_plan(folder: Path) -> Kept:
     """Return the plan and the shard that a run was last started with."""
     path = next((folder / name for name in (KEPT, _EARLIER) if _is_of_a_run(folder / name)), None)
     if path is None:
