@@ -62,7 +62,6 @@ UNMEASURED_FILES = {
     "test_dqe",
     "test_kernels",
     "test_metrics",
-    "test_panel",
     "test_partition",
     "test_properties",
     "test_reference",

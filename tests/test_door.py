@@ -254,6 +254,8 @@ def test_a_pack_without_scores_is_one_sentence(call, tmp_path):
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "a holds no scores: " in done.err
     assert call("check", "pack.npz").out.splitlines()[-1].startswith("All 2 series: 0 with errors")
+    with pytest.raises(ValueError, match=r"pack\.npz: there are 2 series \(a, b\): read one of them by its name"):
+        dqeval.compare(tmp_path / "pack.npz")
 
 
 def test_a_table_without_scores_can_be_checked(call, tmp_path):

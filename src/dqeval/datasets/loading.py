@@ -15,7 +15,6 @@ from dqeval.core.near import find_period
 from dqeval.core.registry import Registry
 from dqeval.core.times import parse_times
 from dqeval.core.types import FloatArray, Series
-from dqeval.core.validate import NoScoresError
 from dqeval.datasets.files import UNREADABLE, name_of, some_names
 from dqeval.datasets.guard import NO_MEMORY
 from dqeval.render.tables import one_line
@@ -242,8 +241,6 @@ def about(path: Path) -> Iterator[None]:
     """Have errors say which file they are about."""
     try:
         yield
-    except NoScoresError as error:
-        raise NoScoresError(f"{name_of(path)}: {error}") from None
     except UNREADABLE as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
     except MemoryError:
