@@ -1,6 +1,7 @@
 """One way to run a detector: what it takes, what it refuses, and who uses it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dqeval
@@ -38,6 +39,14 @@ def test_a_series_and_its_values_give_the_same_scores(given):
     expected = detectors.sub_lof(VALUES, neighbours=9).tolist()
     assert dqeval.detect(given(VALUES), "sub_lof", neighbours=9).tolist() == expected
     assert dqeval.detect(given(VALUES), DETECTORS["sub_lof"], neighbours=9).tolist() == expected
+
+
+@pytest.mark.parametrize("given", [dict, pd.DataFrame])
+def test_labels_are_not_among_the_values(own, given):
+    own(several, univariate=False)
+    columns = {"value": VALUES, "Label": LABELS.astype(int), "mine": VALUES}
+    assert dqeval.detect(given(columns), "several").tolist() == VALUES.tolist()
+    assert dqeval.detect(pd.DataFrame({"a": VALUES, "b": VALUES}), "several").tolist() == (2 * VALUES).tolist()
 
 
 @pytest.mark.parametrize("as_given", [str, lambda path: path])

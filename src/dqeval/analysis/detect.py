@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 from dqeval.core import validate
 from dqeval.core.registry import DETECTORS, Detector
 from dqeval.core.types import FloatArray, Numbers, Series
-from dqeval.datasets.loading import load
+from dqeval.datasets.columns import LABEL_NAMES
+from dqeval.datasets.door import as_series
 from dqeval.detectors.parameters import check_parameters
 
 NO_VALUES = "the series has no values for a detector to work on"
@@ -29,7 +31,7 @@ class NoTrainingError(UnfitError):
 
 
 def detect(
-    data: Series | Numbers | str | PathLike[str],
+    data: Series | Mapping[str, Any] | Numbers | str | PathLike[str],
     detector: str | Detector,
     /,
     *,
@@ -41,9 +43,10 @@ def detect(
 
     Parameters
     ----------
-    data : Series, array-like of numbers of shape (n,) or (n, columns), str or Path
-        What to run it on: a series with values, the values themselves, or a file with one series in any of
-        `dqeval.datasets.FORMATS`. The detector gets a copy of the values, and never the labels.
+    data : Series, mapping of str to array-like, array-like of numbers of shape (n,) or (n, columns), str or Path
+        What to run it on: a series with values; its columns by name, as in a file, one of them ``label``; the values
+        themselves; or a file with one series in any of `dqeval.datasets.FORMATS`. The detector gets a copy of the
+        values, and never the labels.
     detector : str
         The name of a detector, as ``dqeval detectors`` lists them; or an entry of `dqeval.detectors.DETECTORS`.
     train_stop : int, optional
@@ -98,10 +101,16 @@ class _Given:
 
 def _given(data: Any, train_stop: int | None) -> _Given:
     """Return what there is to run a detector on; what the caller says of training goes before what the series says."""
-    found = load(Path(data)) if isinstance(data, (str, PathLike)) else data
+    found = as_series(Path(data) if isinstance(data, PathLike) else data) if _is_series(data) else data
     if isinstance(found, Series):
         return _checked(_values_of(found), found.train_stop if train_stop is None else train_stop)
     return _checked(found, train_stop)
+
+
+def _is_series(data: Any) -> bool:
+    """Tell whether this is a series, a file, or columns with labels, which no detector must get among the values."""
+    names = data if isinstance(data, Mapping) else getattr(data, "columns", ())
+    return isinstance(data, (Series, str, PathLike)) or any(str(name).lower() in LABEL_NAMES for name in names)
 
 
 def _values_of(series: Series) -> FloatArray:
