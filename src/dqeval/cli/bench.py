@@ -18,8 +18,9 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.help import App
-from dqeval.cli.options import Format, Modules, Output, Page
+from dqeval.cli.options import Modules, Output, Page
 from dqeval.cli.options import PlainForm as Form
+from dqeval.cli.output_formats import OutputFormat
 
 if TYPE_CHECKING:
     from dqeval.bench import State
@@ -202,7 +203,7 @@ def status(folder: Folder) -> None:
 
 
 @bench.command()
-def failures(folder: Folder, form: Form = Format.TABLE, path: Output = None) -> None:
+def failures(folder: Folder, form: Form = OutputFormat.TABLE, path: Output = None) -> None:
     """List the failures and their reasons; JSON and CSV include tracebacks."""
     from dqeval.bench import Store
 
@@ -218,7 +219,7 @@ def rank(
         By, typer.Option(help="What counts once: each series, or each event (DQE only).", metavar="series|event")
     ] = By.SERIES,
     dataset: Annotated[str | None, typer.Option(help="Only the series of this dataset.", metavar="NAME")] = None,
-    form: Form = Format.TABLE,
+    form: Form = OutputFormat.TABLE,
     path: Output = None,
     module: Modules = None,
 ) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dqeval.cli.options import Files, Form, Format, Label, Output, Score, Value
+from dqeval.cli.options import Files, Form, Label, Output, Score, Value
+from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.results import found_in, show
 
 
@@ -11,7 +12,7 @@ def check(
     label: Label = None,
     value: Value = None,
     score: Score = None,
-    form: Form = Format.TABLE,
+    form: Form = OutputFormat.TABLE,
     path: Output = None,
 ) -> None:
     """Find trouble in labels and scores before anyone trusts a number: exit code 1 if there is an error."""

@@ -9,7 +9,8 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.help import App
-from dqeval.cli.options import Format, Output, OutputFolder, PlainForm, SeriesFiles
+from dqeval.cli.options import Output, OutputFolder, PlainForm, SeriesFiles
+from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.series_files import series_columns, sources_of, write_columns
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Listing:
 @datasets.command("list")
 def list_series(
     files: SeriesFiles,
-    form: PlainForm = Format.TABLE,
+    form: PlainForm = OutputFormat.TABLE,
     path: Output = None,
 ) -> None:
     """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dqeval.cli import gate
-from dqeval.cli.options import FailUnder, Files, Form, Format, Label, NearRange, Output, Period, Score, Value
+from dqeval.cli.options import FailUnder, Files, Form, Label, NearRange, Output, Period, Score, Value
+from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.results import found_in, show
 
 
@@ -14,7 +15,7 @@ def explain(
     label: Label = None,
     value: Value = None,
     score: Score = None,
-    form: Form = Format.TABLE,
+    form: Form = OutputFormat.TABLE,
     path: Output = None,
     fail_under: FailUnder = None,
 ) -> None:

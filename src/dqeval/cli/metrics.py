@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dqeval.cli import output
-from dqeval.cli.options import Format, Modules, Output, PlainForm
+from dqeval.cli.options import Modules, Output, PlainForm
+from dqeval.cli.output_formats import OutputFormat
 from dqeval.core.registry import METRICS, Metric
 from dqeval.render.tables import Page
 
@@ -40,7 +41,7 @@ class MetricList:
         return {"metrics": self.records()}
 
 
-def metrics(form: PlainForm = Format.TABLE, path: Output = None, module: Modules = None) -> None:
+def metrics(form: PlainForm = OutputFormat.TABLE, path: Output = None, module: Modules = None) -> None:
     """List the metrics: input, parameters, reference, cost."""
     found = MetricList()
     output.emit(found, form, path, found.numbers)

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from dqeval.cli.output_formats import OutputFormat
+
 
 class FigureFormat(StrEnum):
     """What a figure is written as."""
@@ -17,16 +19,6 @@ class FigureFormat(StrEnum):
     PDF = "pdf"
     SVG = "svg"
     PNG = "png"
-
-
-class Format(StrEnum):
-    """How results are written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
 
 
 def writable(path: Path | None) -> Path | None:
@@ -102,7 +94,7 @@ FILES_HELP = (
     "also gzipped; - for CSV on standard input."
 )
 SEVERAL = "Separate several with commas, or repeat the option."
-FORMATS = "|".join(Format)
+FORMATS = "|".join(OutputFormat)
 
 Files = Annotated[list[Path], typer.Argument(help=FILES_HELP, metavar="FILE")]
 SeriesFiles = Annotated[
@@ -155,9 +147,9 @@ Period = Annotated[
     typer.Option(help="Period of the series; the near-miss range is half of it.", metavar="POINTS"),
 ]
 Form = Annotated[
-    Format, typer.Option("--format", help="Output format; JSON is a receipt for dqeval verify.", metavar=FORMATS)
+    OutputFormat, typer.Option("--format", help="Output format; JSON is a receipt for dqeval verify.", metavar=FORMATS)
 ]
-PlainForm = Annotated[Format, typer.Option("--format", help="Output format.", metavar=FORMATS)]
+PlainForm = Annotated[OutputFormat, typer.Option("--format", help="Output format.", metavar=FORMATS)]
 Output = Annotated[Path | None, _output("Write to this file instead of standard output.")]
 OutputFolder = Annotated[
     Path,

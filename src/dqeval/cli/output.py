@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 import re
 import shutil
@@ -18,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dqeval.cli.options import Format
-from dqeval.render.tables import ACTING, in_csv, printable, wrap
+from dqeval.cli.output_formats import WRITERS, OutputFormat, ToWrite
+from dqeval.render.tables import printable, wrap
 from dqeval.support.writing import whole
 
 if TYPE_CHECKING:
@@ -87,12 +84,12 @@ def bold(text: str) -> str:
     return typer.style(text, bold=True)
 
 
-def emit(result: Shown, form: Format, path: Path | None, make_receipt: Callable[[], dict[str, Any]]) -> None:
+def emit(result: Shown, form: OutputFormat, path: Path | None, make_receipt: Callable[[], dict[str, Any]]) -> None:
     """Show a result in one of the formats, on standard output or in a file."""
     if path is None:
-        say(_rendered(result, form, make_receipt, bold, width_of(sys.stdout)))
+        say(WRITERS[form](ToWrite(result, make_receipt, bold, width_of(sys.stdout))))
         return
-    text = _rendered(result, form, make_receipt, str, None)
+    text = WRITERS[form](ToWrite(result, make_receipt))
     with write_and_say(path) as place:
         place.write_text(f"{text}\n", encoding="utf-8")
 
@@ -164,16 +161,6 @@ def every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def json_text(content: Any) -> str:
-    """Return strict JSON that can be shown on a terminal: what it would act upon is escaped, as JSON has it."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    return "\n".join(ACTING.sub(_json_escaped, line) for line in text.split("\n"))
-
-
-def _json_escaped(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1]
-
-
 def _safe(text: str) -> str:
     """Return text that does nothing on a terminal but stand there, in lines and colours."""
     return "".join(part if _OWN.fullmatch(part) else printable(part) for part in _OWN.split(text))
@@ -181,30 +168,3 @@ def _safe(text: str) -> str:
 
 def _move(bar: Any, task: Any, done: int, total: int) -> None:
     bar.update(task, completed=done, total=total)
-
-
-def _rendered(
-    result: Shown,
-    form: Format,
-    make_receipt: Callable[[], dict[str, Any]],
-    emphasis: Callable[[str], str],
-    width: int | None,
-) -> str:
-    if form is Format.JSON:
-        return json_text(make_receipt())
-    if form is Format.CSV:
-        return _csv(result.records())
-    if form is Format.MARKDOWN:
-        return result.page().markdown()
-    if form is Format.LATEX:
-        return result.page().latex()
-    return result.page().text(emphasis=emphasis, width=width)
-
-
-def _csv(records: list[dict[str, Any]]) -> str:
-    text = io.StringIO()
-    names = dict.fromkeys(name for record in records for name in record)
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(in_csv(names))
-    writer.writerows(in_csv(record.get(name) for name in names) for record in records)
-    return text.getvalue().removesuffix("\n")

@@ -10,6 +10,7 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.bench import Scheduler, Workers, processes
+from dqeval.cli.output_formats import json_text
 
 if TYPE_CHECKING:
     from dqeval.experiments import Outcome
@@ -99,4 +100,4 @@ def _experiment_list() -> str:
 def _json(found: list[Outcome]) -> str:
     numbers = [outcome.numbers() for outcome in found]
     merged = {kind: [each for one in numbers for each in one[kind]] for kind in ("cells", "claims", "notes")}
-    return output.json_text(merged)
+    return json_text(merged)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqeval.cli import gate, output
-from dqeval.cli.options import Format, writable
+from dqeval.cli.options import writable
+from dqeval.cli.output_formats import OutputFormat
 from dqeval.support.naming import distinct, file_names, same_on_disk
 from dqeval.support.writing import whole
 
@@ -39,7 +40,7 @@ def show(
     found: Sequence[Entry],
     parameters: Mapping[str, Any],
     *,
-    form: Format,
+    form: OutputFormat,
     path: Path | None,
     limits: Mapping[str, float] | None = None,
 ) -> None:
@@ -47,7 +48,7 @@ def show(
     from dqeval.analysis.commands import COMMANDS
 
     spare([entry.path for entry in found], path)
-    inputs = _Inputs(form is Format.JSON)
+    inputs = _Inputs(form is OutputFormat.JSON)
     with output.progress(command) as tell:
         walk = _walk(command, found, inputs.names(found), parameters, tell)
         with _others_told(walk):

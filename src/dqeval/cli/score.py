@@ -11,7 +11,6 @@ from dqeval.cli.options import (
     FailUnder,
     Files,
     Form,
-    Format,
     Label,
     Metrics,
     Modules,
@@ -21,6 +20,7 @@ from dqeval.cli.options import (
     Score,
     Value,
 )
+from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.results import found_in, show
 
 
@@ -34,7 +34,7 @@ def score(
     label: Label = None,
     value: Value = None,
     score: Score = None,
-    form: Form = Format.TABLE,
+    form: Form = OutputFormat.TABLE,
     path: Output = None,
     fail_under: FailUnder = None,
     module: Modules = None,

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Format, Modules, Output, PlainForm
+from dqeval.cli.options import Modules, Output, PlainForm
+from dqeval.cli.output_formats import OutputFormat
 
 
 def verify(
@@ -17,7 +18,7 @@ def verify(
         list[Path],
         typer.Argument(help="The files or folders it was made from, in the same order.", metavar="FILE"),
     ],
-    form: PlainForm = Format.TABLE,
+    form: PlainForm = OutputFormat.TABLE,
     path: Output = None,
     module: Modules = None,
 ) -> None:
