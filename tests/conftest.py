@@ -54,6 +54,10 @@ SLOW_FILES = {
     "test_reproduce",
     "test_shown",
     "test_store",
+    # and modules whose examples train a network or draw a page
+    "convolution",
+    "series_page",
+    "times_net",
 }
 
 # Files that reach no line that no other test does: the first are measured with interpreted kernels.

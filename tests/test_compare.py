@@ -111,6 +111,7 @@ def many():
     return dqeval.compare(Series("many", series.labels, scores), near=24, repeats=4)
 
 
+@pytest.mark.slow
 def test_the_largest_disagreements_of_17_detectors_come_first(many):
     assert len(many.panels) == 17
     found = many.disagreements

@@ -124,6 +124,7 @@ class TestContract:
 
     @every_detector
     @pytest.mark.parametrize("kind", ["burst", "bump", "pattern"])
+    @pytest.mark.slow
     def test_it_finds_what_was_planted(self, detector, kind):
         values, start, stop = planted(kind)
         scores = run(detector, values)

@@ -58,6 +58,7 @@ def mended(labels, scores, near, parts):
 
 @given(strategies.labelled(strategies.scores, most=6, longest=5), strategies.exact_near)
 @pytest.mark.unmeasured
+@pytest.mark.slow
 def test_costs_are_the_mean_gains_over_all_orders_of_mending(drawn, near):
     labels, scores = drawn
     found = dqeval.explain(labels, scores, near=near)

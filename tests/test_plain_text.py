@@ -178,6 +178,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("last", ["1,0.5", "1,nan"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.slow
 def test_each_byte_is_seen_once(tmp_path, monkeypatch, last, pack):
     """A file that turns out odd in its last row is read again, but not hashed or counted again."""
     path = tmp_path / "seen.csv"
@@ -203,6 +204,7 @@ def test_a_limit_holds_for_what_is_unpacked(tmp_path, monkeypatch):
         files.read_with_times(path)
 
 
+@pytest.mark.slow
 def test_the_process_ends_well(tmp_path):
     path = tmp_path / "large.csv"
     path.write_bytes(b"label,mine\n" + b"0,0.123456789\n" * 300_000)
