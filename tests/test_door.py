@@ -9,6 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dqeval
 from commands import caller, write_demo
@@ -523,6 +525,27 @@ def test_times_of_all_kinds(given, dtype):
     assert found.dtype == dtype
     if given.dtype == found.dtype:
         assert found is given
+
+
+FORMS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"]
+
+
+@given(
+    st.lists(st.datetimes(), min_size=1, max_size=4),
+    st.sampled_from(FORMS),
+    st.tuples(st.integers(0, 25), st.sampled_from("0123459 T-:.Z+x٣")),
+)
+def test_plain_dates_are_read_as_python_reads_them(dates, form, change):
+    """By NumPy, where all have one form: with one letter changed, either they still do, or Python tells."""
+    texts = [f"{date.year:04d}{date.strftime(form[2:])}" for date in dates]
+    place, letter = change
+    for cells in (texts, [texts[0][:place] + letter + texts[0][place + 1 :], *texts[1:]]):
+        found = parse_times(np.array(cells))
+        one_by_one = parse_times(np.array([f" {cell}" for cell in cells]))
+        if found.dtype.kind == "U":
+            assert one_by_one.dtype.kind == "U"
+        else:
+            assert (found.dtype, found.tolist()) == (one_by_one.dtype, one_by_one.tolist())
 
 
 def test_times_that_cannot_be_read_are_kept_and_told_of(call, tmp_path):
