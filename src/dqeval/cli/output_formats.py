@@ -26,6 +26,11 @@ class OutputFormat(StrEnum):
     MARKDOWN = "markdown"
     LATEX = "latex"
 
+    @property
+    def is_receipt(self) -> bool:
+        """Whether it holds everything that `dqeval verify` needs, and so names series as receipts do."""
+        return self is OutputFormat.JSON
+
 
 @dataclass(frozen=True, slots=True)
 class ToWrite:

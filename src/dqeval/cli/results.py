@@ -48,7 +48,7 @@ def show(
     from dqeval.analysis.commands import COMMANDS
 
     spare([entry.path for entry in found], path)
-    inputs = _Inputs(form is OutputFormat.JSON)
+    inputs = _Inputs(form.is_receipt)
     with output.progress(command) as tell:
         walk = _walk(command, found, inputs.names(found), parameters, tell)
         with _others_told(walk):

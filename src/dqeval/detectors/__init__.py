@@ -1,4 +1,8 @@
-"""Detectors: functions from the values of a series to scores, one per point, the higher, the more anomalous."""
+"""Detectors: functions from the values of a series to scores, one per point; higher means more anomalous.
+
+A new one is a function under ``@detector(…)`` of `dqeval.core.registry`, and an import below:
+docs/extending-detectors.md.
+"""
 
 # The order of these imports is the order of the detectors in tables.
 # isort: off

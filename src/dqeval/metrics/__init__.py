@@ -1,4 +1,7 @@
-"""The metrics, a family a module: those of scores take ``y_true, y_score``, those of detections ``y_true, y_pred``."""
+"""The metrics, one family per module: those of scores take ``y_true, y_score``, those of detections ``y_true, y_pred``.
+
+A new one is a function under ``@metric(…)`` of `dqeval.core.registry`, and an import below: docs/extending-metrics.md.
+"""
 
 # The order of these imports is the order of the metrics in tables.
 # isort: off
