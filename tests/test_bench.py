@@ -22,7 +22,7 @@ import dqeval
 from dqeval import bench
 from dqeval.bench import crew as crew_module
 from dqeval.bench import pool as pool_module
-from dqeval.bench.jobs import Job, work
+from dqeval.bench.jobs import Job, run_job
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
 from dqeval.bench.store import Store
@@ -571,16 +571,16 @@ def test_what_a_detector_must_not_do(tmp_path, detector, reason):
     labels = np.arange(400) % 100 < 5
     job = one_job(tmp_path, detector, Given(dqeval.Series("given", labels, {}, np.sin(np.arange(400.0)))))
     with pytest.raises(WorkFailedError, match=re.escape(reason)):
-        work(job)
+        run_job(job)
 
 
 def test_what_is_printed_in_a_process_of_its_own(tmp_path, monkeypatch, capsys):
     """Only there it is caught: elsewhere standard output is not one job's alone."""
-    assert not work(one_job(tmp_path / "here", "prints")).failed
+    assert not run_job(one_job(tmp_path / "here", "prints")).failed
     assert capsys.readouterr().out == "hello\n"
     monkeypatch.setattr(pool_module, "_here", Limits())
     with pytest.raises(WorkFailedError, match="the detector printed to standard output, which it must not: 'hello"):
-        work(one_job(tmp_path / "own", "prints"))
+        run_job(one_job(tmp_path / "own", "prints"))
     with pool_module.catch_output() as caught, ThreadPoolExecutor(1) as other:
         other.submit(print, "from another thread").result()
         print("from this one")
@@ -616,7 +616,7 @@ def test_threads_leave_standard_output_alone(tmp_path, capsys):
 def test_no_values_to_work_on(tmp_path):
     job = one_job(tmp_path, "quick", Given(dqeval.Series("given", np.array([0, 1]), {})))
     with pytest.raises(WorkFailedError, match="the series has no values"):
-        work(job)
+        run_job(job)
 
 
 def test_training_goes_up_to_where_the_series_says(tmp_path):
@@ -624,7 +624,7 @@ def test_training_goes_up_to_where_the_series_says(tmp_path):
     real = DETECTORS["cnn"].function
     object.__setattr__(DETECTORS["cnn"], "function", lambda values, **o: told.update(o) or np.abs(values))
     try:
-        outcome = work(one_job(tmp_path, "cnn"))
+        outcome = run_job(one_job(tmp_path, "cnn"))
     finally:
         object.__setattr__(DETECTORS["cnn"], "function", real)
     assert told["train_stop"] == dqeval.datasets.synthetic(n=400, period=16, events=2).train_stop

@@ -22,7 +22,7 @@ from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
-from dqeval.support.versions import NOBODY, code, difference, versions
+from dqeval.support.versions import NOBODY, difference, source_digest, versions
 from test_bench import SMALL, one_job, table
 
 TESTS = Path(__file__).parent
@@ -209,13 +209,13 @@ def test_a_worker_with_another_version_is_refused_unless_asked_for(tmp_path):
     plan = {**SMALL, "seeds": [0]}
     with Processes(tmp_path, python_path=[str(tmp_path / "other")]) as processes:
         processes.worker()
-        there = rf"code {code(other)} there and {code(Path(dqeval.__file__).parent)} here"
+        there = rf"code {source_digest(other)} there and {source_digest(Path(dqeval.__file__).parent)} here"
         with pytest.raises(ValueError, match=rf"a worker on .* has other versions: {there}; install"):
             bench.run(plan, tmp_path / "run", scheduler=processes.address)
         assert table(tmp_path / "run") == ([], [])
         state = bench.run(plan, tmp_path / "run", scheduler=processes.address, any_version=True)
     assert (state.done, state.failed) == (9, 0)
-    assert {json.loads(row["versions"])["code"] for row in table(tmp_path / "run")[0]} == {code(other)}
+    assert {json.loads(row["versions"])["code"] for row in table(tmp_path / "run")[0]} == {source_digest(other)}
 
 
 def test_no_scheduler_there(tmp_path, monkeypatch):
@@ -388,7 +388,7 @@ def test_other_versions(tmp_path):
 
 
 def test_nothing_is_computed_with_other_versions(tmp_path):
-    outcome = tasks_module.do(Task(one_job(tmp_path, "raises"), "", "{}"))
+    outcome = tasks_module.run_task(Task(one_job(tmp_path, "raises"), "", "{}"))
     assert (outcome.rows, outcome.versions) == ([], versions())
 
 
@@ -402,10 +402,10 @@ def test_the_form_of_the_kernels_is_part_of_the_version(monkeypatch):
 
 def test_the_code_is_part_of_the_version(tmp_path):
     (tmp_path / "a.py").write_text("a = 1\n")
-    before = code(tmp_path)
+    before = source_digest(tmp_path)
     (tmp_path / "a.py").write_text("a = 1 / 2\n")
     assert re.fullmatch("[0-9a-f]{12}", before)
-    assert code(tmp_path) != before
+    assert source_digest(tmp_path) != before
 
 
 def test_what_a_clusters_worker_does(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from commands import run
 from dqeval import bench
-from dqeval.bench.jobs import work
+from dqeval.bench.jobs import run_job
 from test_bench import one_job
 
 DOCS = Path(__file__).parent.parent / "docs" / "bench.md"
@@ -98,7 +98,7 @@ def test_a_job_brings_the_folder_of_its_modules(tmp_path):
     # As on a cluster, whose workers have not read the plan.
     write_plan(tmp_path)
     job = replace(one_job(tmp_path / "scores", "mine"), modules=("beside",), modules_in=str(tmp_path))
-    assert not work(job).failed
+    assert not run_job(job).failed
 
 
 def test_a_script_may_be_a_module_of_its_own_plan(tmp_path):

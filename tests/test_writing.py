@@ -13,11 +13,11 @@ import pytest
 import dqeval
 from dqeval import bench
 from dqeval.support.places import short_traceback, without_folders
-from dqeval.support.writing import whole, write_table, write_text
+from dqeval.support.writing import atomic_write, write_table, write_text
 
 SOURCE = Path(dqeval.__file__).parent
 WRITES = {"write_text", "write_bytes", "savefig", "save", "savez", "savetxt", "to_csv", "to_parquet", "write_table"}
-GUARDS = {"whole", "write_and_say"}
+GUARDS = {"atomic_write", "write_and_say"}
 # What is not a file that people get: the log that goes on where it stopped, the lock, and what is only in memory.
 ALLOWED = {
     ("support/writing.py", "open"),
@@ -35,7 +35,7 @@ def opens_for_writing(call):
 
 
 def writes(tree):
-    """Yield the name and the line of each call that writes a file other than to the place that `whole` gives."""
+    """Yield the name and the line of each call that writes a file other than to the place that `atomic_write` gives."""
     safe = {
         inner
         for node in ast.walk(tree)
@@ -65,7 +65,7 @@ def test_every_file_is_written_beside_and_renamed():
         ("open", 2),
         ("write_bytes", 3),
     }
-    assert not list(writes(ast.parse("p.open('rb')\nwith whole(p) as place:\n    place.write_text('')\n")))
+    assert not list(writes(ast.parse("p.open('rb')\nwith atomic_write(p) as place:\n    place.write_text('')\n")))
 
 
 def listing(folder):
@@ -103,7 +103,7 @@ def test_a_full_disk_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
 
 
 def test_other_errors_and_devices(tmp_path):
-    with pytest.raises(FileNotFoundError, match="elsewhere"), whole(tmp_path / "a.txt"):
+    with pytest.raises(FileNotFoundError, match="elsewhere"), atomic_write(tmp_path / "a.txt"):
         (tmp_path / "elsewhere").read_text()
     with pytest.raises(OSError, match=r"nowhere.a\.txt"):
         write_text(tmp_path / "nowhere" / "a.txt", "text")

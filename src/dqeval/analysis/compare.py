@@ -332,7 +332,7 @@ def comparison_of(
 ) -> Comparison:
     """Return what `compare` does, of what is checked already."""
     # The chance level takes as long as so many detectors more.
-    steps = len(prepared.scores) + validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    steps = len(prepared.scores) + validate.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
     validate.seed(seed)
     tell = validate.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}

@@ -106,7 +106,7 @@ class _Explaining:
         self.scored, self.regions = scored, regions
         self.result = result or dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS)
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
-        self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact(scored.scores, regions)))
+        self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))
         self.detections: BoolArray = scored.scores >= self.start
         parts = parts_in(find_events(self.detections), regions)
         owned = belonging_to_captures(parts)

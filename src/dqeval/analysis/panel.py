@@ -333,7 +333,7 @@ def _chance(
     progress: Callable[[int, int], None] | None,
 ) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
-    count = validate.whole("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    count = validate.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
     random = np.random.default_rng(validate.seed(seed))
     validate.callback("progress", progress)
     names = list(evaluation.values)

@@ -157,7 +157,7 @@ def crew_for(workers: int, scheduler: str | None, limits: Limits, executor: Exec
         with _client(scheduler) as client:
             yield Cluster(client, limits)
     else:
-        count = validate.whole("workers", workers, least=0)
+        count = validate.whole_number("workers", workers, least=0)
         with _processes(count, limits) if count else _this_process() as own:
             yield own
 

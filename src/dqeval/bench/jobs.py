@@ -27,7 +27,7 @@ from dqeval.core.types import EventScores, FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
 from dqeval.support.places import short_traceback, without_folders
 from dqeval.support.versions import NOBODY
-from dqeval.support.writing import whole
+from dqeval.support.writing import atomic_write
 
 # What rows that are of no single metric have in its place: the detector's own work, and scores that have no value.
 DETECT, EVALUATE = "detect", "evaluate"
@@ -175,7 +175,7 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
                 yield Job(series, detector, seed, *common, *modules)
 
 
-def work(job: Job) -> JobResult:
+def run_job(job: Job) -> JobResult:
     """Run a job: detect, unless that was done before, and evaluate. What goes wrong becomes a row, not an error."""
     import_modules(job.modules, job.modules_in)
     series = read_series(job.series.source)
@@ -263,7 +263,7 @@ def _keep(made: Made, path: Path) -> None:
     np.save(content, made.seconds)
     path.parent.mkdir(parents=True, exist_ok=True)
     # What a crash of the machine leaves of it does not have the right digest, so there is no need to wait for the disk.
-    with whole(path, lasting=False) as place:
+    with atomic_write(path, lasting=False) as place:
         place.write_bytes(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dqeval.bench.plan import KEPT_AS, Plan, plain, read_content, read_plan, with_modules
+from dqeval.bench.plan import KEPT_AS, Plan, read_content, read_plan, to_json_types, with_modules
 from dqeval.support.writing import write_text
 
 KEPT = "plan.json"
@@ -67,7 +67,7 @@ def _is_of_a_run(path: Path) -> bool:
 
 def _with_whole_paths(plan: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     """Return what a plan holds; with whole paths, it is the same from wherever one is."""
-    content = plain(plan) if isinstance(plan, Mapping) else read_content(plan)
+    content = to_json_types(plan) if isinstance(plan, Mapping) else read_content(plan)
     folder = Path.cwd() if isinstance(plan, Mapping) else whole_path(plan).parent
     if "modules" in content:
         content["modules_in"] = str(folder / content.get("modules_in", "."))

@@ -209,7 +209,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     >>> len(plan.series), plan.seeds
     (3, (0,))
     """
-    content = plain(content)
+    content = to_json_types(content)
     validate.known_names(content, KEYS, "the plan")
     for key in ("metrics", "seeds", "modules", *TABLES):
         _check_list(content, key)
@@ -248,7 +248,7 @@ def with_modules(content: dict[str, Any], modules: tuple[str, ...]) -> dict[str,
     return {**content, "modules": [*there, *(module for module in modules if module not in there)]}
 
 
-def plain(given: Mapping[str, Any]) -> dict[str, Any]:
+def to_json_types(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a plan holds as JSON has it: text, numbers, true and false, lists, tables."""
     return {_check_text("a key", key): _plain(key, value) for key, value in given.items()}
 
@@ -314,7 +314,7 @@ def _limits(content: Mapping[str, Any]) -> Limits:
 
 
 def _whole(name: str, given: Any, least: int, most: int) -> int:
-    number = validate.whole(name, given, least=least)
+    number = validate.whole_number(name, given, least=least)
     if number > most:
         raise ValueError(f"{name} must be at most {most:,}: got {number:,}")
     return number

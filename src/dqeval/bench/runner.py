@@ -16,7 +16,7 @@ from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, jobs_of
 from dqeval.bench.kept_plan import check_place, keep, read_kept_plan, whole_path
 from dqeval.bench.lock import folder_lock
-from dqeval.bench.plan import Plan, make_plan, plain, read_plan, with_modules
+from dqeval.bench.plan import Plan, make_plan, read_plan, to_json_types, with_modules
 from dqeval.bench.store import Store, check_same_data
 from dqeval.bench.tasks import Task
 from dqeval.support.modules import found_from_anywhere
@@ -286,5 +286,5 @@ def _read(plan: Plan | Mapping[str, Any] | str | Path, modules: tuple[str, ...])
         return replace(plan, modules=(*plan.modules, *modules))
     # Whole paths: jobs are told apart by them, wherever they are started from, and a cluster's workers are elsewhere.
     if isinstance(plan, Mapping):
-        return make_plan(with_modules(plain(plan), modules), folder=Path.cwd())
+        return make_plan(with_modules(to_json_types(plan), modules), folder=Path.cwd())
     return read_plan(whole_path(plan), modules=modules)

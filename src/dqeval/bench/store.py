@@ -13,7 +13,7 @@ from urllib.parse import quote
 from dqeval.bench.jobs import DETECT, Job, JobResult, is_other_data
 from dqeval.render.tables import in_csv
 from dqeval.support import extras
-from dqeval.support.writing import whole, write_table
+from dqeval.support.writing import atomic_write, write_table
 
 FILE = "results.sqlite"
 FORM = 1  # of the tables, which the file says as its user_version; before there were forms it says 0
@@ -479,6 +479,6 @@ def _to_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], path: str
         raise ValueError(f"Parquet files need pyarrow: {extras.install('files')}") from None
     found = list(rows)
     table = pyarrow.table({name: [row[i] for row in found] for i, name in enumerate(columns)})
-    with whole(path) as place:
+    with atomic_write(path) as place:
         parquet.write_table(table, place)
     return len(found)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dqeval.bench.jobs import Job, JobResult, failure_of, work
+from dqeval.bench.jobs import Job, JobResult, failure_of, run_job
 from dqeval.bench.pool import Limits, Worker, WorkFailedError, answer
 from dqeval.support.versions import versions
 
@@ -51,10 +51,10 @@ class Batch:
     run: str
 
 
-def do(task: Task) -> JobResult:
+def run_task(task: Task) -> JobResult:
     """Return the result of a job; one without rows if this process has other versions than expected."""
     began = time.perf_counter()
-    outcome = work(task.job) if task.expected in ("", versions()) else JobResult()
+    outcome = run_job(task.job) if task.expected in ("", versions()) else JobResult()
     return replace(outcome, versions=versions(), host=platform.node(), seconds=time.perf_counter() - began)
 
 
@@ -64,7 +64,7 @@ def do_all(tasks: Sequence[Task]) -> list[JobResult]:
 
 
 def _do_one(task: Task) -> JobResult:
-    done, reply = answer(do, task)
+    done, reply = answer(run_task, task)
     return reply if done else failure_here(task.job, WorkFailedError(*reply))
 
 
@@ -98,7 +98,7 @@ def _worker(batch: Batch) -> Worker:
 def _do_in_process(worker: Worker, task: Task) -> JobResult:
     began = time.perf_counter()
     try:
-        outcome: JobResult = worker.call(do, task)
+        outcome: JobResult = worker.call(run_task, task)
     except WorkFailedError as error:
         # Not raised: the cluster would do the job again, and again.
         return replace(failure_here(task.job, error), seconds=time.perf_counter() - began)

@@ -331,7 +331,7 @@ def _work(folder: Path, start: Callable[..., State], workers: int | None, schedu
 def _show_progress(watch: Watch) -> Iterator[None]:
     """Show the progress: a bar on a terminal, and otherwise one line per minute."""
     if not sys.stderr.isatty():
-        with output.every(output.INTERVAL, lambda: output.tell(watch.line())):
+        with output.repeat_every(output.INTERVAL, lambda: output.tell(watch.line())):
             yield
         return
     from rich.console import Console
@@ -346,5 +346,5 @@ def _show_progress(watch: Watch) -> Iterator[None]:
                 done = watch.state.total - watch.state.left
                 bar.update(task, description=watch.line(), completed=done, total=watch.state.total)
 
-        with output.every(output.REFRESH, move):
+        with output.repeat_every(output.REFRESH, move):
             yield

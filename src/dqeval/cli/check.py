@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dqeval.cli.options import Files, Form, Label, Output, Score, Value
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import found_in, show
+from dqeval.cli.results import find_entries, show
 
 
 def check(
@@ -16,4 +16,4 @@ def check(
     path: Output = None,
 ) -> None:
     """Find trouble in labels and scores before anyone trusts a number: exit code 1 if there is an error."""
-    show("check", found_in(files, label, value, score), {}, form=form, path=path)
+    show("check", find_entries(files, label, value, score), {}, form=form, path=path)

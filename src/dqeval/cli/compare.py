@@ -5,7 +5,7 @@ from __future__ import annotations
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, Files, Form, Label, Modules, NearRange, Output, Period, Score, Value
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import found_in, show
+from dqeval.cli.results import find_entries, show
 
 
 def compare(
@@ -23,4 +23,4 @@ def compare(
     """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
     limits = gate.limits(fail_under, gate.all_names())
     parameters = {"near": near, "period": period}
-    show("compare", found_in(files, label, value, score), parameters, form=form, path=path, limits=limits)
+    show("compare", find_entries(files, label, value, score), parameters, form=form, path=path, limits=limits)

@@ -63,12 +63,12 @@ def list_series(
 ) -> None:
     """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
     from dqeval.analysis.receipts import jsonable
-    from dqeval.datasets.loading import titles
+    from dqeval.datasets.loading import source_titles
 
     sources = sources_of(files)
     rows, failures = [], []
     with output.progress("datasets list") as tell:
-        for done, (title, source) in enumerate(zip(titles(sources), sources, strict=True), start=1):
+        for done, (title, source) in enumerate(zip(source_titles(sources), sources, strict=True), start=1):
             try:
                 rows.append(_row(title, source))
             except Exception as error:  # one bad file must not hide the others

@@ -41,7 +41,7 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
     return found
 
 
-def failures(limits: Mapping[str, float], values: Values) -> list[str]:
+def below_limits(limits: Mapping[str, float], values: Values) -> list[str]:
     """Return in sentences which detectors are below a limit."""
     return list(_failures(limits, values))
 

@@ -17,7 +17,7 @@ import typer
 
 from dqeval.cli.output_formats import WRITERS, OutputFormat, ToWrite
 from dqeval.render.tables import printable, wrap
-from dqeval.support.writing import whole
+from dqeval.support.writing import atomic_write
 
 if TYPE_CHECKING:
     from dqeval.analysis.result import Shown
@@ -96,8 +96,8 @@ def emit(result: Shown, form: OutputFormat, path: Path | None, make_receipt: Cal
 
 @contextmanager
 def write_and_say(path: Path) -> Iterator[Path]:
-    """Give a place to write to as `whole` does, and say what was written."""
-    with whole(path) as place:
+    """Give a place to write to as `atomic_write` does, and say what was written."""
+    with atomic_write(path) as place:
         yield place
     tell(f"wrote {path}")
 
@@ -134,17 +134,17 @@ def sentences(first: str) -> Iterator[Callable[[str], None]]:
         newest = sentence
 
     if not sys.stderr.isatty():
-        with every(INTERVAL, lambda: tell(newest)):
+        with repeat_every(INTERVAL, lambda: tell(newest)):
             yield take
         return
     from rich.console import Console
 
-    with Console(file=sys.stderr).status(newest) as status, every(REFRESH, lambda: status.update(newest)):
+    with Console(file=sys.stderr).status(newest) as status, repeat_every(REFRESH, lambda: status.update(newest)):
         yield take
 
 
 @contextmanager
-def every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
+def repeat_every(seconds: float, show: Callable[[], None]) -> Iterator[None]:
     """Call a function again and again meanwhile; by the clock, as a job may take hours."""
     ended = threading.Event()
 

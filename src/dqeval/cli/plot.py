@@ -10,7 +10,7 @@ import typer
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, FigureFormat, Figures, Files, Label, NearRange, Period, Score, Value
 from dqeval.cli.output import Tell
-from dqeval.cli.results import Written, found_in, places_for, write_each
+from dqeval.cli.results import Written, find_entries, places_for, write_each
 
 if TYPE_CHECKING:
     from dqeval.core.prepared import Prepared
@@ -35,7 +35,7 @@ def plot(
     from dqeval.render.figure import draw, ending
 
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
-    found = found_in(files, label, value, score)
+    found = find_entries(files, label, value, score)
 
     def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
         return Written({name: named_values(panel) for name, panel in draw(prepared, place).items()})

@@ -10,7 +10,7 @@ import typer
 from dqeval.cli import gate
 from dqeval.cli.options import FailUnder, Files, Label, Modules, NearRange, Pages, Period, Score, Value, check_page
 from dqeval.cli.output import Tell
-from dqeval.cli.results import Written, found_in, places_for, write_each
+from dqeval.cli.results import Written, find_entries, places_for, write_each
 
 if TYPE_CHECKING:
     from dqeval.core.prepared import Prepared
@@ -32,7 +32,7 @@ def report(
     from dqeval.render.series_page import report
 
     limits = gate.limits(fail_under, gate.all_names())
-    found = found_in(files, label, value, score)
+    found = find_entries(files, label, value, score)
 
     def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
         comparison = report(prepared, place, progress=tell)

@@ -15,7 +15,7 @@ from dqeval.cli import gate, output
 from dqeval.cli.options import writable
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.support.naming import distinct, file_names, same_on_disk
-from dqeval.support.writing import whole
+from dqeval.support.writing import atomic_write
 
 if TYPE_CHECKING:
     from dqeval.analysis.result import Result, Values
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 3  # series that were left out
 
 
-def found_in(
+def find_entries(
     files: Sequence[Path], label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
 ) -> list[Entry]:
     """Return the series in files and folders, from the columns that were asked for."""
@@ -47,7 +47,7 @@ def show(
     """Read the series, do what the command does, show it, and exit with the code for what came of it."""
     from dqeval.analysis.commands import COMMANDS
 
-    spare([entry.path for entry in found], path)
+    refuse_overwriting([entry.path for entry in found], path)
     inputs = _Inputs(form.is_receipt)
     with output.progress(command) as tell:
         walk = _walk(command, found, inputs.names(found), parameters, tell)
@@ -55,7 +55,7 @@ def show(
             result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working)
     output.emit(result, form, path, lambda: inputs.receipt(command, parameters, result))
     _warn(result.warnings)
-    _finish(walk, gate.failures(limits or {}, result.by_detector), failed=result.failed)
+    _finish(walk, gate.below_limits(limits or {}, result.by_detector), failed=result.failed)
 
 
 class _Inputs:
@@ -68,7 +68,7 @@ class _Inputs:
     def names(self, found: Sequence[Entry]) -> list[str]:
         """Return what to call the series."""
         if not self._in_receipt:
-            return titles(found)
+            return entry_titles(found)
         from dqeval.analysis.receipts import entry_names
 
         return entry_names(found)
@@ -103,7 +103,7 @@ def write_each(
     from dqeval.analysis.several import means
 
     with output.progress(command) as tell:
-        walk = _walk("compare", found, titles(found), parameters, tell)
+        walk = _walk("compare", found, entry_titles(found), parameters, tell)
         with _others_told(walk):
             written, left_out = _written(walk, places, write)
     first = next(iter(written))
@@ -114,7 +114,7 @@ def write_each(
         output.tell(left_out_sentence(left_out))
     after(first)
     _warn([sentence for each in written.values() for sentence in each.warnings])
-    _finish(walk, gate.failures(limits, means([each.values for each in written.values()])))
+    _finish(walk, gate.below_limits(limits, means([each.values for each in written.values()])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _written(
     for visit in walk:
         prepared, place = visit.subject, places[visit.place]
         try:
-            with errors_about(prepared.name), whole(place) as beside:
+            with errors_about(prepared.name), atomic_write(place) as beside:
                 written[place] = write(prepared, beside, walk.working)
         except UndefinedError as error:
             undefined[prepared.name] = error
@@ -202,18 +202,18 @@ def places_for(found: Sequence[Entry], path: Path, kind: str, check: Callable[[P
         raise ValueError(f"-o {path} is one file, and there are {len(found):,} to write: name a folder, such as out")
     for place in places:
         writable(place)
-        spare([entry.path for entry in found], place)
+        refuse_overwriting([entry.path for entry in found], place)
     return places
 
 
-def spare(files: Sequence[Path], output: Path | None) -> None:
+def refuse_overwriting(files: Sequence[Path], output: Path | None) -> None:
     """Refuse to write over a file that is read."""
     for file in files:
         if output is not None and output.exists() and file.exists() and output.samefile(file):
             raise ValueError(f"-o {output} would overwrite the input; name another file")
 
 
-def titles(found: Sequence[Entry]) -> list[str]:
+def entry_titles(found: Sequence[Entry]) -> list[str]:
     """Return what to call the series: as their files, or by their own names where a file holds several."""
     names = series_names([entry.path for entry in found])
     return [name if entry.alone else entry.source.name for name, entry in zip(names, found, strict=True)]

@@ -21,7 +21,7 @@ from dqeval.cli.options import (
     Value,
 )
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import found_in, show
+from dqeval.cli.results import find_entries, show
 
 
 def score(
@@ -49,7 +49,7 @@ def score(
         "thresholds": "exact" if exact else 100,
         "per_event": per_event,
     }
-    show("score", found_in(files, label, value, score), parameters, form=form, path=path, limits=limits)
+    show("score", find_entries(files, label, value, score), parameters, form=form, path=path, limits=limits)
 
 
 def _metric_names(given: list[str] | None) -> list[str]:

@@ -82,7 +82,7 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
     48
     """
     values = validate.values_with_gaps(x, name="x")
-    peak = _highest_peak(values, validate.whole("rank", rank, least=1, most=2))
+    peak = _highest_peak(values, validate.whole_number("rank", rank, least=1, most=2))
     return FALLBACK_PERIOD if peak is None else peak.lag
 
 

@@ -70,7 +70,7 @@ def detection_levels(detections: BoolArray, partition: Partition) -> Levels:
     return _shared(partition, detections.astype(np.intc), np.ones(1))
 
 
-def exact(scores: FloatArray, partition: Partition) -> Levels:
+def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
     """Return the ranks of the scores within each local region: every distinct score is a threshold.
 
     A threshold counts for the interval from the next lower one, or 0, up to itself.

@@ -234,12 +234,12 @@ def callback(name: str, given: Any) -> Any:
 
 def seed(given: Any, *, name: str = "seed", most: int = LARGEST_SEED) -> int:
     """Return the seed of random numbers."""
-    return whole(name, given, least=0, most=most)
+    return whole_number(name, given, least=0, most=most)
 
 
 def train_stop(given: Any, series: FloatArray, *, least: int = 1, detector: str = "training") -> int:
     """Return how many of the first points of a series a detector may learn from, which needs so many."""
-    stop = whole("train_stop", given, least=1)
+    stop = whole_number("train_stop", given, least=1)
     if stop > len(series):
         raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {_written(stop)}")
     if stop < least:
@@ -314,12 +314,12 @@ def sweep_thresholds(given: Any) -> int | Literal["all"]:
 
 def sampled_thresholds(given: Any) -> int:
     """Return the number of thresholds of a metric that has no other choice."""
-    return whole("thresholds", given, least=2, most=MOST_THRESHOLDS)
+    return whole_number("thresholds", given, least=2, most=MOST_THRESHOLDS)
 
 
 def _thresholds(given: Any, *, least: int, or_else: str) -> int:
     try:
-        count = whole("thresholds", given, least=least)
+        count = whole_number("thresholds", given, least=least)
     except ValueError:
         rule = f'thresholds must be a whole number of at least {least}, or "{or_else}"'
         raise ValueError(f"{rule}: got {quote(given)}") from None
@@ -328,7 +328,7 @@ def _thresholds(given: Any, *, least: int, or_else: str) -> int:
 
 def window(given: Any) -> int:
     """Return the largest window of VUS, in points."""
-    return whole("window", given, least=0, most=MOST_WINDOW)
+    return whole_number("window", given, least=0, most=MOST_WINDOW)
 
 
 def countable(what: str, count: int, *, advice: str) -> None:
@@ -377,7 +377,7 @@ def _frames_to_the_caller() -> int:
     return depth
 
 
-def whole(name: str, given: Any, *, least: int, most: int | None = None) -> int:
+def whole_number(name: str, given: Any, *, least: int, most: int | None = None) -> int:
     """Return a whole number; a float will do if it is one."""
     try:
         number = int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)

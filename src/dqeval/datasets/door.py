@@ -18,7 +18,7 @@ from dqeval.core.times import parse_times
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.columns import Roles, read_table, series_in
 from dqeval.datasets.files import STANDARD_INPUT, some_names
-from dqeval.datasets.loading import FORMATS, Source, about, check_shapes, sources, stem
+from dqeval.datasets.loading import FORMATS, Source, check_shapes, errors_name_file, sources, stem
 from dqeval.render.tables import one_line
 
 TABLE = "table"
@@ -126,7 +126,7 @@ class Entry:
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read it, and call it by a name; an error names the file, once."""
         watched = _Watched(self.source, progress)
-        with about(self.path):
+        with errors_name_file(self.path):
             series, roles = self._read(watched)
         return Opened(self, series if name is None else replace(series, name=one_line(name)), roles, watched)
 

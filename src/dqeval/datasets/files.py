@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from dqeval.core.types import FloatArray
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
-from dqeval.datasets.guard import LONGEST_TIME, NO_MEMORY, allowed_bytes, shorten, too_much
-from dqeval.datasets.plain_text import Layout, NotPlainError, ends_lines_plainly, is_worth_it, pieces
+from dqeval.datasets.guard import LONGEST_TIME, NO_MEMORY, allowed_bytes, shorten, too_much_error
+from dqeval.datasets.plain_text import Layout, NotPlainError, ends_lines_plainly, is_worth_it, read_pieces
 
 STANDARD_INPUT = Path("-")
 NPZ = ".npz"
@@ -131,7 +131,7 @@ def _from_plain_text(stream: BinaryIO, path: Path, times: list[Times]) -> Column
             layout = _layout_of(header, first_row)
             columns = {layout.names[i]: array("d") for i in layout.numbers}
             moments: list[Times] = []
-            for piece in pieces(first_row, content, layout):
+            for piece in read_pieces(first_row, content, layout):
                 for column, numbers in zip(columns.values(), piece.numbers, strict=True):
                     column.frombytes(numbers.view(np.uint8).data)
                 moments += piece.times
@@ -179,7 +179,7 @@ class _Bounded(io.RawIOBase):
         if self._since_line > _LONGEST_LINE:
             raise ValueError(f"a line is longer than {_LONGEST_LINE:,} bytes: is this a table?")
         if self._count > self._allowed:
-            raise too_much(self._allowed)
+            raise too_much_error(self._allowed)
         return len(data)
 
 

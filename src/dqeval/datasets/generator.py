@@ -78,9 +78,9 @@ def check_synthetic(
     n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[str] = KINDS, seed: int = 0
 ) -> Recipe:
     """Return what a series is generated from, checked."""
-    n = validate.whole("n", n, least=1, most=MOST_POINTS)
-    events = validate.whole("events", events, least=1, most=MOST_POINTS)
-    period = validate.whole("period", period, least=SHORTEST_PERIOD, most=MOST_POINTS)
+    n = validate.whole_number("n", n, least=1, most=MOST_POINTS)
+    events = validate.whole_number("events", events, least=1, most=MOST_POINTS)
+    period = validate.whole_number("period", period, least=SHORTEST_PERIOD, most=MOST_POINTS)
     seed = validate.seed(seed, most=MOST_SEED)
     if (n - n // 4) // events < 2 * period:
         least = 4 * (2 * period * events - 1) // 3 + 1  # of which three quarters, rounded up, are enough

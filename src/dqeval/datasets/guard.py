@@ -39,7 +39,7 @@ def check_size(needed: int, file_size: int) -> None:
         raise RefusedError(f"it would take {count_of(needed, 'byte')} of memory, and {_limit(allowed)}")
 
 
-def too_much(allowed: int) -> ValueError:
+def too_much_error(allowed: int) -> ValueError:
     """Return the error for a stream that goes on after the last byte that is allowed."""
     return ValueError(f"it unpacks to more than that: {_limit(allowed)}")
 

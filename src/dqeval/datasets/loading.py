@@ -225,7 +225,7 @@ class Source:
 
     def read(self, **columns: str) -> Series:
         """Read the series, from columns that may be named if it is a table; an error says which file it is about."""
-        with about(self.path):
+        with errors_name_file(self.path):
             return _with_period(_with_flags(self.read_unlabelled(**columns)))
 
     def read_unlabelled(self, **columns: str) -> Series:
@@ -237,7 +237,7 @@ class Source:
 
 
 @contextmanager
-def about(path: Path) -> Iterator[None]:
+def errors_name_file(path: Path) -> Iterator[None]:
     """Have errors say which file they are about."""
     try:
         yield
@@ -252,7 +252,7 @@ def sources(path: str | Path, format: str = "auto") -> Iterator[Source]:
     return _sources(Path(path), list(FORMATS) if format == "auto" else [FORMATS[format]])
 
 
-def titles(found: Sequence[Source]) -> list[str]:
+def source_titles(found: Sequence[Source]) -> list[str]:
     """Return the names of series; where two are the same, the paths."""
     counts = Counter(source.name for source in found)
     return [source.name if counts[source.name] == 1 else str(source.path) for source in found]

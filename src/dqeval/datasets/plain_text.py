@@ -50,7 +50,7 @@ def is_worth_it(path: Path) -> bool:
     return path.is_file() and path.stat().st_size >= WORTH_IT
 
 
-def pieces(first_row: bytes, rest: BinaryIO, layout: Layout) -> Iterator[Piece]:
+def read_pieces(first_row: bytes, rest: BinaryIO, layout: Layout) -> Iterator[Piece]:
     """Yield the rows of a table piece by piece; raise an error, which says nothing to a user, if it is not plain."""
     for chunk in _chunks(first_row, rest):
         if not _is_plain(chunk):

@@ -63,8 +63,8 @@ def kmeans_ad(
     np.True_
     """
     series = validate.values(values)
-    count = validate.whole("clusters", clusters, least=1, most=validate.MOST_COUNTED)
-    tries = validate.whole("restarts", restarts, least=1, most=validate.MOST_COUNTED)
+    count = validate.whole_number("clusters", clusters, least=1, most=validate.MOST_COUNTED)
+    tries = validate.whole_number("restarts", restarts, least=1, most=validate.MOST_COUNTED)
     random = np.random.default_rng(validate.seed(seed))
     length = windows.window_length(series, window, least=2, count=count, why="for as many clusters")
     distances = _distances_to_centres(windows.near_one(series), length, count, tries, random)

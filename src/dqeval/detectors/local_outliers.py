@@ -59,7 +59,7 @@ def sub_lof(
     np.True_
     """
     series = validate.values(values)
-    count = validate.whole("neighbours", neighbours, least=1)
+    count = validate.whole_number("neighbours", neighbours, least=1)
     validate.one_of("normalise", normalise, ("columns", "windows"))
     least = 1 if normalise == "columns" else 2
     length = windows.window_length(series, window, least=least, count=2, why="to compare one with another")

@@ -51,7 +51,7 @@ def _check(name: str, value: Any, allowed: tuple[Any, ...], least: int | None) -
     if value in literals or (value is None and NoneType in kinds):
         return
     if least is not None:
-        validate.whole(name, value, least=least)
+        validate.whole_number(name, value, least=least)
         return
     known = [_KINDS[kind] for kind in kinds if kind in _KINDS]
     if len(known) < len([kind for kind in kinds if kind is not NoneType]) or not allowed:

@@ -25,7 +25,7 @@ from dqeval.experiments.outcome import (
 )
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.strips import ROW_HEIGHT, add_legend, draw_strips
-from dqeval.experiments.verdicts import metrics_in_words, most
+from dqeval.experiments.verdicts import is_majority, metrics_in_words
 from dqeval.render.tables import Table, best_of, count_of
 
 if TYPE_CHECKING:
@@ -152,14 +152,14 @@ def _claims(values: Mapping[str, Values]) -> Iterator[Claim]:
 def _coverage(of: Values) -> Iterator[Claim]:
     first = [metric for metric in PAPER_METRICS if of["P1"][metric] > of["P2"][metric]]
     text = "Table 1: most metrics put all of one event (P1) above one point of every event (P2)"
-    yield Claim("2.1, 4.2.1", text, most(first), metrics_in_words(first))
+    yield Claim("2.1, 4.2.1", text, is_majority(first), metrics_in_words(first))
     yield Claim("4.2.1", "Table 1: DQE puts P2 above P1", of["P2"]["dqe"] > of["P1"]["dqe"], _across(of, "dqe"))
 
 
 def _distance(of: Values) -> Iterator[Claim]:
     alike = [metric for metric in PAPER_METRICS if _alike(of, metric)]
     text = "Table 2: most metrics score a near miss alike, however far from the event it is"
-    yield Claim("2.2", text, most(alike), metrics_in_words(alike))
+    yield Claim("2.2", text, is_majority(alike), metrics_in_words(alike))
     spread = {metric: max(_column(of, metric)) - min(_column(of, metric)) for metric in PAPER_METRICS}
     first, second = sorted(spread, key=lambda metric: -spread[metric])[:2]
     text = "Table 2: of all metrics, DQE tells the four distances apart the most"
@@ -194,7 +194,7 @@ def _overlap(of: Values) -> Iterator[Claim]:
 def _scattered(of: Values) -> Iterator[Claim]:
     alike = [metric for metric in PAPER_METRICS if _alike(of, metric)]
     text = "Table 5: most metrics score one long false alarm (P1) and eight short ones (P2) alike"
-    yield Claim("2.3", text, most(alike), metrics_in_words(alike))
+    yield Claim("2.3", text, is_majority(alike), metrics_in_words(alike))
     text = "Table 5: DQE falls where the same duration is scattered over more false alarms"
     yield Claim("4.2.3", text, _falls(of, "dqe"), _across(of, "dqe"))
 

@@ -16,7 +16,7 @@ from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import PAPER_METRICS, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.setting import Setting
-from dqeval.experiments.verdicts import metrics_in_words, most
+from dqeval.experiments.verdicts import is_majority, metrics_in_words
 from dqeval.render.tables import Table
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def _by_length(found: Found) -> Iterator[Claim]:
 def _by_ratio(found: Found) -> Iterator[Claim]:
     stable = [m for m in PAPER_METRICS if all(found.change(score, m) < SMALL for score in SCORES)]
     text = "ratio: score_max and score_gap of most metrics are stable"
-    yield Claim(SECTION, text, most(stable), metrics_in_words(stable))
+    yield Claim(SECTION, text, is_majority(stable), metrics_in_words(stable))
     yield _largest(found)
 
 

@@ -17,7 +17,7 @@ class Decision:
     found: str
 
 
-def most(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) -> bool:
+def is_majority(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) -> bool:
     """Return whether some metrics are more than half of those that they are counted among."""
     return len(metrics) > len(of) / 2
 

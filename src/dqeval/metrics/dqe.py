@@ -201,7 +201,7 @@ def mean_scores(local: FloatArray) -> Scores:
 
 def _levels(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
     if thresholds == "exact":
-        return levelling.exact(scores, regions)
+        return levelling.exact_levels(scores, regions)
     return levelling.sample_levels(scores, regions, thresholds)
 
 

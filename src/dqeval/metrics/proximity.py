@@ -165,8 +165,8 @@ def pate(
         y_true,
         y_score,
         undefined,
-        early=validate.whole("early", early, least=0),
-        late=validate.whole("late", late, least=0),
+        early=validate.whole_number("early", early, least=0),
+        late=validate.whole_number("late", late, least=0),
         thresholds=validate.sampled_thresholds(thresholds),
     )
 
@@ -239,6 +239,6 @@ def pate_parts(
         y_true,
         y_pred,
         undefined,
-        early=validate.whole("early", early, least=0),
-        late=validate.whole("late", late, least=0),
+        early=validate.whole_number("early", early, least=0),
+        late=validate.whole_number("late", late, least=0),
     )

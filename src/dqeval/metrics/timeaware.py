@@ -285,4 +285,4 @@ def tapr_parts(
     (0.5, 0.75)
     """
     options = {"alpha": validate.share("alpha", alpha), "theta": validate.share("theta", theta)}
-    return parts_of(_tapr, y_true, y_pred, undefined, **options, delta=validate.whole("delta", delta, least=0))
+    return parts_of(_tapr, y_true, y_pred, undefined, **options, delta=validate.whole_number("delta", delta, least=0))

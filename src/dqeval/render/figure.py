@@ -19,7 +19,7 @@ from dqeval.core.types import DQEResult, FloatArray
 from dqeval.datasets.door import Data, prepare
 from dqeval.render import drawing
 from dqeval.render.tables import count_of, printable
-from dqeval.support.writing import whole
+from dqeval.support.writing import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ def save(make: Callable[[], Figure], *paths: str | PathLike[str]) -> None:
         figure = make()
         for path in paths:
             kind = ending(path)
-            with whole(path) as place:
+            with atomic_write(path) as place:
                 figure.savefig(place, format=kind, dpi=_DPI, metadata=_METADATA[kind])
 
 

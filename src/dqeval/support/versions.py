@@ -29,10 +29,10 @@ def made_with() -> dict[str, str]:
 @cache
 def versions() -> str:
     """Return what this process works with, with a digest of its code, as JSON."""
-    return json.dumps({**made_with(), "code": code(Path(__file__).parents[1])})
+    return json.dumps({**made_with(), "code": source_digest(Path(__file__).parents[1])})
 
 
-def code(package: Path) -> str:
+def source_digest(package: Path) -> str:
     """Return a digest of the source of a package: the number of a version stays while it is worked on."""
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):

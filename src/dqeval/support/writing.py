@@ -13,7 +13,7 @@ from uuid import uuid4
 
 
 @contextmanager
-def whole(path: str | PathLike[str], *, lasting: bool = True) -> Iterator[Path]:
+def atomic_write(path: str | PathLike[str], *, lasting: bool = True) -> Iterator[Path]:
     """Give a place to write to that becomes the file when all is written, so that it is never half there.
 
     Parameters
@@ -57,14 +57,14 @@ def _wait_for_the_disk(path: Path) -> None:
 
 def write_text(path: str | PathLike[str], text: str) -> None:
     """Write a text file, whole or not at all."""
-    with whole(path) as place:
+    with atomic_write(path) as place:
         place.write_text(text, encoding="utf-8")
 
 
 def write_table(path: str | PathLike[str], header: Iterable[str], rows: Iterable[Iterable[Any]]) -> int:
     """Write a CSV file, whole or not at all, and return how many rows it has."""
     count = 0
-    with whole(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         for row in rows:

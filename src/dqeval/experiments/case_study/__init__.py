@@ -19,7 +19,7 @@ from dqeval.detectors import windows
 from dqeval.experiments import score_plots
 from dqeval.experiments.case_study import near_sweep
 from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decide
-from dqeval.experiments.case_study.numbers import Study, parts_of, study_of
+from dqeval.experiments.case_study.numbers import Study, dqe_and_parts, study_of
 from dqeval.experiments.detector_runs import (
     VARIED,
     generated_series,
@@ -238,7 +238,7 @@ def findings(study: Study) -> Iterator[str]:
 def _change(study: Study, detector: str) -> str:
     """Say what the corrected detector changes, in each computation of the metric."""
     labels, scores = study.series.labels, [study.forms[by].scores[detector] for by in FORMS]
-    ours = [parts_of(evaluate(labels, each, period=study.period)) for each in scores]
+    ours = [dqe_and_parts(evaluate(labels, each, period=study.period)) for each in scores]
     published = [published_dqe(labels, each, period=study.period).mean for each in scores]
     return f"{_changes_in_words(*ours)} (computed as published: {_changes_in_words(*published)})"
 

@@ -9,7 +9,7 @@ from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
 from dqeval.experiments.case_study.numbers import Form, event_row
 from dqeval.experiments.outcome import PAPER_METRICS, Claim
-from dqeval.experiments.verdicts import Decision, metrics_in_words, most, of_both_forms, order_of
+from dqeval.experiments.verdicts import Decision, is_majority, metrics_in_words, of_both_forms, order_of
 
 OTHERS = PAPER_METRICS[:-1]  # the metrics that DQE is compared with
 WSD_SHOWN, UCR_SHOWN = ("CNN", "Sub-LOF", "TimesNet", "FFT"), ("CNN", "KMeansAD")
@@ -146,7 +146,7 @@ WSD_STATEMENTS = (
         _WSD,
         "Most of the other metrics rank FFT, which misses most events, above CNN or above Sub-LOF.",
         ("CNN", "Sub-LOF", "FFT"),
-        lambda form: most(_above(form), OTHERS),
+        lambda form: is_majority(_above(form), OTHERS),
         lambda form: metrics_in_words(_above(form), OTHERS),
     ),
     Statement(_WSD, "PATE ranks FFT first.", WSD_SHOWN, _first("FFT", WSD_SHOWN, "pate"), _in_order(WSD_SHOWN, "pate")),
@@ -203,7 +203,7 @@ WSD_STATEMENTS = (
         _WSD,
         "Most of the other metrics are next to zero (0.05 or less) for TimesNet.",
         ("TimesNet",),
-        lambda form: most(_near_zero(form), OTHERS),
+        lambda form: is_majority(_near_zero(form), OTHERS),
         lambda form: metrics_in_words(_near_zero(form), OTHERS),
     ),
     Statement(
@@ -275,7 +275,7 @@ UCR_STATEMENTS = (
         "Most of the other metrics do not mark KMeansAD down for its many false alarms: above CNN, or less than 0.05 "
         "below it.",
         UCR_SHOWN,
-        lambda form: most(_no_penalty(form), OTHERS),
+        lambda form: is_majority(_no_penalty(form), OTHERS),
         lambda form: metrics_in_words(_no_penalty(form), OTHERS),
     ),
     Statement(

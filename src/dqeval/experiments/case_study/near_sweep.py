@@ -12,7 +12,7 @@ import numpy as np
 from dqeval.analysis.evaluate import evaluate
 from dqeval.core.types import COLUMNS, SCORE_NAMES, FloatArray, Scores
 from dqeval.experiments import score_plots
-from dqeval.experiments.case_study.numbers import Form, Study, parts_of
+from dqeval.experiments.case_study.numbers import Form, Study, dqe_and_parts
 from dqeval.experiments.outcome import OURS
 from dqeval.experiments.verdicts import order_of
 from dqeval.render.tables import Table
@@ -53,7 +53,7 @@ def exact_parts(study: Study) -> dict[str, Scores]:
     """Return DQE and its parts of each detector over all thresholds."""
     labels, scores = study.series.labels, study.forms[OURS].scores
     found = {name: evaluate(labels, of, period=study.period, thresholds="exact") for name, of in scores.items()}
-    return {name: parts_of(result) for name, result in found.items()}
+    return {name: dqe_and_parts(result) for name, result in found.items()}
 
 
 def sweep_of(study: Study) -> NearSweep:

@@ -89,7 +89,7 @@ def event_row(detector: str, number: int) -> str:
     return f"{detector}, event {number}"
 
 
-def parts_of(found: DQEResult | EventScores | Scores) -> Scores:
+def dqe_and_parts(found: DQEResult | EventScores | Scores) -> Scores:
     """Return DQE and its parts alone."""
     return Scores(found.dqe, found.capture, found.near_miss, found.false_alarm)
 
@@ -130,9 +130,9 @@ def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequenc
 
 
 def _rows(detector: str, found: PublishedResult | DQEResult) -> Iterator[tuple[str, Scores]]:
-    yield detector, parts_of(found.mean if isinstance(found, PublishedResult) else found)
+    yield detector, dqe_and_parts(found.mean if isinstance(found, PublishedResult) else found)
     for i, event in enumerate(found.per_event, 1):
-        yield event_row(detector, i), parts_of(event)
+        yield event_row(detector, i), dqe_and_parts(event)
 
 
 def _value(runs: Runs, series: str, detector: str, by: By, metric: str) -> float:
