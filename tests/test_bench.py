@@ -555,6 +555,9 @@ class Given:
     series: dqeval.Series
     name: str = "given"
 
+    def files(self):
+        return []
+
     def read(self):
         return self.series
 
