@@ -155,6 +155,12 @@ def scaled(scores):
     return [(s - low) / (high - low) if high > low else 0.0 for s in scores]
 
 
+def log_ranks(scores):
+    """Return the logarithm of how few points score at least as much, scaled to [0, 1]; constant scores become zeros."""
+    n = len(scores)
+    return scaled([math.log(n / sum(other >= score for other in scores)) for score in scores])
+
+
 def period(values, rank=1):
     """Return the period: the highest strict local maximum of the autocorrelation, or 125.
 

@@ -24,6 +24,7 @@ every_metric = pytest.mark.parametrize("name", NAMES)
 # ranks: an increasing transform of the scores changes nothing. normal: needs a normal point.
 PROPERTIES = {
     "dqe": {"scores", "range", "reversible"},
+    "dqe_log_rank": {"scores", "range", "reversible", "ranks"},
     "auc_roc": {"scores", "reversible", "ranks", "normal"},
     "auc_pr": {"scores", "reversible", "ranks"},
     "vus_roc": {"scores", "range", "reversible", "ranks", "normal"},
@@ -102,7 +103,7 @@ def test_a_perfect_detector(name, y_true):
 @given(with_normal_point)
 def test_time_reversal(name, case):
     y_true, y_score = case
-    if name == "dqe":  # unchanged where all regions have whole lengths: see test_properties.py
+    if name.startswith("dqe"):  # unchanged where all regions have whole lengths: see test_properties.py
         y_true, y_score = np.repeat(y_true, 2), np.repeat(y_score, 2)
     assert value(name, y_true, y_score) == pytest.approx(value(name, y_true[::-1], y_score[::-1]), abs=1e-9)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dqeval
@@ -69,6 +69,31 @@ def test_scaled_scores(case, near):
     y_true, y_score = case
     result = dqeval.evaluate(y_true, y_score - 0.5, near=near, thresholds="exact")
     assert_equal(result, naive.exact(y_true, naive.scaled(y_score - 0.5), near))
+
+
+@given(own.labelled(own.scores), own.exact_near)
+def test_log_ranks(case, near):
+    y_true, y_score = case
+    result = dqeval.evaluate(y_true, y_score, near=near, scale="log-rank", thresholds="exact")
+    assert_equal(result, naive.exact(y_true, naive.log_ranks(y_score), near))
+    assert dqeval.metrics.dqe_log_rank(y_true, y_score, near=near) == result.dqe
+    assert dqeval.panel(y_true, y_score, near=near, metrics=["dqe_log_rank"])["dqe_log_rank"] == result.dqe
+
+
+@given(own.labelled(own.scores), own.exact_near, st.sampled_from([np.exp, np.cbrt, lambda s: 3 * s - 7, np.arctan]))
+def test_log_ranks_know_only_the_order(case, near, increasing):
+    y_true, y_score = case
+    changed = increasing(y_score)
+    assume(len(np.unique(changed)) == len(np.unique(y_score)))  # distinct scores may be rounded to the same
+    expected = dqeval.evaluate(y_true, y_score, near=near, scale="log-rank", thresholds="exact")
+    assert dqeval.evaluate(y_true, changed, near=near, scale="log-rank", thresholds="exact") == expected
+
+
+@given(own.labelled(own.detections), own.exact_near)
+def test_log_ranks_of_two_scores_are_detections(case, near):
+    y_true, y_pred = case
+    expected = dqeval.sdqe_score(y_true, y_pred, near=near) if len(set(y_pred.tolist())) > 1 else 0
+    assert dqeval.metrics.dqe_log_rank(y_true, 5.0 * y_pred - 2, near=near) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("near", [0.0, 2.0, 7.5])

@@ -10,7 +10,7 @@ import pytest
 import dqeval
 from dqeval.core.events import find_events
 from dqeval.core.pieces import PIECES, parts_in
-from dqeval.core.validate import scale_scores
+from dqeval.core.scaling import min_max
 from dqeval.datasets.door import prepare
 from dqeval.render.drawing import COLOURS
 from dqeval.render.series_page import page as html_of
@@ -107,7 +107,7 @@ def shown_rows(page):
 
 
 def expected_rows(series, detector, step):
-    detections = scale_scores(series.scores[detector]) >= np.linspace(1, 0, 101)[100 - step]
+    detections = min_max(series.scores[detector]) >= np.linspace(1, 0, 101)[100 - step]
     result = dqeval.evaluate_detections(series.labels, detections, near=24)
     rows = {
         f"[{e.start}, {e.stop})": [f"{x:.3f}" for x in (e.dqe, e.capture, e.near_miss, e.false_alarm)]
@@ -155,7 +155,7 @@ def test_detections_are_drawn_in_the_part_they_fall_into(opened, file, demo):
     drawn = page.evaluate(
         "() => { const d = dqevalReport.detections(); return [[...d.left], [...d.right], [...d.colour]] }"
     )
-    detections = find_events(scale_scores(demo.scores["jumpy"]) >= 0.45)
+    detections = find_events(min_max(demo.scores["jumpy"]) >= 0.45)
     parts = parts_in(detections, dqeval.partition(demo.labels, near=24))
     expected = [
         (start, stop, COLOURS[PIECES[piece]])

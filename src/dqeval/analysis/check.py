@@ -14,9 +14,9 @@ from dqeval.analysis.result import Result
 from dqeval.core.near import near_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
+from dqeval.core.scaling import min_max
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
-from dqeval.core.validate import scale_scores
 from dqeval.datasets.door import Data, as_series
 from dqeval.render.tables import Page, Table, count_of
 
@@ -338,7 +338,7 @@ def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
     if distinct <= FEWEST_VALUES:
         what = "these are detections" if distinct == 2 else "most thresholds do the same"
         yield Finding("warning", name, f"only {distinct} distinct scores: {what}")
-    bulk = float(np.mean(scale_scores(scores) <= LOW_PART))
+    bulk = float(np.mean(min_max(scores) <= LOW_PART))
     if distinct > 2 and bulk > MOST_IN_LOW_PART:
         message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
         yield Finding("warning", name, f"{message} thresholds of DQE and other metrics: consider their logarithms")

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dqeval.core import validate
+from dqeval.core.scaling import Scale
 from dqeval.core.types import Combined, DQEResult, EventScores, Numbers, Scores
 from dqeval.core.validate import Undefined
 from dqeval.metrics import dqe
@@ -21,7 +22,7 @@ def evaluate(
     period: float | None = None,
     values: Numbers | None = None,
     thresholds: int | Literal["exact"] = 100,
-    scale: bool = True,
+    scale: Scale | bool = "min-max",
     undefined: Undefined = "raise",
 ) -> DQEResult:
     """Evaluate the scores of an anomaly detector over all thresholds, event by event.
@@ -41,8 +42,10 @@ def evaluate(
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
-    scale : bool, default True
-        Whether to scale the scores to [0, 1] by their minimum and maximum. If not, they must lie there already.
+    scale : "min-max", "log-rank" or "none", default "min-max"
+        How scores become thresholds from 0 to 1: by their minimum and maximum; by how many points score as much, see
+        `dqeval.metrics.dqe_log_rank`; or not at all, and they must lie there already. True and False stand for
+        "min-max" and "none".
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 

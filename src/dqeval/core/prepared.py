@@ -14,6 +14,7 @@ from dqeval.core import validate
 from dqeval.core.events import find_events
 from dqeval.core.near import Near, near_of
 from dqeval.core.partition import cut
+from dqeval.core.scaling import log_rank, min_max
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, PrecisionRecall, Series
 from dqeval.core.validate import NoScoresError, Undefined, UndefinedError
 from dqeval.kernels import ranges
@@ -102,7 +103,12 @@ class Scored(_Shared):
     @cached_property
     def scores(self) -> FloatArray:
         """The scores in [0, 1]; detections, 0 and 1, are there already."""
-        return self.raw if self.binary else validate.scale_scores(self.raw)
+        return self.raw if self.binary else min_max(self.raw)
+
+    @cached_property
+    def log_ranks(self) -> FloatArray:
+        """The scores in [0, 1] by how many points score as much."""
+        return log_rank(self.raw, self.order)
 
     @cached_property
     def order(self) -> IntArray:

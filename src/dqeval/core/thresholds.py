@@ -70,10 +70,11 @@ def detection_levels(detections: BoolArray, partition: Partition) -> Levels:
     return _shared(partition, detections.astype(np.intc), np.ones(1))
 
 
-def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
+def exact_levels(scores: FloatArray, partition: Partition, order: IntArray | None = None) -> Levels:
     """Return the ranks of the scores within each local region: every distinct score is a threshold.
 
-    A threshold counts for the interval from the next lower one, or 0, up to itself.
+    A threshold counts for the interval from the next lower one, or 0, up to itself. The points in ascending order need
+    not be sorted again, if that is given.
     """
     validate.countable('the points for thresholds="exact"', len(scores), advice="give a number of thresholds")
     if not len(partition.events):
@@ -88,7 +89,8 @@ def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
     weights = np.empty(stops[-1])
     counts = np.zeros(len(first), dtype=np.intp)
     region = np.repeat(np.arange(len(first), dtype=np.intc), np.diff(last_point, prepend=0))
-    order = np.argsort(scores)
+    if order is None:
+        order = np.argsort(scores)
     levels_by_rank(order, scores, region, partition.right, shift, first, of_point, thresholds, weights, counts)
     events = partition.events
     return Levels(

@@ -1,4 +1,4 @@
-"""The only door for input: every error about it is raised here, and says what was wrong, where, and what to do."""
+"""Checks of what callers give: an error says what was wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from contextlib import contextmanager
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from dqeval.core.scaling import Scale, log_rank, min_max
 from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
+SCALES = get_args(Scale)
 LARGEST_SEED = 2**128 - 1  # as much as the state of a random generator of NumPy holds
 _LONGEST_SHOWN = 80
 _SHORT = 10**30
@@ -54,11 +56,25 @@ class UndefinedWarning(UserWarning):
     """NaN was returned because the score is not defined for this input."""
 
 
-def labels_and_scores(y_true: Numbers, y_score: Numbers, *, scale: bool = True) -> tuple[BoolArray, FloatArray]:
-    """Return labels, and scores in [0, 1]: min-max scaled, or checked to be there already."""
-    wanted = truth("scale", scale)
+_SCALED = {"min-max": min_max, "log-rank": log_rank}
+
+
+def labels_and_scores(
+    y_true: Numbers, y_score: Numbers, *, scale: Scale | bool = "min-max"
+) -> tuple[BoolArray, FloatArray]:
+    """Return labels, and scores in [0, 1]: scaled, or checked to be there already."""
+    scaled = _SCALED.get(scale_name(scale), _in_unit_interval)
     labels, scores = labels_and_raw_scores(y_true, y_score)
-    return labels, scale_scores(scores) if wanted else _in_unit_interval(scores)
+    return labels, scaled(scores)
+
+
+def scale_name(given: Any) -> Scale:
+    """Return how scores are scaled; True and False stand for min-max and none."""
+    if isinstance(given, (bool, np.bool_)):
+        return "min-max" if given else "none"
+    if not (isinstance(given, str) and given in SCALES):
+        raise ValueError(f"scale must be {', '.join(map(repr, SCALES))}, True or False: got {quote(given)}")
+    return cast(Scale, given)
 
 
 def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
@@ -73,20 +89,6 @@ def scores_beside(y_true: Numbers, labels: BoolArray, y_score: Numbers) -> Float
     _same_length("y_true", labels, "y_score", scores)
     same_index("y_true", y_true, "y_score", y_score)
     return scores
-
-
-def scale_scores(scores: FloatArray) -> FloatArray:
-    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
-    low, high = float(scores.min()), float(scores.max())
-    if (low, high) == (0.0, 1.0):
-        return scores
-    if low == high:
-        return np.zeros_like(scores)
-    if math.isinf(high - low):  # halves of finite numbers do not overflow
-        scores, low, high = scores / 2, low / 2, high / 2
-    shifted = scores - low
-    shifted /= high - low
-    return shifted
 
 
 def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:

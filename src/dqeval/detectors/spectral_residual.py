@@ -8,6 +8,7 @@ import numpy as np
 
 from dqeval.core import validate
 from dqeval.core.registry import detector
+from dqeval.core.scaling import min_max
 from dqeval.core.types import FloatArray, Numbers
 
 _BOX = 100
@@ -49,7 +50,7 @@ def sr(values: Numbers, *, variant: Literal["corrected", "published"] = "correct
     validate.one_of("variant", variant, ("corrected", "published"))
     if series.min() == series.max():
         return np.zeros(len(series))
-    scaled = validate.scale_scores(series)
+    scaled = min_max(series)
     spectrum = np.fft.rfft(scaled)
     level = np.log(np.maximum(np.abs(spectrum[1:]), _LEAST_AMPLITUDE))
     ends = (level[0], level[-1]) if variant == "corrected" else (scaled[0], scaled[-1])

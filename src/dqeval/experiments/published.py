@@ -17,6 +17,7 @@ import numpy as np
 
 from dqeval.core import validate
 from dqeval.core.events import find_events
+from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Numbers, Scores
 
 THRESHOLDS = 100
@@ -58,7 +59,7 @@ def published_dqe(y_true: Numbers, y_score: Numbers, *, period: float) -> Publis
     validate.check_defined(events, "raise")
     near = floor(period / 2)
     pieces = _cut(list(events), near, len(labels))
-    scaled = validate.scale_scores(raw)
+    scaled = min_max(raw)
     rows = np.array([_at_threshold(scaled >= t, pieces, near) for t in np.linspace(1, 0, THRESHOLDS + 1)[:-1]])
     means = rows.mean(axis=0)
     per_event = tuple(EventScores(*event, *row) for event, row in zip(events, means.tolist(), strict=True))

@@ -11,9 +11,9 @@ import numpy as np
 
 from dqeval.analysis.panel import panel
 from dqeval.bench.jobs import Job
-from dqeval.core import validate
 from dqeval.core.partition import partition
 from dqeval.core.registry import experiment, label_of
+from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray, FloatArray
 from dqeval.experiments.detector_runs import (
     failures_sentence,
@@ -91,7 +91,7 @@ HOW = (
 def spreads_of(task: Task) -> dict[str, dict[str, float]]:
     """Return the standard deviation of each metric under each kind of perturbation."""
     found = scored_series(task.job)
-    labels, scores = found.labels, validate.scale_scores(found.scores)
+    labels, scores = found.labels, min_max(found.scores)
     random = np.random.default_rng(task.seed)
     perturbed = {
         "lag": ((labels, shift(scores, lag)) for lag in lags(found.period)),

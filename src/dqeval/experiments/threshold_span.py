@@ -15,6 +15,7 @@ from dqeval.analysis.evaluate import evaluate
 from dqeval.core import validate
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import experiment
+from dqeval.core.scaling import min_max
 from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, DQEResult, FloatArray, Series
 from dqeval.datasets import synthetic
 from dqeval.experiments import score_plots
@@ -138,7 +139,7 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
 def seeds_sentence(values: FloatArray, labels: BoolArray) -> str:
     """Say how far the lowest threshold of KMeansAD moves with its seed."""
     shown = slice(FIRST, STOP)
-    found = [validate.scale_scores(detect(values, "kmeans_ad", seed=seed)[shown]) for seed in range(SEEDS)]
+    found = [min_max(detect(values, "kmeans_ad", seed=seed)[shown]) for seed in range(SEEDS)]
     lowest = [float(scaled[labels[shown]].min()) for scaled in found]
     return (
         f"KMeansAD draws its first centres at random: with seeds from 0 to {SEEDS - 1} its lowest threshold goes from "
@@ -156,7 +157,7 @@ def answer(
     name: str, labels: BoolArray, scores: FloatArray, period: float | None, *, forms: tuple[By, ...] = ()
 ) -> Answer:
     """Return what metrics make of scores."""
-    scaled = validate.scale_scores(scores)
+    scaled = min_max(scores)
     return Answer(
         name,
         labels,

@@ -5,7 +5,7 @@ A new one is a function under ``@metric(…)`` of `dqeval.core.registry`, and an
 
 # The order of these imports is the order of the metrics in tables.
 # isort: off
-from dqeval.metrics.dqe import dqe_score, sdqe_score
+from dqeval.metrics.dqe import dqe_log_rank, dqe_score, sdqe_score
 from dqeval.metrics.auc import auc_pr, auc_roc
 from dqeval.metrics.vus import vus_pr, vus_roc
 from dqeval.metrics.proximity import pate, pate_f1, pate_parts
@@ -28,6 +28,7 @@ __all__ = [
     "affiliation_parts",
     "auc_pr",
     "auc_roc",
+    "dqe_log_rank",
     "dqe_score",
     "etapr_f1",
     "etapr_parts",

@@ -15,6 +15,7 @@ from dqeval.core.near import near_from_arguments
 from dqeval.core.partition import cut
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import FromNear, metric
+from dqeval.core.scaling import Scale
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
@@ -43,7 +44,7 @@ def dqe_score(
     period: float | None = None,
     values: Numbers | None = None,
     thresholds: int | Literal["exact"] = 100,
-    scale: bool = True,
+    scale: Scale | bool = "min-max",
     undefined: Undefined = "raise",
 ) -> float:
     """Score the quality of detection: capture, near misses and false alarms around each event, over all thresholds.
@@ -63,8 +64,9 @@ def dqe_score(
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
-    scale : bool, default True
-        Whether to scale the scores to [0, 1] by their minimum and maximum. If not, they must lie there already.
+    scale : "min-max", "log-rank" or "none", default "min-max"
+        How scores become thresholds from 0 to 1: by their minimum and maximum; by how many points score as much, see
+        `dqe_log_rank`; or not at all, and they must lie there already. True and False stand for "min-max" and "none".
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
@@ -79,6 +81,71 @@ def dqe_score(
     1.0
     """
     return _mean_dqe(levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined))
+
+
+def _dqe_log_rank(scored: Scored, near: float) -> float:
+    return _mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near), scored.order[::-1]))
+
+
+@metric(
+    label="DQE-LR",
+    takes="scores",
+    compute=_dqe_log_rank,
+    from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
+    citation="dqeval",
+    same_as="no public package",
+    cost=0.5,
+)
+def dqe_log_rank(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    near: float | None = None,
+    period: float | None = None,
+    values: Numbers | None = None,
+    undefined: Undefined = "raise",
+) -> float:
+    """DQE over thresholds that are even in the logarithm of the share of points detected.
+
+    It depends only on the order of the scores: any strictly increasing function of them gives the same number.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_score : array-like of numbers, shape (n,)
+        The detector's scores: the larger, the more anomalous.
+    near : float, optional
+        How many points before and after an event a detection still is a near miss; 0 for none.
+    period : float, optional
+        The period of the series; ``near`` is then half of it.
+    values : array-like of numbers, shape (n,), optional
+        The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
+
+    Returns
+    -------
+    float
+        Between 0 (worst) and 1 (best).
+
+    Notes
+    -----
+    The share of points that are detected runs from that of the highest score to all points; the integral over its
+    logarithm is exact. Points of equal scores are detected together. With two distinct scores, such as 0 and 1, there
+    is one threshold, and the number is that of `sdqe_score`.
+
+    Examples
+    --------
+    >>> labels, scores = [0, 0, 1, 1, 0, 0], np.array([1, 2, 3, 9, 4, 1])
+    >>> round(dqeval.metrics.dqe_log_rank(labels, scores, near=2), 3)
+    0.916
+    >>> round(dqeval.metrics.dqe_log_rank(labels, np.exp(scores), near=2), 3)
+    0.916
+    """
+    levels = levels_of_scores(y_true, y_score, near, period, values, "exact", "log-rank", undefined)
+    return _mean_dqe(levels)
 
 
 def sdqe_score(
@@ -130,7 +197,7 @@ def levels_of_scores(
     period: float | None,
     values: Numbers | None,
     thresholds: int | Literal["exact"],
-    scale: bool,
+    scale: Scale | bool,
     undefined: Undefined,
 ) -> Levels:
     """Validate labels and scores, and return the threshold levels of each event's region."""

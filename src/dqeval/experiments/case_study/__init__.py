@@ -14,6 +14,7 @@ from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
 from dqeval.core.events import find_events
 from dqeval.core.registry import experiment, label_of
+from dqeval.core.scaling import min_max
 from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, FloatArray, Scores
 from dqeval.detectors import windows
 from dqeval.experiments import score_plots
@@ -309,7 +310,7 @@ def _draw_column(column: Sequence[Axes], study: Study, names: Sequence[str], spa
     assert study.series.values is not None
     score_plots.draw_line(column[0], study.series.values, span)
     for axes, name in zip(column[1:], names, strict=True):
-        published, ours = (validate.scale_scores(study.forms[by].scores[name]) for by in FORMS)
+        published, ours = (min_max(study.forms[by].scores[name]) for by in FORMS)
         if name in VARIED:
             score_plots.draw_line(axes, published, span, color=score_plots.SECOND)
         score_plots.draw_line(axes, ours, span)

@@ -13,6 +13,7 @@ from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
 from dqeval.core.events import find_events
 from dqeval.core.partition import partition
+from dqeval.core.scaling import min_max
 from dqeval.core.types import DQEResult, EventScores, FloatArray, Numbers, Scores, Series
 from dqeval.experiments.detector_runs import Runs
 from dqeval.experiments.outcome import FORMS, HALFWAY, PAPER_METRICS, PUBLISHED, By
@@ -108,7 +109,7 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
     beyond = np.ones(len(labels), dtype=bool)
     for region in partition(labels, near=period / 2).regions:
         beyond[int(region.near_start) : ceil(region.near_stop)] = False
-    return len(find_events(beyond & (validate.scale_scores(np.asarray(y_score, dtype=float)) >= HALFWAY)))
+    return len(find_events(beyond & (min_max(np.asarray(y_score, dtype=float)) >= HALFWAY)))
 
 
 def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By) -> Form:

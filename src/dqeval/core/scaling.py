@@ -1,0 +1,57 @@
+"""Scores to [0, 1], where the thresholds are: by their size, or by how many points score as much."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from dqeval.core.types import FloatArray, IntArray
+
+Scale = Literal["min-max", "log-rank", "none"]
+
+
+def min_max(scores: FloatArray) -> FloatArray:
+    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
+    low, high = float(scores.min()), float(scores.max())
+    if (low, high) == (0.0, 1.0):
+        return scores
+    if low == high:
+        return np.zeros_like(scores)
+    if math.isinf(high - low):  # halves of finite numbers do not overflow
+        scores, low, high = scores / 2, low / 2, high / 2
+    shifted = scores - low
+    shifted /= high - low
+    return shifted
+
+
+def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
+    """Return for each point how few score at least as much: 1 for the highest score, 0 for the lowest, by logarithms.
+
+    Of n points, c score at least as much as a point, and f have the highest score. The point gets
+    log(n / c) / log(n / f). So thresholds that are even from 0 to 1 are even in the logarithm of the share of points
+    that they detect. Constant scores, which separate nothing, become zeros.
+
+    Parameters
+    ----------
+    scores : array of float, shape (n,)
+    order : array of int, shape (n,), optional
+        The points by descending score, if they are sorted already.
+
+    Examples
+    --------
+    >>> log_rank(np.array([0.1, 0.9, 0.5, 0.2])).tolist()
+    [0.0, 1.0, 0.5, 0.20751874963942185]
+    >>> log_rank(np.array([0.0, 7.0, 7.0, 0.0])).tolist()
+    [0.0, 1.0, 1.0, 0.0]
+    """
+    if order is None:
+        order = np.argsort(scores)[::-1]
+    ordered = scores[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each group of equal scores
+    shares = np.log(len(scores) / (last + 1))
+    heights = shares / shares[0] if len(last) > 1 else shares
+    found = np.empty(len(scores))
+    found[order] = np.repeat(heights, np.diff(last, prepend=-1))
+    return found
