@@ -9,9 +9,10 @@ from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import best_threshold, panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
-from dqeval.core.near import find_period
+from dqeval.core.near import Period, find_period
 from dqeval.core.partition import partition
 from dqeval.core.registry import METRICS, PluginWarning, detector, metric
 from dqeval.core.types import (
@@ -42,7 +43,9 @@ __all__ = [
     "Explanation",
     "Finding",
     "MetricError",
+    "NearProfile",
     "Partition",
+    "Period",
     "PluginWarning",
     "PrecisionRecall",
     "Region",
@@ -67,6 +70,7 @@ __all__ = [
     "kernels",
     "metric",
     "metrics",
+    "near_profile",
     "panel",
     "partition",
     "report",

@@ -11,7 +11,7 @@ import numpy as np
 
 from dqeval.analysis import clock
 from dqeval.analysis.result import Result
-from dqeval.core.near import near_of
+from dqeval.core.near import Near, near_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.scaling import min_max
@@ -261,7 +261,7 @@ def _labels(series: Series, labelled: Labelled) -> Iterator[Finding]:
         yield Finding("warning", "label", f"{share:.0%} of the points are anomalous: that is hardly an exception")
     yield from _events(events)
     if _has_period(series):
-        yield from _beside_period(labelled.lengths, 2 * near_of(series, labelled.labels).points)
+        yield from _near(labelled.lengths, near_of(series, labelled.labels))
 
 
 def _events(events: Events) -> Iterator[Finding]:
@@ -272,6 +272,15 @@ def _events(events: Events) -> Iterator[Finding]:
     if events.starts[0] >= (1 - END_OF_SERIES) * events.length and events.stops[-1] == events.length:
         message = f"anomalies only at the end, from point {events.starts[0]} on: a series that runs to failure"
         yield Finding("warning", "label", f"{message} favours detectors that drift upwards")
+
+
+def _near(lengths: IntArray, near: Near) -> Iterator[Finding]:
+    if near.is_fallback:
+        found = f"no period was found, so near {near.points:g} is {near.source}"
+        advice = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"
+        yield _warning("value", f"{found}; {advice}")
+    else:
+        yield from _beside_period(lengths, 2 * near.points)
 
 
 def _beside_period(lengths: IntArray, period: float) -> Iterator[Finding]:
@@ -308,8 +317,6 @@ def _finite_values(values: FloatArray, missing: BoolArray) -> Iterator[Finding]:
         message = f"{int(missing.sum()):,} of {missing.size:,} values are missing (first at index {_first(missing)})"
         advice = "to estimate the period, they are filled with straight lines between their neighbours"
         yield _warning("value", f"{message}: {advice}; nothing else follows from them")
-    if np.nanmin(values) == np.nanmax(values):
-        yield _warning("value", "all values are the same: the period cannot be estimated")
 
 
 def _has_period(series: Series) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from dqeval.analysis.check import Checked, findings_in, misread_scores, misread_times
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.explain import explanation_of
+from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.result import Result
 from dqeval.analysis.score import score
 from dqeval.analysis.several import Explanations, Several
@@ -75,6 +76,10 @@ def _compared(prepared: Prepared, progress: Progress | None) -> Result:
     return comparison_of(prepared, progress=progress)
 
 
+def _profiled(prepared: Prepared, progress: Progress | None) -> Result:
+    return profile_of(prepared, progress=progress)
+
+
 def _explained(prepared: Prepared, progress: Progress | None) -> Result:
     prepared.require_event()
     items, findings = [], misread_times(prepared.series)
@@ -114,5 +119,6 @@ COMMANDS = {
     ),
     "compare": Command(_NEAR, prepared_subject, _of_each(_compared)),
     "explain": Command(_NEAR, prepared_subject, _of_each(_explained)),
+    "near": Command({}, lambda series, parameters: prepare(series), _of_each(_profiled)),
     "check": Command({}, lambda series, parameters: series, _of_each(_checked)),
 }

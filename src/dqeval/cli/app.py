@@ -20,6 +20,7 @@ from dqeval.cli import (
     detectors,
     explain,
     metrics,
+    near,
     output,
     plot,
     report,
@@ -57,6 +58,7 @@ app.command()(demo.demo)
 app.command()(score.score)
 app.command()(compare.compare)
 app.command()(explain.explain)
+app.command()(near.near)
 app.command()(report.report)
 app.command()(plot.plot)
 app.command()(check.check)

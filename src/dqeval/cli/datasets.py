@@ -31,6 +31,7 @@ class SeriesRow:
     share_anomalous: float
     train_stop: int | None
     period: int | None
+    no_period: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,11 @@ def _row(title: str, source: Source) -> SeriesRow:
         float(labels.mean()),
         series.train_stop,
         series.period,
+        series.no_period,
     )
 
 
 def _cells(row: SeriesRow) -> tuple[str, ...]:
-    rest = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
-    return row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}", *rest
+    train_stop, period = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
+    first = (row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}")
+    return *first, train_stop, "none" if row.no_period else period

@@ -33,6 +33,10 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval explain scores.csv --score late", "one detector in plain words"),
         ("dqeval explain scored/ --score sub_lof", "in each file of a folder"),
     ),
+    "near": (
+        ("dqeval near scores.csv", "periods, and DQE by near range"),
+        ("dqeval near scored/", "of each file in a folder"),
+    ),
     "report": (
         ("dqeval report scores.csv -o report.html", "one page"),
         ("dqeval report scored/ -o pages", "a page per file, in a folder"),

@@ -15,10 +15,12 @@ from dqeval.render.tables import count_of
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
 BY_DEFAULT = "by default"  # the source of a near range that nothing is known for
+FALLBACK = "a fallback"  # and of one for values that have no period
 _MOST_VALUES = 20_000
 _LONGEST_LAG = 400
 _FIRST_LAG = 3
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 6, 303
+_SAME = 0.1  # of a lag: peaks that are closer are one
 _TIE = 1e-13  # of the autocorrelation at lag 0: what is closer is equal, but for rounding, which is 50 times smaller
 
 
@@ -30,8 +32,8 @@ class Near:
     ----------
     points : float
     source : str
-        "as given", "half the given period", "half the period of the series", "half the estimated period", or why it is
-        the default.
+        "as given", "half the given period", "half the period of the series", "half the estimated period", "by
+        default", or "a fallback" with the reason why no period was found.
     strength : float, optional
         The autocorrelation at the period, where that was estimated: 1 for values that repeat exactly, 0 for none.
     """
@@ -40,20 +42,46 @@ class Near:
     source: str
     strength: float | None = None
 
+    @property
+    def is_fallback(self) -> bool:
+        """Whether the values have no period, so that the near range has nothing to do with the series."""
+        return self.source.startswith(FALLBACK)
+
     def __str__(self) -> str:
         return f"near {self.points:g}, {self.source}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Peak:
-    """A local maximum of the autocorrelation: its lag, and its height beside that of lag 0."""
+class Period:
+    """The period of a series, if it has one.
 
-    lag: int
-    height: float
+    Attributes
+    ----------
+    points : int or None
+        None where no period was found.
+    strength : float or None
+        The autocorrelation at the period: 1 for values that repeat exactly, 0 for none.
+    reason : str
+        Why no period was found; empty where one was.
+    """
+
+    points: int | None
+    strength: float | None = None
+    reason: str = ""
+
+    @property
+    def or_fallback(self) -> int:
+        """The period, or 125 where there is none: the fallback of the TSB-AD benchmark."""
+        return FALLBACK_PERIOD if self.points is None else self.points
+
+    def __str__(self) -> str:
+        if self.points is None:
+            return f"no period: {self.reason}"
+        return f"{self.points:,} points (autocorrelation {self.strength:.2f})"
 
 
-def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
-    """Estimate the period of a series from its autocorrelation.
+def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> Period:
+    """Estimate the period of a series from its autocorrelation, by the rule of the TSB-AD benchmark.
 
     Parameters
     ----------
@@ -66,24 +94,51 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> int:
 
     Returns
     -------
-    int
-        The lag, from 6 to 303, of that local maximum of the autocorrelation; 125 where there is none.
+    Period
+        ``points``: the lag, from 6 to 303, of that local maximum of the autocorrelation; None where there is none, with
+        the ``reason``. ``or_fallback`` is then 125. ``strength``: the autocorrelation there.
 
     Notes
     -----
-    The estimate of the TSB-AD benchmark: the biased autocorrelation at the lags 0 to 400, of which the lags from 3 on
-    are searched for strict local maxima (neither end counts). The highest wins, at a tie the shortest; outside 6 to 303
-    it falls back to 125, as it does for a constant or a very short series. Autocorrelations that differ by less than
-    rounding may, 1e-13, are tied.
+    The biased autocorrelation at the lags 0 to 400, of which the lags from 3 on are searched for strict local maxima
+    (neither end counts). The highest wins, at a tie the shortest; outside 6 to 303 it counts as none. Autocorrelations
+    that differ by less than rounding may, 1e-13, are tied. `near_profile` looks for longer periods too.
 
     Examples
     --------
-    >>> dqeval.find_period(np.sin(2 * np.pi * np.arange(1000) / 48))
-    48
+    >>> period = dqeval.find_period(np.sin(2 * np.pi * np.arange(1000) / 48))
+    >>> period.points, round(period.strength, 2)
+    (48, 0.95)
+    >>> print(dqeval.find_period(np.arange(1000)))
+    no period: the autocorrelation has no peak at lags from 4 to 399
     """
     values = validate.values_with_gaps(x, name="x")
-    peak = _highest_peak(values, validate.whole_number("rank", rank, least=1, most=2))
-    return FALLBACK_PERIOD if peak is None else peak.lag
+    return _published_period(values, validate.whole_number("rank", rank, least=1, most=2))
+
+
+def candidate_periods(x: FloatArray, most: int = 5) -> list[Period]:
+    """Return the lags up to a third of a series at which it repeats best, the strongest first.
+
+    Only the highest of several peaks within a tenth of its lag counts, and no multiple of a stronger one that is
+    shorter.
+    """
+    correlation = _autocorrelation(x, len(x) // 3)
+    inner = correlation[_FIRST_LAG + 1 : -1]
+    rises = inner > correlation[_FIRST_LAG:-2] + _TIE
+    lags = np.flatnonzero(rises & (inner > correlation[_FIRST_LAG + 2 :] + _TIE)) + _FIRST_LAG + 1
+    found: list[Period] = []
+    for lag in lags[np.argsort(-correlation[lags], kind="stable")].tolist():
+        if correlation[lag] <= 0 or len(found) == most:
+            break
+        if not any(_is_near_multiple(lag, other.or_fallback) for other in found):
+            found.append(Period(lag, float(correlation[lag])))
+    return found
+
+
+def _is_near_multiple(lag: int, of: int) -> bool:
+    """Tell whether a lag is a multiple of another, or as good as equal to it."""
+    times = max(round(lag / of), 1)
+    return abs(lag - times * of) <= _SAME * of
 
 
 def near_of(series: Series, labels: BoolArray, *, near: float | None = None, period: float | None = None) -> Near:
@@ -113,7 +168,14 @@ def near_of(series: Series, labels: BoolArray, *, near: float | None = None, per
     values = series.values if near is period is known is None and one_column else None
     if known is not None:
         return Near(validate.period(known) / 2, "half the period of the series")
+    if near is period is None and series.no_period:
+        return Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {series.no_period}")
     return near_from_arguments(series.labels, labels, near=near, period=period, values=values)
+
+
+def period_or_fallback(series: Series) -> int:
+    """Return the period of a series that is known, or the fallback of the TSB-AD benchmark."""
+    return FALLBACK_PERIOD if series.period is None else series.period
 
 
 def check_options(near: float | None, period: float | None) -> None:
@@ -140,28 +202,35 @@ def near_from_arguments(
 
 def _estimated(filled: FloatArray, given: Numbers) -> Near:
     """Return half the period that is estimated from values, here with their gaps filled and as they were given."""
-    peak = _highest_peak(filled)
-    if peak is None:
-        return Near(FALLBACK_PERIOD / 2, f"{BY_DEFAULT}, as no period was found")
+    found = _published_period(filled)
+    if found.points is None:
+        return Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {found.reason}")
     missing = int(np.count_nonzero(np.isnan(np.asarray(given, dtype=np.float64))))
     gaps = f", {count_of(missing, 'missing value')} filled" if missing else ""
-    return Near(peak.lag / 2, f"half the estimated period{gaps}", peak.height)
+    return Near(found.points / 2, f"half the estimated period{gaps}", found.strength)
 
 
-def _highest_peak(x: FloatArray, rank: int = 1) -> _Peak | None:
-    """Return the peak of the autocorrelation that `find_period` takes; None where it falls back to 125."""
-    whole = _autocorrelation(x[:_MOST_VALUES])
+def _published_period(x: FloatArray, rank: int = 1) -> Period:
+    """Return the period that `find_period` finds."""
+    whole = _autocorrelation(x[:_MOST_VALUES], _LONGEST_LAG)
+    if not len(whole):
+        return Period(None, reason="the values are constant")
     correlation = whole[_FIRST_LAG:]
     inner = correlation[1:-1]
     peaks = np.flatnonzero((inner > correlation[:-2] + _TIE) & (inner > correlation[2:] + _TIE))
     if not len(peaks):
-        return None
+        searched = f"lags from {_FIRST_LAG + 1} to {len(whole) - 2}"
+        too_short = f"{len(x):,} values are too few to see one"
+        return Period(None, reason=f"the autocorrelation has no peak at {searched}" if len(inner) > 0 else too_short)
     highest = _highest(inner, peaks)
     longer = peaks[peaks > highest]
     if rank == 2 and len(longer):
         highest = _highest(inner, longer)
     lag = int(highest) + _FIRST_LAG + 1
-    return _Peak(lag, float(whole[lag])) if _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD else None
+    if not _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD:
+        limits = f"{_SHORTEST_PERIOD} to {_LONGEST_PERIOD}"
+        return Period(None, reason=f"the autocorrelation is highest at lag {lag}, which is not from {limits}")
+    return Period(lag, float(whole[lag]))
 
 
 def _highest(heights: FloatArray, peaks: NDArray[np.intp]) -> np.intp:
@@ -170,11 +239,11 @@ def _highest(heights: FloatArray, peaks: NDArray[np.intp]) -> np.intp:
     return found
 
 
-def _autocorrelation(x: FloatArray) -> FloatArray:
-    """Return the autocorrelation at the lags 0 to 400, 1 at lag 0; nothing for a constant series."""
+def _autocorrelation(x: FloatArray, longest: int) -> FloatArray:
+    """Return the biased autocorrelation up to a lag, 1 at lag 0; nothing for a constant series."""
     if x.min() == x.max():
         return np.zeros(0)
-    lags = min(_LONGEST_LAG, len(x) - 1)
+    lags = min(longest, len(x) - 1)
     size = 1 << (len(x) + lags).bit_length()  # with zeros behind the series, so that its end does not meet its start
     spectrum = np.fft.rfft(_centred(x), size)
     correlation: FloatArray = np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[: lags + 1]

@@ -316,6 +316,8 @@ class Series:
         The points before it are for training.
     period : int, optional
         The period of the values, if it is known: it is not estimated again, and half of it is the near range.
+    no_period : str
+        Why the values have no period, if that is known: then the near range is a fallback.
     timestamps : array, shape (n,), optional
         The time of each point: numbers, or moments (``datetime64``), which are in universal time if the file tells of a
         time zone; text, as it is written there, where it is neither.
@@ -328,6 +330,7 @@ class Series:
     train_stop: int | None = None
     period: int | None = None
     timestamps: NDArray[Any] | None = None
+    no_period: str = ""
 
 
 def _position(x: float) -> str:

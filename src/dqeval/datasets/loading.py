@@ -39,7 +39,7 @@ def load(path: str | Path, format: str = "auto", *, name: str | None = None) -> 
     Returns
     -------
     Series
-        With bool labels, and the period of the values if they are one column of finite numbers.
+        With bool labels, and the period of the values, or why they have none, if they are one column of finite numbers.
 
     Examples
     --------
@@ -356,4 +356,5 @@ def _with_period(series: Series) -> Series:
     values = series.values
     if values is None or values.ndim > 1 or not np.isfinite(values).all():
         return series
-    return replace(series, period=find_period(values))
+    found = find_period(values)
+    return replace(series, period=found.points, no_period=found.reason)

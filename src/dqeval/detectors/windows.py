@@ -17,7 +17,7 @@ MOST_BYTES = 500_000_000
 def window_length(values: FloatArray, window: Any, *, least: int, count: int, why: str) -> int:
     """Return the length of windows: as given, or the period of rank 2; and check that there are enough windows."""
     given = None if window is None else validate.whole_number("window", window, least=least, most=validate.MOST_COUNTED)
-    length = find_period(values, rank=2) if given is None else given
+    length = find_period(values, rank=2).or_fallback if given is None else given
     validate.enough_windows(values, length, count=count, why=why)
     return length
 

@@ -16,6 +16,7 @@ from dqeval.bench.pool import Limits
 from dqeval.bench.runner import State, run
 from dqeval.bench.series_cache import read_series
 from dqeval.bench.store import Store
+from dqeval.core.near import period_or_fallback
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Series
 from dqeval.datasets.loading import Source
@@ -144,8 +145,8 @@ def run_detectors(
 def scored_series(job: Job) -> ScoredSeries:
     """Return the scores of a job that was done, with the labels and the period of its series."""
     series = read_series(job.series.source)
-    assert series.period is not None  # without one, no detector has worked on it
-    return ScoredSeries(np.asarray(series.labels, dtype=np.bool_), scores_of(job, series), series.period)
+    labels = np.asarray(series.labels, dtype=np.bool_)
+    return ScoredSeries(labels, scores_of(job, series), period_or_fallback(series))
 
 
 def folder_name(experiment: str, datasets: Iterable[str]) -> str:

@@ -83,6 +83,11 @@ def dqe_score(
     return _mean_dqe(levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined))
 
 
+def dqe_at(scored: Scored, near: float) -> float:
+    """Return DQE with a near range, of what is checked already; nothing of it is kept."""
+    return _mean_dqe(levelling.sample_levels(scored.scores, cut(scored.events, near), 100))
+
+
 def _dqe_log_rank(scored: Scored, near: float) -> float:
     return _mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near), scored.order[::-1]))
 

@@ -12,6 +12,7 @@ from dqeval.analysis.evaluate import evaluate
 from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
 from dqeval.core.events import find_events
+from dqeval.core.near import period_or_fallback
 from dqeval.core.partition import partition
 from dqeval.core.scaling import min_max
 from dqeval.core.types import DQEResult, EventScores, FloatArray, Numbers, Scores, Series
@@ -75,14 +76,13 @@ class Study:
 def study_of(dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[str]) -> Study:
     """Return the numbers of a case from a run; ``shown`` are the detectors that the paper shows."""
     series = planned.source.read()
-    assert series.period is not None
     name = series.name
     detectors = tuple(
         each for each in runs.detectors if all(runs.value(name, each, by, "dqe") is not None for by in FORMS)
     )
     forms = {by: _form(planned, series, runs, detectors, by) for by in FORMS}
     ranked = tuple(each for each in detectors if each in shown or not shown)
-    return Study(dataset, series, series.period, detectors, ranked, forms)
+    return Study(dataset, series, period_or_fallback(series), detectors, ranked, forms)
 
 
 def event_row(detector: str, number: int) -> str:
@@ -113,8 +113,7 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
 
 
 def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By) -> Form:
-    period = series.period
-    assert period is not None
+    period = period_or_fallback(series)
     scores = {each: runs.scores(planned, each, by, series) for each in detectors}
     parts: dict[str, Scores] = {}
     values = {}
