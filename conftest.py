@@ -1,6 +1,7 @@
 """Names that every docstring example may use, and what no test leaves behind."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -30,3 +31,6 @@ def _in_a_folder_of_its_own(request, monkeypatch, tmp_path_factory):
     """Let examples write files, such as run folders, where nobody minds."""
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path_factory.mktemp("example"))
+    yield
+    if isinstance(request.node, pytest.DoctestItem) and "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")  # the figures that examples draw

@@ -279,3 +279,36 @@ def test_metrics_with_other_thresholds_are_searched_apart(monkeypatch):
     found = dqeval.panel(Y_TRUE, Y_SCORE, near=24, metrics=["range_f1", "few", "tapr_f1"])
     assert found.best["few"] == few
     assert {name: found.best[name] for name in alone.best} == alone.best
+
+
+def test_the_chance_level_of_the_same_labels_is_computed_once(monkeypatch):
+    monkeypatch.setattr("dqeval.analysis.panel._chance_levels", {})
+    computed, seen = [], []
+    rows = dqeval.analysis.panel._random_rows
+
+    def counted(*given):
+        computed.append(given)
+        return rows(*given)
+
+    monkeypatch.setattr("dqeval.analysis.panel._random_rows", counted)
+    names = ["auc_roc", "point_f1"]
+    one, other = (dqeval.panel(Y_TRUE, scores, period=48, metrics=names) for scores in (Y_SCORE, -Y_SCORE))
+    first = one.chance(repeats=2)
+    again = other.chance(repeats=2, progress=lambda done, total: seen.append((done, total)))
+    assert (first.mean, first.spread) == (again.mean, again.spread)
+    assert again.values == other.values
+    assert (len(computed), seen) == (1, [(1, 2), (2, 2)])
+    for changed in ({"seed": 1}, {"repeats": 3}):
+        assert one.chance(**{"repeats": 2, **changed}).mean != first.mean
+    assert dqeval.panel(~Y_TRUE.astype(bool), Y_SCORE, period=48, metrics=names).chance(repeats=2).mean != first.mean
+    assert len(computed) == 4
+
+
+def test_few_chance_levels_are_kept(monkeypatch):
+    kept = {}
+    monkeypatch.setattr("dqeval.analysis.panel._chance_levels", kept)
+    monkeypatch.setattr("dqeval.analysis.panel.MOST_CHANCE_LEVELS", 2)
+    found = dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["point_f1"])
+    for seed in range(4):
+        found.chance(repeats=1, seed=seed)
+    assert [key[-1] for key in kept] == [2, 3]

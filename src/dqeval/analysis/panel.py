@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -323,6 +324,37 @@ class _Run:
         )
 
 
+MOST_CHANCE_LEVELS = 16
+# The last ones: who tries one detector after the other on the same labels needs the same chance level each time.
+_chance_levels: dict[Hashable, tuple[list[Metric], list[list[float]]]] = {}
+
+
+def _random_rows(
+    labelled: Labelled,
+    detected: int | None,
+    near: float,
+    thresholds: int | Literal["exact"],
+    metrics: Sequence[Metric],
+    count: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+) -> list[list[float]]:
+    """Return what the metrics say of random scores or detections, one row per repeat."""
+    random = np.random.default_rng(seed)
+    rows: list[list[float]] = []
+    for _ in range(count):
+        scores = random.random(len(labelled.labels))
+        if detected is not None:
+            scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
+        run = _Run(Scored(labelled, scores, binary=detected is not None), near, thresholds, metrics)
+        for metric in run.metrics:
+            run.add(metric)
+        rows.append(list(run.values.values()))
+        if progress is not None:
+            progress(len(rows), count)
+    return rows
+
+
 def _chance(
     labelled: Labelled,
     detected: int | None,
@@ -334,21 +366,21 @@ def _chance(
 ) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
     count = validate.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
-    random = np.random.default_rng(validate.seed(seed))
+    start = validate.seed(seed)
     validate.callback("progress", progress)
     names = list(evaluation.values)
-    rows = []
-    for _ in range(count):
-        scores = random.random(len(labelled.labels))
-        if detected is not None:
-            scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
-        scored = Scored(labelled, scores, binary=detected is not None)
-        run = _Run(scored, evaluation.near, thresholds, [METRICS[name] for name in names])
-        for metric in run.metrics:
-            run.add(metric)
-        rows.append(list(run.values.values()))
-        if progress is not None:
-            progress(len(rows), repeats)
+    metrics = [METRICS[name] for name in names]
+    points = hashlib.sha256(labelled.labels.tobytes()).digest()
+    key = (points, detected, evaluation.near, thresholds, tuple(map(id, metrics)), count, start)
+    if key not in _chance_levels:
+        rows = _random_rows(labelled, detected, evaluation.near, thresholds, metrics, count, start, progress)
+        while len(_chance_levels) >= MOST_CHANCE_LEVELS:
+            _chance_levels.pop(next(iter(_chance_levels)))
+        _chance_levels[key] = metrics, rows  # with the metrics, so that no others get their ids
+    elif progress is not None:
+        for done in range(1, count + 1):
+            progress(done, count)
+    _, rows = _chance_levels[key]
     mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
     return Chance(
         values=evaluation.values,
