@@ -579,7 +579,7 @@ def test_a_real_series(real_scores, tmp_path):
     np.savetxt(path, np.column_stack(columns).astype(float), fmt="%.17g", delimiter=",", header=header, comments="")
     done = run("score", path, "--metrics", "dqe")
     assert done.returncode == 0, done.stderr
-    near = dqeval.find_period(columns[0]) / 2
+    near = dqeval.find_period(columns[0]).or_fallback / 2
     expected = [dqeval.dqe_score(columns[1], scores.astype(float), near=near) for scores in columns[2:]]
     assert row(done.stdout, "DQE ") == pytest.approx(expected, abs=5e-4)
 

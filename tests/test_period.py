@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
-from dqeval.core import validate
+from dqeval.core import near, validate
+
+
+def period_of(values, **options):
+    """Return the period, or the fallback."""
+    return dqeval.find_period(values, **options).or_fallback
 
 
 @given(st.integers(2, 120), st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 3.0]))
 def test_equals_the_definition(period, length, seed, noise):
     random = np.random.default_rng(seed)
     values = random.permutation(period)[np.arange(length) % period] + noise * random.normal(size=length)
-    assert dqeval.find_period(values) == naive.period(values.tolist())
+    assert period_of(values) == naive.period(values.tolist())
 
 
 @given(
@@ -27,14 +32,14 @@ def test_equals_the_definition(period, length, seed, noise):
 def test_ties_are_ties(pattern, repeats, offset, unit, rank):
     """Whole numbers have equal autocorrelations at several lags, which rounding must not tell apart."""
     values = (offset + np.array(pattern * repeats, dtype=float)) * unit
-    assert dqeval.find_period(values, rank=rank) == naive.period(values.tolist(), rank)
+    assert period_of(values, rank=rank) == naive.period(values.tolist(), rank)
 
 
 def test_equal_neighbours_are_no_peak_and_of_equal_peaks_the_shortest_counts():
-    assert dqeval.find_period([6, 6, 6, 7, 7, 7, 6, 7]) == 125  # equal at the lags 5 and 6
+    assert period_of([6, 6, 6, 7, 7, 7, 6, 7]) == 125  # equal at the lags 5 and 6
     tied = [1, -1, 1, 0, 0, 0, 1, 1, 0, 0, -1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1]  # at the lags 11 and 20
-    assert dqeval.find_period(tied) == 11
-    assert dqeval.find_period(tied, rank=2) == 20
+    assert period_of(tied) == 11
+    assert period_of(tied, rank=2) == 20
 
 
 def test_one_transform_for_all_lags(monkeypatch):
@@ -43,7 +48,7 @@ def test_one_transform_for_all_lags(monkeypatch):
     for name in ("rfft", "irfft"):
         made = getattr(np.fft, name)
         monkeypatch.setattr(np.fft, name, lambda *args, made=made, name=name: calls.append(name) or made(*args))
-    assert dqeval.find_period(np.sin(np.arange(5000) * 2 * np.pi / 48)) == 48
+    assert period_of(np.sin(np.arange(5000) * 2 * np.pi / 48)) == 48
     assert calls == ["rfft", "irfft"]
 
 
@@ -51,49 +56,49 @@ def test_lags_up_to_400_are_searched():
     """The highest maximum, at lag 380, is too long to be a period, so the lower ones below it do not count either."""
     t = np.arange(4000)
     values = np.random.default_rng(0).normal(size=380)[t % 380] + 0.5 * np.sin(2 * np.pi * t / 95)
-    assert dqeval.find_period(values) == naive.period(values.tolist()) == 125
-    assert dqeval.find_period(np.sin(2 * np.pi * t / 95)) == 95
+    assert period_of(values) == naive.period(values.tolist()) == 125
+    assert period_of(np.sin(2 * np.pi * t / 95)) == 95
 
 
 @pytest.mark.parametrize("period", [6, 7, 48, 303])
 def test_periods_within_the_bounds(period):
-    assert dqeval.find_period(np.arange(20 * period) % period == 0) == period
+    assert period_of(np.arange(20 * period) % period == 0) == period
 
 
 @pytest.mark.parametrize("period", [4, 5, 304, 350])
 def test_periods_outside_the_bounds_fall_back(period):
-    assert dqeval.find_period(np.arange(20 * period) % period == 0) == 125
+    assert period_of(np.arange(20 * period) % period == 0) == 125
 
 
 @pytest.mark.parametrize(
     "values", [[1.0], [1, 2], [1, 2, 3, 4, 5], np.full(900, 0.1), np.arange(900), np.zeros((50, 1))]
 )
 def test_nothing_to_find_falls_back(values):
-    assert dqeval.find_period(values) == 125
+    assert period_of(values) == 125
 
 
 def test_only_the_first_20000_values_count():
     values = np.concatenate([np.arange(20_000) % 50 == 0, np.arange(9_000) % 7 == 0])
-    assert dqeval.find_period(values) == dqeval.find_period(values[:20_000]) == 50
+    assert period_of(values) == period_of(values[:20_000]) == 50
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_size_of_the_values_does_not_matter(scale):
-    assert dqeval.find_period(scale * (np.arange(500) % 24)) == 24
+    assert period_of(scale * (np.arange(500) % 24)) == 24
 
 
 def test_gaps_between_values_of_any_size_are_filled():
     most = np.finfo(float).max
     filled = validate.values_with_gaps([-most, np.nan, most, np.nan, most, np.nan])
     np.testing.assert_array_equal(filled, [-most, 0, most, most, most, most])
-    assert dqeval.find_period([1e308, np.nan, -1e308, 1e308] * 5) == 125
+    assert period_of([1e308, np.nan, -1e308, 1e308] * 5) == 125
 
 
 def test_missing_values_are_filled():
     values = np.sin(2 * np.pi * np.arange(1000) / 48)
     holes = values.copy()
     holes[np.random.RandomState(0).rand(1000) < 0.2] = np.nan
-    assert dqeval.find_period(holes) == dqeval.find_period(values) == 48
+    assert period_of(holes) == period_of(values) == 48
     filled = validate.values_with_gaps([np.nan, 1, 2, np.nan, 8, np.nan])
     np.testing.assert_array_equal(filled, [1, 1, 2, 5, 8, 8])
     labels = np.arange(1000) == 500
@@ -102,13 +107,13 @@ def test_missing_values_are_filled():
 
 def test_bad_values():
     with pytest.raises(ValueError, match="x must be finite: 1 of 3 values is not"):
-        dqeval.find_period([1.0, np.inf, 2.0])
+        period_of([1.0, np.inf, 2.0])
     with pytest.raises(ValueError, match=r"x must be finite: 1 of 4 values is not \(first at index 2: inf\)"):
-        dqeval.find_period([1.0, np.nan, np.inf, 2.0])
+        period_of([1.0, np.nan, np.inf, 2.0])
     with pytest.raises(ValueError, match="x holds no number, only NaN: leave it out, or give near or period"):
-        dqeval.find_period([np.nan, np.nan])
+        period_of([np.nan, np.nan])
     with pytest.raises(ValueError, match=r"x must be one-dimensional: its shape is \(3, 2\)"):
-        dqeval.find_period(np.zeros((3, 2)))
+        period_of(np.zeros((3, 2)))
 
 
 @pytest.mark.data
@@ -126,14 +131,14 @@ def test_real_series(real_series, archive, name, period):
         values = next((arrays[key] for key in arrays.files if key.startswith(name) and key.endswith("/data")), None)
         if values is None:
             pytest.skip(f"{archive}.npz does not hold {name}")
-        assert dqeval.find_period(values.astype(float)) == period
+        assert period_of(values.astype(float)) == period
 
 
 def test_the_second_rank_is_a_longer_period():
     t = np.arange(2000)
     x = np.sin(2 * np.pi * t / 24) + 0.4 * np.sin(2 * np.pi * t / 168)
-    assert (dqeval.find_period(x), dqeval.find_period(x, rank=2)) == (24, 168)
-    assert dqeval.find_period(np.ones(100), rank=2) == 125
+    assert (period_of(x), period_of(x, rank=2)) == (24, 168)
+    assert period_of(np.ones(100), rank=2) == 125
 
 
 @pytest.mark.data
@@ -145,7 +150,7 @@ def test_all_real_series_have_the_period_of_plain_products(real_series, rank):
         with real_series(archive) as arrays:
             for name in sorted(name for name in arrays.files if name.endswith("/data"))[::8]:
                 values = arrays[name].astype(float)
-                assert dqeval.find_period(values, rank=rank) == by_products(values[:20_000], rank), name
+                assert period_of(values, rank=rank) == by_products(values[:20_000], rank), name
 
 
 def by_products(values, rank):
@@ -156,3 +161,41 @@ def by_products(values, rank):
     longer = [lag for lag in peaks if lag > best]
     lag = max(longer, key=lambda lag: correlation[lag]) if rank == 2 and longer else best
     return lag if 6 <= lag <= 303 else 125
+
+
+REASONS = {
+    "constant": (np.ones(100), "the values are constant"),
+    "short": ([1, 2, 3], "3 values are too few to see one"),
+    "no peak": (np.arange(1000), "the autocorrelation has no peak at lags from 4 to 399"),
+    "too long": (
+        np.sin(np.arange(5000) * 2 * np.pi / 350),
+        "the autocorrelation is highest at lag 349, which is not from 6 to 303",
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "reason"), REASONS.values(), ids=REASONS)
+def test_why_there_is_no_period(values, reason):
+    found = dqeval.find_period(values)
+    assert (found.points, found.strength, found.reason, found.or_fallback) == (None, None, reason, 125)
+    assert str(found) == f"no period: {reason}"
+
+
+def test_the_strength_is_the_autocorrelation():
+    values = np.tile([0.0, 0, 0, 1, 0, 0, 0, 0], 50)
+    found = dqeval.find_period(values)
+    centred = values - values.mean()
+    assert found.points == 8
+    assert found.strength == pytest.approx((centred[8:] @ centred[:-8]) / (centred @ centred), abs=1e-12)
+    assert str(found) == f"8 points (autocorrelation {found.strength:.2f})"
+
+
+def test_candidates_of_any_length():
+    t = np.arange(6000)
+    wave = np.sin(2 * np.pi * t / 1440) + 0.5 * np.sin(2 * np.pi * t / 48)
+    assert [period.points for period in near.candidate_periods(wave)][:2] == [48, 1440]
+    assert dqeval.find_period(wave).points == 48
+    assert near.candidate_periods(np.ones(100)) == near.candidate_periods(np.arange(4.0)) == []
+    noise = np.random.default_rng(0).normal(size=3000)
+    assert len(near.candidate_periods(noise)) == 5
+    assert len(near.candidate_periods(noise, most=2)) == 2

@@ -28,7 +28,7 @@ def test_events_are_where_they_should_be(case):
 
 def test_the_period_can_be_found():
     for period in (12, 48, 100):
-        assert dqeval.find_period(synthetic(n=8000, period=period).values) == pytest.approx(period, abs=1)
+        assert dqeval.find_period(synthetic(n=8000, period=period).values).points == pytest.approx(period, abs=1)
 
 
 @pytest.mark.parametrize("kind", ["spike", "level", "pattern"])

@@ -119,8 +119,8 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> Period:
 def candidate_periods(x: FloatArray, most: int = 5) -> list[Period]:
     """Return the lags up to a third of a series at which it repeats best, the strongest first.
 
-    Only the highest of several peaks within a tenth of its lag counts, and no multiple of a stronger one that is
-    shorter.
+    Only the highest of several peaks within a tenth of a lag counts, and of the multiples of a stronger period only one
+    at which the series repeats better than at the multiple before it.
     """
     correlation = _autocorrelation(x, len(x) // 3)
     inner = correlation[_FIRST_LAG + 1 : -1]
@@ -130,15 +130,18 @@ def candidate_periods(x: FloatArray, most: int = 5) -> list[Period]:
     for lag in lags[np.argsort(-correlation[lags], kind="stable")].tolist():
         if correlation[lag] <= 0 or len(found) == most:
             break
-        if not any(_is_near_multiple(lag, other.or_fallback) for other in found):
+        if not any(_is_repeat(lag, other.or_fallback, correlation) for other in found):
             found.append(Period(lag, float(correlation[lag])))
     return found
 
 
-def _is_near_multiple(lag: int, of: int) -> bool:
-    """Tell whether a lag is a multiple of another, or as good as equal to it."""
-    times = max(round(lag / of), 1)
-    return abs(lag - times * of) <= _SAME * of
+def _is_repeat(lag: int, of: int, correlation: FloatArray) -> bool:
+    """Tell whether a lag says nothing new beside another: it is as good as equal, or one of its many multiples."""
+    times, room = max(round(lag / of), 1), _SAME * of
+    if abs(lag - times * of) > room:
+        return False
+    before = (times - 1) * of
+    return times == 1 or bool(correlation[lag] <= correlation[int(before - room) : int(before + room) + 1].max())
 
 
 def near_of(series: Series, labels: BoolArray, *, near: float | None = None, period: float | None = None) -> Near:
