@@ -21,19 +21,20 @@ SOURCE = Path(dqeval.__file__).parent
 LAYERS = [
     {
         *("support.extras", "support.modules", "support.naming", "support.places", "support.writing"),
-        *("render.tables", "render.drawing"),
+        *("render.tables", "render.drawing", "core.intervals"),
     },
     {"core.types", "core.registry"},
     {"analysis.panel_result"},
     {"kernels"},
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
+        "core.scaling",
         *("core.prepared", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
     {
         *("analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.result", "analysis.check"),
-        *("analysis.detect", "analysis.score"),
+        *("analysis.detect", "analysis.near_profile", "analysis.score"),
     },
     {"analysis.explain", "analysis.compare", "bench"},
     {

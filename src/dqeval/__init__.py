@@ -12,6 +12,7 @@ from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import best_threshold, panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.core.intervals import Interval
 from dqeval.core.near import Period, find_period
 from dqeval.core.partition import partition
 from dqeval.core.registry import METRICS, PluginWarning, detector, metric
@@ -42,6 +43,7 @@ __all__ = [
     "EventScores",
     "Explanation",
     "Finding",
+    "Interval",
     "MetricError",
     "NearProfile",
     "Partition",

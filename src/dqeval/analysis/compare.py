@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from dqeval.analysis.check import Finding, misread_scores, misread_times, warnings_about
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
@@ -15,9 +17,10 @@ from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import validate
+from dqeval.core.intervals import Interval, mean_interval
 from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared
-from dqeval.core.types import PARTS, EventScores, Progress
+from dqeval.core.types import PARTS, EventScores, FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
 
@@ -53,6 +56,30 @@ class Disagreement:
     part: str | None
     sentence: str
     size: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far a detector is behind the best one by DQE, over the same events.
+
+    Attributes
+    ----------
+    mean : float
+        The mean over the events.
+    interval : Interval
+        Of this mean.
+    """
+
+    mean: float
+    interval: Interval
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether the events leave no doubt about which of the two is better."""
+        return self.interval.is_known and 0 not in self.interval
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} {self.interval}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +135,17 @@ class Comparison(Result):
         """Which detector is best, and why, in two sentences."""
         return f"{self._standing()} {self._reason()}"
 
+    @property
+    def differences(self) -> dict[str, Difference]:
+        """How far the other detectors are behind the best by DQE, event by event."""
+        first, *others = self._events_by_detector().items()
+        behind = {name: first[1] - values for name, values in others}
+        return {name: Difference(float(gaps.mean()), mean_interval(gaps, least=-1.0)) for name, gaps in behind.items()}
+
+    def _events_by_detector(self) -> dict[str, FloatArray]:
+        every = {name: dqe_of(panel).per_event for name, panel in self.panels.items()}
+        return {name: np.array([event.dqe for event in events]) for name, events in every.items()}
+
     def _standing(self) -> str:
         values = {name: panel["dqe"] for name, panel in self.panels.items()}
         (best, dqe), *others = values.items()
@@ -153,11 +191,25 @@ class Comparison(Result):
             f"{self.name}: {size}. {self.verdict}",
             self.panel_table(),
             *(["\n".join(notes)] if (notes := list(self._notes())) else []),
+            self.interval_table(),
             self.cost_table(),
             self.event_table(),
             self.start_table(),
         ]
         return Page([*parts, *self._agreement()])
+
+    def interval_table(self) -> Table:
+        """Return how sure DQE of each detector is, and how far it is behind the best one."""
+        differences = self.differences
+        rows = []
+        for name, panel in self.panels.items():
+            result, behind = dqe_of(panel), differences.get(name)
+            verdict = "" if behind is None else "told apart" if behind.is_told_apart else "not told apart"
+            gap = ("", "") if behind is None else (f"{behind.mean:.3f}", str(behind.interval))
+            rows.append((name, f"{result.dqe:.3f}", str(result.interval()), *gap, verdict))
+        header = ("detector", "DQE", "95 % interval", f"behind {self.best} by", "95 % interval", "")
+        note = "intervals: how much it may owe to which events there were; without 0 between them, two are told apart"
+        return Table(header, rows, note=note)
 
     def start_table(self) -> Table:
         """Return the suggested threshold for each detector, DQE there, and the events that it misses there."""
@@ -266,6 +318,8 @@ class Comparison(Result):
                 name: {"threshold": found.numbers()["threshold"], "sdqe": found.sdqe}
                 for name, found in self.explanations.items()
             },
+            "intervals": {name: asdict(dqe_of(panel).interval()) for name, panel in self.panels.items()},
+            "behind_the_best": {name: asdict(found) for name, found in self.differences.items()},
             "costs": {name: found.costs for name, found in self.explanations.items()},
             "events": [
                 {

@@ -215,7 +215,7 @@ def near_profile(data: Data, *, progress: Progress | None = None) -> NearProfile
     --------
     >>> found = dqeval.near_profile(dqeval.datasets.demo())
     >>> found.estimated.points, [period.points for period in found.candidates]
-    (48, [48])
+    (48, [48, 288])
     >>> print(found.recommendation.partition(". ")[2])
     sharp is best with every near from 0 to 96.
     """

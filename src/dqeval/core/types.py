@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dqeval.core.intervals import RESAMPLES, Interval, mean_interval
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
 
@@ -206,6 +207,42 @@ class DQEResult:
         if make_curve is None:
             raise ValueError("a changed copy of a result has no curve: evaluate the scores again")
         return make_curve()
+
+    def interval(
+        self,
+        part: Literal["dqe", "capture", "near_miss", "false_alarm"] = "dqe",
+        *,
+        level: float = 0.95,
+        resamples: int = RESAMPLES,
+        seed: int = 0,
+    ) -> Interval:
+        """Return a confidence interval of DQE, or of one of its parts: how much it may owe to which events there were.
+
+        Parameters
+        ----------
+        part : "dqe", "capture", "near_miss" or "false_alarm", default "dqe"
+        level : float, default 0.95
+            How often such an interval holds the value that many more events of the same kind would give.
+        resamples : int, default 2000
+            How many times the events are drawn again.
+        seed : int, default 0
+            Of these draws: the same seed gives the same interval.
+
+        Returns
+        -------
+        Interval
+            ``low`` and ``high``; NaN with fewer than 5 events.
+
+        Examples
+        --------
+        >>> series = dqeval.datasets.demo()
+        >>> print(dqeval.evaluate(series.labels, series.scores["late"], period=48).interval())
+        [0.000, 0.833]
+        """
+        if part not in SCORE_NAMES:
+            raise ValueError(f"part must be one of {', '.join(SCORE_NAMES)}: got {part!r}")
+        values = np.array([getattr(event, part) for event in self.per_event], dtype=np.float64)
+        return mean_interval(values, level=level, resamples=resamples, seed=seed)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot DQE against the threshold, with a thin line for each event.
