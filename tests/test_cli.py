@@ -173,7 +173,9 @@ def test_chosen_columns_from_standard_input(call, monkeypatch):
     options = ["--value", "a", "--label", "b", "--score", "d", "--score", "c", "--metrics", "dqe"]
     done = run("score", "-", *options, input=STDIN)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("standard input: 3 points, 1 event; near 62.5, by default, as no period was found\n")
+    assert done.stdout.startswith(
+        "standard input: 3 points, 1 event; near 62.5, a fallback: 3 values are too few to see one\n"
+    )
     assert done.stdout.splitlines()[2].split() == ["metric", "d", "c"]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(STDIN.encode())))
     done = call("score", "-", "--label", "x")
@@ -431,7 +433,7 @@ def test_metrics_lists_them_all():
     lines = run("metrics").stdout.splitlines()
     assert [line.split()[0] for line in lines[::5]] == list(dqeval.METRICS.names)
     assert [line.strip() for line in lines[1::5]] == [metric.summary for metric in dqeval.METRICS]
-    assert "    Parameters: window: the period (for detections, near); thresholds: 100. As in: TSB-AD" in lines[17]
+    assert "    Parameters: window: the period (for detections, near); thresholds: 100. As in: TSB-AD" in lines[22]
     assert lines[3] == "    Takes about 0.05 × as long as scikit-learn's AUC-ROC, at 100,000 points."
 
 

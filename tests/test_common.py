@@ -256,7 +256,7 @@ def test_windows_longer_than_the_series(monkeypatch):
 def test_a_name_that_is_not_there():
     with pytest.raises(ValueError, match="unknown metric 'vus_rp'; did you mean 'vus_pr'\\?"):
         dqeval.METRICS["vus_rp"]
-    with pytest.raises(ValueError, match="unknown metric 'xyzzy'; choose from dqe, auc_roc"):
+    with pytest.raises(ValueError, match="unknown metric 'xyzzy'; choose from dqe, dqe_log_rank, auc_roc"):
         dqeval.METRICS["xyzzy"]
     assert len(dqeval.METRICS) == len(NAMES)
     assert len(Registry("thing")) == 0

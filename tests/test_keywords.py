@@ -67,6 +67,8 @@ FUNCTIONS = {
     "compare": (dqeval.compare, (COLUMNS,), {"repeats": 1}),
     "chance": (dqeval.panel(LABELS, SCORES, metrics=["auc_roc"]).chance, (), {"repeats": 1}),
     "score": (scoring.score, ([datasets.series_of(COLUMNS)],), {"metrics": ["dqe"]}),
+    "near_profile": (dqeval.near_profile, (COLUMNS,), {}),
+    "interval": (dqeval.evaluate(LABELS, SCORES).interval, (), {}),
     "detect": (dqeval.detect, (VALUES, "sub_lof"), {}),
     "synthetic": (datasets.synthetic, (), {}),
     **{name: (getattr(detectors, name), (VALUES,), {}) for name in ("kmeans_ad", "sub_lof", "fft", "sr")},

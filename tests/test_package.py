@@ -21,7 +21,7 @@ SOURCE = Path(dqeval.__file__).parent
 LAYERS = [
     {
         *("support.extras", "support.modules", "support.naming", "support.places", "support.writing"),
-        *("render.tables", "render.drawing", "core.intervals"),
+        *("render.tables", "render.drawing", "core.arguments", "core.intervals"),
     },
     {"core.types", "core.registry"},
     {"analysis.panel_result"},

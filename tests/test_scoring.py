@@ -95,7 +95,7 @@ def test_one_series():
     assert found.title == "demo: 1,600 points, 6 events; near 24, half the given period"
     table = found.metric_table()
     assert table.header == ("metric", "sharp", "late", "jumpy")
-    assert [row[0] for row in table.rows[:5]] == ["DQE", "  capture", "  near miss", "  false alarm", "AUC-ROC"]
+    assert [row[0] for row in table.rows[:5]] == ["DQE", "  capture", "  near miss", "  false alarm", "DQE-LR"]
     assert [next(j for i, j in table.marked if i == row) for row in range(4)] == [1, 3, 1, 2]
     assert found.means["late"]["dqe"] == dqeval.dqe_score(DEMO.labels, DEMO.scores["late"], period=48)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dqeval.analysis import clock
 from dqeval.analysis.result import Result
-from dqeval.core.near import Near, near_of
+from dqeval.core.near import CONSTANT, Near, near_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.scaling import min_max
@@ -275,6 +275,8 @@ def _events(events: Events) -> Iterator[Finding]:
 
 
 def _near(lengths: IntArray, near: Near) -> Iterator[Finding]:
+    if near.is_fallback and CONSTANT in near.source:
+        return  # which is a finding of its own
     if near.is_fallback:
         found = f"no period was found, so near {near.points:g} is {near.source}"
         advice = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"
@@ -317,6 +319,8 @@ def _finite_values(values: FloatArray, missing: BoolArray) -> Iterator[Finding]:
         message = f"{int(missing.sum()):,} of {missing.size:,} values are missing (first at index {_first(missing)})"
         advice = "to estimate the period, they are filled with straight lines between their neighbours"
         yield _warning("value", f"{message}: {advice}; nothing else follows from them")
+    if np.nanmin(values) == np.nanmax(values):
+        yield _warning("value", "all values are the same: the period cannot be estimated")
 
 
 def _has_period(series: Series) -> bool:

@@ -16,7 +16,7 @@ from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
 from dqeval.analysis.score import panels as panels_of
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.intervals import Interval, mean_interval
 from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared
@@ -386,9 +386,9 @@ def comparison_of(
 ) -> Comparison:
     """Return what `compare` does, of what is checked already."""
     # The chance level takes as long as so many detectors more.
-    steps = len(prepared.scores) + validate.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
-    validate.seed(seed)
-    tell = validate.callback("progress", progress) or (lambda done, total: None)
+    steps = len(prepared.scores) + arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    arguments.seed(seed)
+    tell = arguments.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}
     findings = misread_times(prepared.series)
     for name, scored, panel in panels_of(prepared, progress=lambda done, _: tell(done, steps)):

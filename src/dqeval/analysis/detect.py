@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import DETECTORS, Detector
 from dqeval.core.types import FloatArray, Numbers, Series
 from dqeval.datasets.columns import LABEL_NAMES
@@ -80,11 +80,11 @@ def detect(
     >>> np.flatnonzero(dqeval.detect([*[0, 1] * 20, 9, 9, *[0, 1] * 20], "fft", variant="published"))
     array([40, 41])
     """
-    chosen = detector if isinstance(detector, Detector) else DETECTORS[validate.text("detector", detector)]
+    chosen = detector if isinstance(detector, Detector) else DETECTORS[arguments.text("detector", detector)]
     check_parameters(chosen, parameters)
     given = _given(data, train_stop)
     # A copy: what a detector does to its input must not reach whoever uses it next.
-    returned = chosen.function(given.values.copy(), **parameters, **_options(chosen, given, validate.seed(seed)))
+    returned = chosen.function(given.values.copy(), **parameters, **_options(chosen, given, arguments.seed(seed)))
     try:
         return validate.one_score_per_point(returned, len(given.values))
     except ValueError as error:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Explanation, Improvement, in_points
+from dqeval.core import arguments, validate
 from dqeval.core import thresholds as levelling
-from dqeval.core import validate
 from dqeval.core.events import find_events
 from dqeval.core.near import near_from_arguments
 from dqeval.core.pieces import belonging_to_captures, parts_in
@@ -86,7 +86,7 @@ def explain(
     Never captured; one near miss, 2 points late; no false alarm.
     Missing it costs most (0.79 of DQE).
     """
-    validate.text("name", name)
+    arguments.text("name", name)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Labelled(labels).scored(raw)
     validate.check_defined(scored.events, "raise")

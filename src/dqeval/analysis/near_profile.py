@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval.analysis.result import Result, Values
-from dqeval.core import validate
-from dqeval.core.near import FALLBACK_PERIOD, Near, Period, candidate_periods, find_period
+from dqeval.core import arguments, validate
+from dqeval.core.near import FALLBACK_PERIOD, KNOWN, Near, Period, candidate_periods, find_period
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 STEPS = 24  # near ranges, besides 0
 NARROWEST = 1.0  # points
 WEAK = 0.3  # an autocorrelation below this is hardly a period
+HARDLY = (
+    "The series hardly repeats at any lag: choose the near range by how early or late an alarm may be, with --near."
+)
 MUCH_STRONGER = 0.1  # by which a longer period must be stronger to be worth a word
 TABULATED = {"0": 0.0, "period/8": 0.125, "period/4": 0.25, "period/2": 0.5, "period": 1.0, "2 periods": 2.0}
 _CLOSE = 1e-9  # of the near range at which two detectors change places
@@ -87,22 +90,19 @@ class NearProfile(Result):
         return " ".join([*self._about_the_period(), *self._about_the_order()])
 
     def _about_the_period(self) -> Iterator[str]:
-        strongest = self.candidates[0] if self.candidates else None
-        if self.near.source == "half the period of the series":
+        if self.near.source == KNOWN:
             yield f"{_capital(str(self.near))}, which is {self.period:,} points."
-        elif self.estimated.points is None:
+            return
+        strength = max((_strength(period) for period in (self.estimated, *self.candidates)), default=0.0)
+        if self.estimated.points is None:
             yield f"No period was found: {self.estimated.reason}. So near {FALLBACK_PERIOD / 2:g} is only a fallback."
-            if strongest is None or strongest.or_fallback < 2 or (strongest.strength or 0) < WEAK:
-                yield (
-                    "The series hardly repeats at any lag: choose the near range by how early or late an alarm may be, "
-                    "with --near."
-                )
-            else:
-                yield f"The series repeats best after {strongest}: --period {strongest.points} fits it."
         else:
             yield f"Near {self.estimated.points / 2:g} is half the estimated period of {self.estimated}."
-            if strongest is not None and (strongest.strength or 0) > (self.estimated.strength or 0) + MUCH_STRONGER:
-                yield f"The whole series repeats better after {strongest}: consider --period {strongest.points}."
+        if strength < WEAK:
+            yield HARDLY
+        elif self.candidates and _strength(self.candidates[0]) > _strength(self.estimated) + MUCH_STRONGER:
+            best = self.candidates[0]
+            yield f"The whole series repeats best after {best}: --period {best.points} fits it."
 
     def _about_the_order(self) -> Iterator[str]:
         if len(self.dqe) < 2:
@@ -224,7 +224,7 @@ def near_profile(data: Data, *, progress: Progress | None = None) -> NearProfile
 
 def profile_of(prepared: Prepared, *, progress: Progress | None = None) -> NearProfile:
     """Return what `near_profile` does, of a series that is checked already."""
-    validate.callback("progress", progress)
+    arguments.callback("progress", progress)
     line = prepared.line
     filled = None if line is None or np.isnan(line).all() else validate.values_with_gaps(line)
     estimated = Period(None, reason="there is no column of values") if filled is None else find_period(filled)
@@ -250,7 +250,7 @@ def _period_of(prepared: Prepared, estimated: Period, candidates: Sequence[Perio
     known = prepared.series.period
     if known is not None:
         return known
-    if estimated.points is None and candidates and (candidates[0].strength or 0) >= WEAK:
+    if estimated.points is None and candidates and _strength(candidates[0]) >= WEAK:
         return candidates[0].or_fallback
     return estimated.or_fallback
 
@@ -274,6 +274,10 @@ def _flips(scored: Mapping[str, Scored], ranges: FloatArray, found: Mapping[str,
                     low, high = (middle, high) if between * sign > 0 else (low, middle)
                 below, above = (one, other) if sign > 0 else (other, one)
                 yield Flip(high, below, above)
+
+
+def _strength(period: Period) -> float:
+    return 0.0 if period.strength is None else period.strength
 
 
 def _capital(sentence: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.core import arguments, validate
 from dqeval.core import thresholds as sweeping
-from dqeval.core import validate
 from dqeval.core.near import near_from_arguments
 from dqeval.core.prepared import Labelled, Match, Scored
 from dqeval.core.registry import METRICS, Metric
@@ -188,7 +188,7 @@ def best_threshold(
     >>> best.value, best.threshold
     (1.0, 8.0)
     """
-    chosen = METRICS[validate.text("metric", metric)]
+    chosen = METRICS[arguments.text("metric", metric)]
     if chosen.takes != "detections":
         detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
         raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")
@@ -365,9 +365,9 @@ def _chance(
     progress: Callable[[int, int], None] | None,
 ) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
-    count = validate.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
-    start = validate.seed(seed)
-    validate.callback("progress", progress)
+    count = arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
+    start = arguments.seed(seed)
+    arguments.callback("progress", progress)
     names = list(evaluation.values)
     metrics = [METRICS[name] for name in names]
     points = hashlib.sha256(labelled.labels.tobytes()).digest()

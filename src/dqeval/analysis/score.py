@@ -13,7 +13,7 @@ from dqeval.analysis.evaluate import combine
 from dqeval.analysis.panel import panel_of
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.near import Near
 from dqeval.core.prepared import NO_EVENT, Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
@@ -249,7 +249,7 @@ def panels(
     >>> {name: round(panel["dqe"], 3) for name, _, panel in dqeval.analysis.score.panels(series, metrics=["dqe"])}
     {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
     """
-    validate.callback("progress", progress)
+    arguments.callback("progress", progress)
     prepared.require_scores()
     prepared.require_event()
     for done, name in enumerate(prepared.scores, start=1):
@@ -316,7 +316,7 @@ def score(
     1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
-    if validate.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:
+    if arguments.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
     found: list[SeriesScores] = []
     left_out: list[str] = []

@@ -14,7 +14,7 @@ from dqeval.bench.jobs import JobResult
 from dqeval.bench.pool import InProcess, Limits, LocalPool
 from dqeval.bench.series_cache import forget_series
 from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.support import extras
 from dqeval.support.versions import versions
 
@@ -157,7 +157,7 @@ def crew_for(workers: int, scheduler: str | None, limits: Limits, executor: Exec
         with _client(scheduler) as client:
             yield Cluster(client, limits)
     else:
-        count = validate.whole_number("workers", workers, least=0)
+        count = arguments.whole_number("workers", workers, least=0)
         with _processes(count, limits) if count else _this_process() as own:
             yield own
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.bench.pool import Limits
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import DETECTORS, METRICS
 from dqeval.core.types import Series
 from dqeval.datasets import synthetic
@@ -210,10 +210,10 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     (3, (0,))
     """
     content = to_json_types(content)
-    validate.known_names(content, KEYS, "the plan")
+    arguments.known_names(content, KEYS, "the plan")
     for key in ("metrics", "seeds", "modules", *TABLES):
         _check_list(content, key)
-    validate.at_most_one(near=content.get("near"), period=content.get("period"))
+    arguments.at_most_one(near=content.get("near"), period=content.get("period"))
     folder = folder or Path()
     modules_in = str((folder / _folder_name(content)).resolve())
     import_modules(content.get("modules", ()), modules_in)
@@ -314,7 +314,7 @@ def _limits(content: Mapping[str, Any]) -> Limits:
 
 
 def _whole(name: str, given: Any, least: int, most: int) -> int:
-    number = validate.whole_number(name, given, least=least)
+    number = arguments.whole_number(name, given, least=least)
     if number > most:
         raise ValueError(f"{name} must be at most {most:,}: got {number:,}")
     return number
@@ -333,7 +333,7 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
         if kind == "data" and "generator" in entry:
             yield from _generated_series(entry)
             continue
-        validate.known_names(entry, ("path", "format", "name"), f"[[{kind}]]")
+        arguments.known_names(entry, ("path", "format", "name"), f"[[{kind}]]")
         if not isinstance(entry.get("path"), str):
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")
         path, name = folder / entry["path"], _text(entry, "name", "", f"[[{kind}]]")
@@ -368,7 +368,7 @@ def _generated_series(entry: Mapping[str, Any]) -> Iterator[PlannedSeries]:
     generator = _text(entry, "generator", "", "[[data]]")
     if generator not in GENERATORS:
         raise ValueError(f"unknown generator {generator!r}; choose from {', '.join(GENERATORS)}")
-    validate.known_names(given, [*inspect.signature(GENERATORS[generator]).parameters], f"the generator {generator}")
+    arguments.known_names(given, [*inspect.signature(GENERATORS[generator]).parameters], f"the generator {generator}")
     count, name = _whole("count", entry.get("count", 1), 1, MOST_SERIES), _text(entry, "name", generator, "[[data]]")
     first = _whole("seed", given.pop("seed", 0), 0, MOST_SEED + 1 - count)
     try:

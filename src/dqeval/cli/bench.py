@@ -21,6 +21,7 @@ from dqeval.cli.help import App
 from dqeval.cli.options import Modules, Output, Page
 from dqeval.cli.options import PlainForm as Form
 from dqeval.cli.output_formats import OutputFormat
+from dqeval.core import arguments
 
 if TYPE_CHECKING:
     from dqeval.bench import State
@@ -295,9 +296,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 def processes(workers: int | None, scheduler: str | None) -> int:
     """Return the number of processes on this machine: by default one per CPU."""
-    from dqeval.core import validate
-
-    validate.at_most_one(workers=workers, scheduler=scheduler)
+    arguments.at_most_one(workers=workers, scheduler=scheduler)
     return (os.cpu_count() or 1) if workers is None else workers
 
 

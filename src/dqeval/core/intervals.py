@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core import arguments
 from dqeval.render.tables import count_of
 
 FloatArray = NDArray[np.float64]
 
 FEWEST = 5  # units; from fewer, no interval holds what it says
 RESAMPLES = 2000
+MOST_RESAMPLES = 1_000_000
 _STEADY = 0.05  # of the variance of all units, added to that of each draw
 _AT_ONCE = 1_000_000  # draws, to bound memory
 
@@ -95,8 +96,9 @@ def mean_interval(
     >>> print(mean_interval(np.array([0.9, 0.2])))
     too few: 2 events
     """
-    share, count = _checked_level(level), _checked_count(resamples)
-    random = np.random.default_rng(seed)
+    share = arguments.share("level", level)
+    count = arguments.whole_number("resamples", resamples, least=1, most=MOST_RESAMPLES)
+    random = np.random.default_rng(arguments.seed(seed))
     sums, sizes = _units(values, groups)
     if len(sums) < FEWEST:
         return Interval(np.nan, np.nan, share, len(sums), unit)
@@ -112,19 +114,7 @@ def mean_interval(
     low, high = np.quantile(np.concatenate(distances), [(1 - share) / 2, (1 + share) / 2])
     reach = error * np.sqrt((1 + _STEADY) * len(sums) / (len(sums) - 1))
     ends = np.clip([mean - high * reach, mean - low * reach], least, most)
-    return Interval(*ends.tolist(), share, len(sums), unit)
-
-
-def _checked_level(given: Any) -> float:
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.95: got {given!r}")
-    return float(given)
-
-
-def _checked_count(given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
-        raise ValueError(f"resamples must be a whole number of at least 1: got {given!r}")
-    return int(given)
+    return Interval(float(ends[0]), float(ends[1]), share, len(sums), unit)
 
 
 def _units(values: FloatArray, groups: NDArray[np.intp] | None) -> tuple[FloatArray, FloatArray]:
@@ -132,7 +122,7 @@ def _units(values: FloatArray, groups: NDArray[np.intp] | None) -> tuple[FloatAr
     if groups is None:
         return values, np.ones(len(values))
     _, place = np.unique(groups, return_inverse=True)
-    return np.bincount(place, values), np.bincount(place).astype(np.float64)
+    return np.bincount(place, values).astype(np.float64), np.bincount(place).astype(np.float64)
 
 
 def _means_and_errors(sums: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -8,13 +8,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
 from dqeval.render.tables import count_of
 
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
 BY_DEFAULT = "by default"  # the source of a near range that nothing is known for
+KNOWN = "half the period of the series"
+CONSTANT = "the values are constant"  # why there is no period
 FALLBACK = "a fallback"  # and of one for values that have no period
 _MOST_VALUES = 20_000
 _LONGEST_LAG = 400
@@ -113,7 +115,7 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> Period:
     no period: the autocorrelation has no peak at lags from 4 to 399
     """
     values = validate.values_with_gaps(x, name="x")
-    return _published_period(values, validate.whole_number("rank", rank, least=1, most=2))
+    return _published_period(values, arguments.whole_number("rank", rank, least=1, most=2))
 
 
 def candidate_periods(x: FloatArray, most: int = 5) -> list[Period]:
@@ -170,7 +172,7 @@ def near_of(series: Series, labels: BoolArray, *, near: float | None = None, per
     one_column = series.values is not None and (series.values.ndim == 1 or series.values.shape[1] == 1)
     values = series.values if near is period is known is None and one_column else None
     if known is not None:
-        return Near(validate.period(known) / 2, "half the period of the series")
+        return Near(validate.period(known) / 2, KNOWN)
     if near is period is None and series.no_period:
         return Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {series.no_period}")
     return near_from_arguments(series.labels, labels, near=near, period=period, values=values)
@@ -193,7 +195,7 @@ def near_from_arguments(
 
     The labels are wanted as they were given, and as they were read.
     """
-    validate.at_most_one(near=near, period=period, values=values)
+    arguments.at_most_one(near=near, period=period, values=values)
     if near is not None:
         return Near(validate.near(near), "as given")
     if period is not None:
@@ -217,7 +219,7 @@ def _published_period(x: FloatArray, rank: int = 1) -> Period:
     """Return the period that `find_period` finds."""
     whole = _autocorrelation(x[:_MOST_VALUES], _LONGEST_LAG)
     if not len(whole):
-        return Period(None, reason="the values are constant")
+        return Period(None, reason=CONSTANT)
     correlation = whole[_FIRST_LAG:]
     inner = correlation[1:-1]
     peaks = np.flatnonzero((inner > correlation[:-2] + _TIE) & (inner > correlation[2:] + _TIE))

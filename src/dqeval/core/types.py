@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dqeval.core import arguments
 from dqeval.core.intervals import RESAMPLES, Interval, mean_interval
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
@@ -239,8 +240,7 @@ class DQEResult:
         >>> print(dqeval.evaluate(series.labels, series.scores["late"], period=48).interval())
         [0.000, 0.833]
         """
-        if part not in SCORE_NAMES:
-            raise ValueError(f"part must be one of {', '.join(SCORE_NAMES)}: got {part!r}")
+        arguments.one_of("part", part, SCORE_NAMES)
         values = np.array([getattr(event, part) for event in self.per_event], dtype=np.float64)
         return mean_interval(values, level=level, resamples=resamples, seed=seed)
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
-import operator
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
-from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from dqeval.core.arguments import as_float, at_most, quote, real_number, whole_number, written_out
 from dqeval.core.scaling import Scale, log_rank, min_max
 from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
 SCALES = get_args(Scale)
-LARGEST_SEED = 2**128 - 1  # as much as the state of a random generator of NumPy holds
-_LONGEST_SHOWN = 80
-_SHORT = 10**30
 
 # Kernels count points and thresholds in numbers of C's int.
 MOST_COUNTED = int(np.iinfo(np.intc).max)
@@ -191,59 +185,11 @@ def enough_windows(series: FloatArray, window: int, *, count: int, why: str) -> 
         raise ValueError(f"values must have at least {least:,} points: got {len(series):,}; {advice}")
 
 
-def known_names(given: Iterable[str], known: Sequence[str], what: str) -> None:
-    """Check that something has all the names that were given."""
-    for name in given:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
-            raise ValueError(f"{what} has no {name!r}: {hint}")
-
-
-def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
-    """Check that an option is one of the choices."""
-    if not (isinstance(given, str) and given in choices):
-        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {quote(given)}")
-
-
-def text(name: str, given: Any) -> str:
-    """Return a text."""
-    if not isinstance(given, str):
-        raise ValueError(f"{name} must be a text: got {quote(given)}")
-    return given
-
-
-def path(name: str, given: Any) -> Path:
-    """Return the path of a file."""
-    if not isinstance(given, (str, PathLike)):
-        raise ValueError(f"{name} must be the path of a file: got {quote(given)}")
-    return Path(given)
-
-
-def truth(name: str, given: Any) -> bool:
-    """Return True or False, which nothing else stands for."""
-    if not isinstance(given, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False: got {quote(given)}")
-    return bool(given)
-
-
-def callback(name: str, given: Any) -> Any:
-    """Return a function to call, or None."""
-    if given is not None and not callable(given):
-        raise ValueError(f"{name} must be a function to call, or None: got {quote(given)}")
-    return given
-
-
-def seed(given: Any, *, name: str = "seed", most: int = LARGEST_SEED) -> int:
-    """Return the seed of random numbers."""
-    return whole_number(name, given, least=0, most=most)
-
-
 def train_stop(given: Any, series: FloatArray, *, least: int = 1, detector: str = "training") -> int:
     """Return how many of the first points of a series a detector may learn from, which needs so many."""
     stop = whole_number("train_stop", given, least=1)
     if stop > len(series):
-        raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {_written(stop)}")
+        raise ValueError(f"train_stop must be at most the number of values, {len(series):,}: got {written_out(stop)}")
     if stop < least:
         raise ValueError(f"train_stop must be at least {least:,}, as many points as {detector} needs: got {stop:,}")
     return stop
@@ -256,22 +202,15 @@ def representable(scores: FloatArray) -> FloatArray:
     return scores
 
 
-def at_most_one(**options: object) -> None:
-    """Check that no two of the options are given."""
-    given = [name for name, value in options.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"give at most one of {', '.join(options)}: got {' and '.join(given)}")
-
-
 def near(given: Any) -> float:
     """Return the near-miss range."""
-    return _real("near", given, least=0.0, advice="it is a number of points, 0 for no near misses")
+    return real_number("near", given, least=0.0, advice="it is a number of points, 0 for no near misses")
 
 
 def period(given: Any) -> float:
     """Return the period."""
     advice = "it is a number of points; give the series' values instead to have it estimated"
-    return _real("period", given, least=math.ulp(0.0), advice=advice)
+    return real_number("period", given, least=math.ulp(0.0), advice=advice)
 
 
 def thresholds(given: Any) -> int | Literal["exact"]:
@@ -325,7 +264,7 @@ def _thresholds(given: Any, *, least: int, or_else: str) -> int:
     except ValueError:
         rule = f'thresholds must be a whole number of at least {least}, or "{or_else}"'
         raise ValueError(f"{rule}: got {quote(given)}") from None
-    return _at_most("thresholds", count, MOST_THRESHOLDS, advice=f'; "{or_else}" takes every distinct score')
+    return at_most("thresholds", count, MOST_THRESHOLDS, advice=f'; "{or_else}" takes every distinct score')
 
 
 def window(given: Any) -> int:
@@ -379,50 +318,6 @@ def _frames_to_the_caller() -> int:
     return depth
 
 
-def whole_number(name: str, given: Any, *, least: int, most: int | None = None) -> int:
-    """Return a whole number; a float will do if it is one."""
-    try:
-        number = int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)
-    except TypeError:
-        number = least - 1
-    if number < least or isinstance(given, _NO_NUMBERS):
-        raise ValueError(f"{name} must be a whole number of at least {least}: got {quote(given)}")
-    return number if most is None else _at_most(name, number, most)
-
-
-def _at_most(name: str, number: int, most: int, *, advice: str = "") -> int:
-    if number > most:
-        raise ValueError(f"{name} must be at most {most:,}: got {_written(number)}{advice}")
-    return number
-
-
-def _written(number: int) -> str:
-    return f"{number:,}" if number < _SHORT else quote(number)
-
-
-def share(name: str, given: Any) -> float:
-    """Return a number from 0 to 1."""
-    if not _is_real(given) or not 0 <= _as_float(given) <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1: got {quote(given)}")
-    return float(given)
-
-
-_NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python and NumPy count them among the numbers
-
-
-def _is_real(given: Any) -> bool:
-    return isinstance(given, numbers.Real) and not isinstance(given, _NO_NUMBERS)
-
-
-def quote(given: Any) -> str:
-    """Return what was given as it stands in messages: not longer than a line."""
-    try:
-        text = repr(given)
-    except ValueError:  # Python refuses to write very long whole numbers
-        text = f"a {type(given).__name__} too long to show"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
-
 def _as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
     """Return what was given as an array of any shape."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
@@ -457,17 +352,7 @@ def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
         if not isinstance(item, (numbers.Real, Decimal, np.bool_)):
             what = "is missing" if item is None or type(item).__name__ == "NAType" else f"is {item!r}"
             raise ValueError(f"{name} must be numeric: the value at index {index} {what}")
-    return np.array([_as_float(item) for item in array])
-
-
-def _as_float(number: Any) -> float:
-    """Return a number as a float; NaN for a signalling NaN, and infinity for what no float can hold."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf
-    except ValueError:
-        return math.nan
+    return np.array([as_float(item) for item in array])
 
 
 def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
@@ -522,15 +407,3 @@ def _in_unit_interval(scores: FloatArray) -> FloatArray:
         advice = "leave out scale=False to have them scaled"
         raise ValueError(f"y_score must lie in [0, 1] when scale=False: {_first(scores, bad)}; {advice}")
     return scores
-
-
-def _real(name: str, given: Any, *, least: float, advice: str) -> float:
-    rule = "must be a finite number of at least 0" if least == 0 else "must be a finite number above 0"
-    if isinstance(given, np.ndarray) and given.ndim == 0:
-        given = given.item()
-    if not _is_real(given):
-        raise ValueError(f"{name} {rule}: got {quote(given)}; {advice}")
-    value = _as_float(given)
-    if not (math.isfinite(value) and value >= least):
-        raise ValueError(f"{name} {rule}: got {value:g}; {advice}")
-    return value

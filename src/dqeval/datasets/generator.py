@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.core.types import FloatArray, Series
 
 KINDS = ("spike", "level", "pattern")
@@ -78,10 +78,10 @@ def check_synthetic(
     n: int = 5000, period: int = 48, events: int = 8, kinds: Sequence[str] = KINDS, seed: int = 0
 ) -> Recipe:
     """Return what a series is generated from, checked."""
-    n = validate.whole_number("n", n, least=1, most=MOST_POINTS)
-    events = validate.whole_number("events", events, least=1, most=MOST_POINTS)
-    period = validate.whole_number("period", period, least=SHORTEST_PERIOD, most=MOST_POINTS)
-    seed = validate.seed(seed, most=MOST_SEED)
+    n = arguments.whole_number("n", n, least=1, most=MOST_POINTS)
+    events = arguments.whole_number("events", events, least=1, most=MOST_POINTS)
+    period = arguments.whole_number("period", period, least=SHORTEST_PERIOD, most=MOST_POINTS)
+    seed = arguments.seed(seed, most=MOST_SEED)
     if (n - n // 4) // events < 2 * period:
         least = 4 * (2 * period * events - 1) // 3 + 1  # of which three quarters, rounded up, are enough
         raise ValueError(
@@ -93,7 +93,7 @@ def check_synthetic(
 def _planned(events: int, kinds: Sequence[str]) -> list[str]:
     """Return the kind of each event."""
     if isinstance(kinds, str) or not isinstance(kinds, Sequence):
-        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {validate.quote(kinds)}")
+        raise ValueError(f"kinds must be a list of {', '.join(KINDS)}: got {arguments.quote(kinds)}")
     unknown = [repr(kind) for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ValueError(f"kinds must be of {', '.join(KINDS)}: got {', '.join(unknown) or 'none'}")

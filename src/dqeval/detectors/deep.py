@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.types import FloatArray
 from dqeval.detectors import windows
 from dqeval.support import extras
@@ -169,9 +169,9 @@ def window_scores(
     network: Network, series: FloatArray, *, train_stop: Any, seed: Any, device: str, variant: Variant
 ) -> FloatArray:
     """Return the squared error of the last output for every span of a series; zeros if the series is constant."""
-    validate.one_of("variant", variant, ("corrected", "published"))
+    arguments.one_of("variant", variant, ("corrected", "published"))
     stop = validate.train_stop(train_stop, series, least=network.least_train_stop, detector=network.name)
-    start = validate.seed(seed)
+    start = arguments.seed(seed)
     place = _device(device, network.name)
     if series.min() == series.max():
         return np.zeros(len(series) - network.span + 1)

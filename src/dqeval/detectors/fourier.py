@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.detectors import windows
@@ -52,7 +52,7 @@ def fft(values: Numbers, *, variant: Literal["corrected", "published"] = "correc
     array([40, 41])
     """
     series = validate.values(values)
-    validate.one_of("variant", variant, ("corrected", "published"))
+    arguments.one_of("variant", variant, ("corrected", "published"))
     standard = windows.standardise(series)
     residual = _off_the_curve(standard) if variant == "corrected" else _off_the_mean(standard)
     candidates = np.flatnonzero(residual > residual.mean() + _ROUNDING)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.detectors import windows
@@ -63,9 +63,9 @@ def kmeans_ad(
     np.True_
     """
     series = validate.values(values)
-    count = validate.whole_number("clusters", clusters, least=1, most=validate.MOST_COUNTED)
-    tries = validate.whole_number("restarts", restarts, least=1, most=validate.MOST_COUNTED)
-    random = np.random.default_rng(validate.seed(seed))
+    count = arguments.whole_number("clusters", clusters, least=1, most=validate.MOST_COUNTED)
+    tries = arguments.whole_number("restarts", restarts, least=1, most=validate.MOST_COUNTED)
+    random = np.random.default_rng(arguments.seed(seed))
     length = windows.window_length(series, window, least=2, count=count, why="for as many clusters")
     distances = _distances_to_centres(windows.near_one(series), length, count, tries, random)
     return windows.mean_over_windows(distances, length)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.detectors import windows
@@ -59,8 +59,8 @@ def sub_lof(
     np.True_
     """
     series = validate.values(values)
-    count = validate.whole_number("neighbours", neighbours, least=1)
-    validate.one_of("normalise", normalise, ("columns", "windows"))
+    count = arguments.whole_number("neighbours", neighbours, least=1)
+    arguments.one_of("normalise", normalise, ("columns", "windows"))
     least = 1 if normalise == "columns" else 2
     length = windows.window_length(series, window, least=least, count=2, why="to compare one with another")
     if normalise == "windows":

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal
 
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.core.registry import Detector
 
 _KINDS: dict[Any, tuple[Any, str]] = {
@@ -22,7 +22,7 @@ _KINDS: dict[Any, tuple[Any, str]] = {
 
 def check_parameters(detector: Detector, given: Mapping[str, Any]) -> None:
     """Check parameters given to a detector: their names, and values by its signature and what it says of them."""
-    validate.known_names(given, list(detector.parameters), f"the detector {detector.name}")
+    arguments.known_names(given, list(detector.parameters), f"the detector {detector.name}")
     hints = _hints(detector.function)
     for name, value in given.items():
         try:
@@ -51,7 +51,7 @@ def _check(name: str, value: Any, allowed: tuple[Any, ...], least: int | None) -
     if value in literals or (value is None and NoneType in kinds):
         return
     if least is not None:
-        validate.whole_number(name, value, least=least)
+        arguments.whole_number(name, value, least=least)
         return
     known = [_KINDS[kind] for kind in kinds if kind in _KINDS]
     if len(known) < len([kind for kind in kinds if kind is not NoneType]) or not allowed:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
 from dqeval.core.scaling import min_max
 from dqeval.core.types import FloatArray, Numbers
@@ -47,7 +47,7 @@ def sr(values: Numbers, *, variant: Literal["corrected", "published"] = "correct
     np.int64(500)
     """
     series = validate.values(values)
-    validate.one_of("variant", variant, ("corrected", "published"))
+    arguments.one_of("variant", variant, ("corrected", "published"))
     if series.min() == series.max():
         return np.zeros(len(series))
     scaled = min_max(series)

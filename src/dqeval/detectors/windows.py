@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.near import find_period
 from dqeval.core.types import FloatArray
 
@@ -16,8 +16,10 @@ MOST_BYTES = 500_000_000
 
 def window_length(values: FloatArray, window: Any, *, least: int, count: int, why: str) -> int:
     """Return the length of windows: as given, or the period of rank 2; and check that there are enough windows."""
-    given = None if window is None else validate.whole_number("window", window, least=least, most=validate.MOST_COUNTED)
-    length = find_period(values, rank=2).or_fallback if given is None else given
+    if window is None:
+        length = find_period(values, rank=2).or_fallback
+    else:
+        length = arguments.whole_number("window", window, least=least, most=validate.MOST_COUNTED)
     validate.enough_windows(values, length, count=count, why=why)
     return length
 

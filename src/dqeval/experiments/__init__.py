@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.core.registry import EXPERIMENTS
 from dqeval.experiments.outcome import Cell, Claim, Outcome
 from dqeval.experiments.setting import NoDataError, Setting
@@ -50,7 +50,7 @@ def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     >>> first.name, all(claim.holds for claim in first.claims)
     ('cases', True)
     """
-    for experiment in EXPERIMENTS if validate.text("name", name) == ALL else [EXPERIMENTS[name]]:
+    for experiment in EXPERIMENTS if arguments.text("name", name) == ALL else [EXPERIMENTS[name]]:
         if setting.case is not None and setting.case not in experiment.cases:
             hint = f"choose from {', '.join(experiment.cases)}" if experiment.cases else "it has none"
             raise ValueError(f"unknown case {setting.case!r} of {experiment.name}; {hint}")

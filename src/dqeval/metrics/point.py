@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.core.prepared import Match, Scored, harmonic, parts_of, reaches
 from dqeval.core.registry import metric
 from dqeval.core.types import BoolArray, FloatArray, Numbers, PrecisionRecall
@@ -217,4 +217,4 @@ def point_adjusted_k_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.8, 1.0)
     """
-    return parts_of(_point_adjusted_k, y_true, y_pred, undefined, k=validate.share("k", k))
+    return parts_of(_point_adjusted_k, y_true, y_pred, undefined, k=arguments.share("k", k))

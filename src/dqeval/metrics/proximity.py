@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.prepared import Labelled, Match, Scored, harmonic, highest_in_events, parts_of, score_of
 from dqeval.core.registry import FromNear, metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
@@ -165,8 +165,8 @@ def pate(
         y_true,
         y_score,
         undefined,
-        early=validate.whole_number("early", early, least=0),
-        late=validate.whole_number("late", late, least=0),
+        early=arguments.whole_number("early", early, least=0),
+        late=arguments.whole_number("late", late, least=0),
         thresholds=validate.sampled_thresholds(thresholds),
     )
 
@@ -239,6 +239,6 @@ def pate_parts(
         y_true,
         y_pred,
         undefined,
-        early=validate.whole_number("early", early, least=0),
-        late=validate.whole_number("late", late, least=0),
+        early=arguments.whole_number("early", early, least=0),
+        late=arguments.whole_number("late", late, least=0),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.core.prepared import Match, harmonic, parts_of
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
@@ -94,4 +94,4 @@ def range_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.5, 0.5)
     """
-    return parts_of(_range, y_true, y_pred, undefined, alpha=validate.share("alpha", alpha))
+    return parts_of(_range, y_true, y_pred, undefined, alpha=arguments.share("alpha", alpha))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments
 from dqeval.core.prepared import Match, harmonic, parts_of, reaches
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
@@ -196,7 +196,7 @@ def etapr_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.586, 0.75)
     """
-    shares = {"theta_p": validate.share("theta_p", theta_p), "theta_r": validate.share("theta_r", theta_r)}
+    shares = {"theta_p": arguments.share("theta_p", theta_p), "theta_r": arguments.share("theta_r", theta_r)}
     return parts_of(_etapr, y_true, y_pred, undefined, **shares)
 
 
@@ -284,5 +284,5 @@ def tapr_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.5, 0.75)
     """
-    options = {"alpha": validate.share("alpha", alpha), "theta": validate.share("theta", theta)}
-    return parts_of(_tapr, y_true, y_pred, undefined, **options, delta=validate.whole_number("delta", delta, least=0))
+    options = {"alpha": arguments.share("alpha", alpha), "theta": arguments.share("theta", theta)}
+    return parts_of(_tapr, y_true, y_pred, undefined, **options, delta=arguments.whole_number("delta", delta, least=0))

@@ -15,7 +15,7 @@ from dqeval.analysis.compare import Comparison, comparison_of
 from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.score import dqe_of
-from dqeval.core import thresholds, validate
+from dqeval.core import arguments, thresholds
 from dqeval.core.prepared import Prepared
 from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
@@ -64,7 +64,7 @@ def report(
     >>> found.best
     'sharp'
     """
-    place = validate.path("path", path)
+    place = arguments.path("path", path)
     prepared = prepare(data, near=near, period=period, name=place.stem)
     comparison = comparison_of(prepared, progress=progress)
     write_text(place, page(prepared, comparison))
