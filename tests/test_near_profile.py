@@ -68,7 +68,7 @@ def test_noise_has_no_period():
 def test_a_longer_period_that_is_much_stronger():
     pattern = np.tile(np.random.default_rng(0).normal(size=500), 16)
     found = dqeval.near_profile(labelled(pattern + 0.7 * wave(20, 8000)))
-    assert found.estimated.points == 20
+    assert found.estimated.strength < 0.3
     assert "The whole series repeats best after 500 points" in found.recommendation
 
 
