@@ -485,9 +485,10 @@ def test_datasets_list(call, tmp_path):
         "share_anomalous": 0.0525,
         "train_stop": 100,
         "period": 10,
+        "no_period": "",
     }
     assert call("datasets", "list", tmp_path, "--format", "csv", "-o", tmp_path / "out.txt").code == 0
-    assert (tmp_path / "out.txt").read_text().splitlines()[2] == "z,table,400,3,0.0525,,10"
+    assert (tmp_path / "out.txt").read_text().splitlines()[2] == "z,table,400,3,0.0525,,10,"
 
 
 def test_datasets_list_tells_series_of_one_name_apart(call, tmp_path):

@@ -51,6 +51,7 @@ def call(monkeypatch, capsys, tmp_path):
 def counts(monkeypatch):
     """Count what is expensive, or decides something."""
     found = Counter()
+    monkeypatch.setattr("dqeval.analysis.panel._chance_levels", {})  # none that another test has computed
 
     def count(module, name, key=lambda *given: ""):
         function = getattr(module, name)
@@ -62,7 +63,7 @@ def counts(monkeypatch):
         monkeypatch.setattr(module, name, counted)
 
     count(files, "_columns_of")
-    count(near, "_highest_peak")
+    count(near, "_published_period")
     count(prepared, "cut", lambda events, near: f" {near:g}")
     count(validate, "_binary", lambda name, *_: f" {name}")
     count(validate, "_finite", lambda name, *_: f" {name}")
@@ -73,7 +74,7 @@ def counts(monkeypatch):
 # Per detector one evaluation of DQE, and for the chance level ten; of the metrics, AF cuts regions without near range.
 ONCE = {
     "_columns_of": 1,
-    "_highest_peak": 1,
+    "_published_period": 1,
     "_binary y_true": 1,
     "_finite y_score": 3,
     "_finite values": 1,
@@ -85,7 +86,7 @@ EXPECTED = {
     "explain": {**ONCE, "result_of": 3},
     "report": {**ONCE, "cut 0": 1, "result_of": 3 + 10},
     "plot": {**ONCE, "result_of": 3},
-    "check": {"_columns_of": 1, "_highest_peak": 1, "_finite values": 1},
+    "check": {"_columns_of": 1, "_published_period": 1, "_finite values": 1},
 }
 
 
@@ -100,7 +101,7 @@ def test_a_series_is_read_checked_and_cut_once(call, counts, tmp_path, command):
 def test_nothing_is_estimated_where_the_range_is_given(call, counts, tmp_path, option):
     write_demo(tmp_path / "demo.csv", length=500)
     assert call("compare", "demo.csv", option, "24").code == 0
-    assert counts["_highest_peak"] == counts["_finite values"] == 0
+    assert counts["_published_period"] == counts["_finite values"] == 0
 
 
 def test_functions_check_once_too(counts, tmp_path):

@@ -154,7 +154,7 @@ def _trouble(given: Any) -> str:
         return "it is no JSON object"
     command, parameters = given.get("command"), given.get("parameters")
     if not isinstance(command, str) or command not in COMMANDS:
-        return f"its command is none of {in_words(list(COMMANDS))}"
+        return f"its command is none of {in_words(list(COMMANDS), most=len(COMMANDS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
         return "its inputs are not each a file with a name and columns, or a format"
     valid = COMMANDS[command].parameters

@@ -1,0 +1,66 @@
+"""How often 95 % intervals of a mean over events hold the true mean: those of dqeval, percentile and BCa bootstrap.
+
+python -m benchmarks.intervals [trials]
+"""
+
+import sys
+from statistics import NormalDist
+
+import numpy as np
+
+from dqeval.core.intervals import mean_interval
+
+SERIES = (5, 8, 12, 20, 50)
+RESAMPLES = 1000
+NORMAL = NormalDist()
+
+
+def clustered(random, series):
+    """Return DQE of events and the series that each belongs to: some are harder as a whole, and have missed events."""
+    sizes = random.integers(1, 11, size=series)
+    groups = np.repeat(np.arange(series), sizes)
+    missed = random.beta(0.5, 1.5, size=series)[groups]
+    found = np.clip(random.normal(0.75, 0.1, len(groups)), 0, 1)
+    return np.where(random.random(len(groups)) < missed, 0.0, found), groups
+
+
+def bootstraps(random, values, groups):
+    """Return the percentile and the BCa interval, drawing whole series."""
+    sums, sizes = np.bincount(groups, values), np.bincount(groups)
+    drawn = random.integers(len(sums), size=(RESAMPLES, len(sums)))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    below = np.clip((means < values.mean()).mean(), 1 / RESAMPLES, 1 - 1 / RESAMPLES)
+    without = (sums.sum() - sums) / (sizes.sum() - sizes)
+    off = without.mean() - without
+    bias, skew = NORMAL.inv_cdf(below), (off**3).sum() / max(6 * (off**2).sum() ** 1.5, 1e-300)
+    moved = [bias + (bias + z) / (1 - skew * (bias + z)) for z in (-1.96, 1.96)]
+    return np.quantile(means, [0.025, 0.975]), np.quantile(means, [NORMAL.cdf(z) for z in moved])
+
+
+def held(series, trials):
+    """Return how often each interval holds the true mean, and how wide they are."""
+    random = np.random.default_rng(series)
+    true = np.mean([clustered(random, 5000)[0].mean() for _ in range(20)])
+    hits, widths = np.zeros(3), np.zeros(3)
+    for trial in range(trials):
+        values, groups = clustered(random, series)
+        ours = mean_interval(values, groups=groups, resamples=RESAMPLES, seed=trial)
+        for i, (low, high) in enumerate(((ours.low, ours.high), *bootstraps(random, values, groups))):
+            hits[i] += low <= true <= high
+            widths[i] += high - low
+    return hits / trials, widths / trials
+
+
+def main():
+    """Print a table."""
+    trials = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    print(f"95 % intervals of the mean over events in series of 1 to 10, {trials:,} trials: held, and mean width\n")
+    print("| series | dqeval | percentile | BCa |\n|---:|---:|---:|---:|")
+    for series in SERIES:
+        hits, widths = held(series, trials)
+        cells = " | ".join(f"{hit:.1%}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
+        print(f"| {series} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
