@@ -109,7 +109,9 @@ def test_shown():
     assert str(found).startswith("demo: near 24, half the estimated period\n")
     assert "period/2 (24)" in found._repr_html_()
     assert found.by_detector == {}
-    assert dqeval.near_profile(Series("x", DEMO.labels, {}, DEMO.values)).plot().get_legend() is None
+    without = dqeval.near_profile(Series("x", DEMO.labels, {}, DEMO.values))
+    assert without.plot().get_legend() is None
+    assert "DQE" not in str(without)
 
 
 def test_the_command(monkeypatch, capsys, tmp_path):
