@@ -1,7 +1,8 @@
 """The application: all commands, in the order of the help.
 
-A new one is a function in a module of its own, a line below, and examples in `dqeval.cli.examples`. If it computes
-numbers from files, it calls `dqeval.cli.results.show`, and has a line in `dqeval.analysis.commands`.
+A new one is a function in a module of its own (`explain` is a short one), a line below, and examples in
+`dqeval.cli.examples`. If it computes numbers from files, it calls `dqeval.cli.results.show`, and has a line in
+`dqeval.analysis.commands`.
 """
 
 from __future__ import annotations

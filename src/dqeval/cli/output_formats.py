@@ -1,4 +1,7 @@
-"""The output formats of commands, each in a line: what ``--format`` takes, and how a result is written in it."""
+"""The output formats of commands: what ``--format`` takes, and how a result is written in it.
+
+A new one is a member of `OutputFormat` and a line in `WRITERS`; every command that has ``--format`` then takes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The formats of public archives, and plain tables: a function each, in the order in which they are tried."""
+"""The formats of public archives, and plain tables: a function each, in the order in which they are tried.
+
+A new one is a function under ``@series_format(…)``, which `dqeval.datasets.loading` explains, above `table`; see
+docs/datasets.md. A new kind of file with columns, such as a spreadsheet, is an ending in `TABLES` and a reader in
+`dqeval.datasets.files`.
+"""
 
 from __future__ import annotations
 
