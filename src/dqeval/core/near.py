@@ -125,9 +125,7 @@ def candidate_periods(x: FloatArray, most: int = 5) -> list[Period]:
     at which the series repeats better than at the multiple before it.
     """
     correlation = _autocorrelation(x, len(x) // 3)
-    inner = correlation[_FIRST_LAG + 1 : -1]
-    rises = inner > correlation[_FIRST_LAG:-2] + _TIE
-    lags = np.flatnonzero(rises & (inner > correlation[_FIRST_LAG + 2 :] + _TIE)) + _FIRST_LAG + 1
+    lags = _peaks(correlation)
     found: list[Period] = []
     for lag in lags[np.argsort(-correlation[lags], kind="stable")].tolist():
         if correlation[lag] <= 0 or len(found) == most:
@@ -217,31 +215,34 @@ def _estimated(filled: FloatArray, given: Numbers) -> Near:
 
 def _published_period(x: FloatArray, rank: int = 1) -> Period:
     """Return the period that `find_period` finds."""
-    whole = _autocorrelation(x[:_MOST_VALUES], _LONGEST_LAG)
-    if not len(whole):
+    correlation = _autocorrelation(x[:_MOST_VALUES], _LONGEST_LAG)
+    if not len(correlation):
         return Period(None, reason=CONSTANT)
-    correlation = whole[_FIRST_LAG:]
-    inner = correlation[1:-1]
-    peaks = np.flatnonzero((inner > correlation[:-2] + _TIE) & (inner > correlation[2:] + _TIE))
+    peaks, last = _peaks(correlation), len(correlation) - 2
     if not len(peaks):
-        searched = f"lags from {_FIRST_LAG + 1} to {len(whole) - 2}"
         too_short = f"{len(x):,} values are too few to see one"
-        return Period(None, reason=f"the autocorrelation has no peak at {searched}" if len(inner) > 0 else too_short)
-    highest = _highest(inner, peaks)
-    longer = peaks[peaks > highest]
+        no_peak = f"the autocorrelation has no peak at lags from {_FIRST_LAG + 1} to {last}"
+        return Period(None, reason=no_peak if last > _FIRST_LAG else too_short)
+    lag = _highest(correlation, peaks)
+    longer = peaks[peaks > lag]
     if rank == 2 and len(longer):
-        highest = _highest(inner, longer)
-    lag = int(highest) + _FIRST_LAG + 1
+        lag = _highest(correlation, longer)
     if not _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD:
         limits = f"{_SHORTEST_PERIOD} to {_LONGEST_PERIOD}"
         return Period(None, reason=f"the autocorrelation is highest at lag {lag}, which is not from {limits}")
-    return Period(lag, float(whole[lag]))
+    return Period(lag, float(correlation[lag]))
 
 
-def _highest(heights: FloatArray, peaks: NDArray[np.intp]) -> np.intp:
+def _peaks(correlation: FloatArray) -> NDArray[np.intp]:
+    """Return the lags from 4 on at which the autocorrelation is higher than at both neighbours."""
+    before, inner, after = (correlation[_FIRST_LAG + i : len(correlation) - 2 + i] for i in range(3))
+    return np.flatnonzero((inner > before + _TIE) & (inner > after + _TIE)) + _FIRST_LAG + 1
+
+
+def _highest(correlation: FloatArray, peaks: NDArray[np.intp]) -> int:
     """Return the first of the highest peaks."""
-    found: np.intp = peaks[np.argmax(heights[peaks] > heights[peaks].max() - _TIE)]
-    return found
+    heights = correlation[peaks]
+    return int(peaks[np.argmax(heights > heights.max() - _TIE)])
 
 
 def _autocorrelation(x: FloatArray, longest: int) -> FloatArray:
