@@ -143,3 +143,16 @@ def test_the_fallback_is_named_wherever_a_near_range_is_shown(monkeypatch, capsy
     loaded = dqeval.datasets.load("long.csv")
     assert (loaded.period, loaded.no_period) == (None, "the autocorrelation has no peak at lags from 4 to 399")
     assert dqeval.near_profile(loaded).near.is_fallback
+
+
+def test_detectors_that_are_equal_but_for_rounding():
+    same = DEMO.scores["late"]
+    found = dqeval.near_profile(Series("x", DEMO.labels, {"one": same, "other": 3 * same + 1}, DEMO.values))
+    assert found.flips == ()
+    assert found.recommendation.endswith("is best with every near from 0 to 96.")
+
+
+def test_only_changes_of_the_best_are_told():
+    found = dqeval.near_profile(DEMO)
+    assert [(flip.below, flip.above) for flip in found.flips] == [("jumpy", "late")]  # while sharp is the best
+    assert list(found._changes_of_the_best()) == []

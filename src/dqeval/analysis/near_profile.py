@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dqeval.analysis.result import Result, Values
+from dqeval.analysis.result import Result
 from dqeval.core import arguments, validate
 from dqeval.core.near import FALLBACK_PERIOD, KNOWN, Near, Period, candidate_periods, find_period
 from dqeval.core.prepared import Prepared, Scored
@@ -80,11 +80,6 @@ class NearProfile(Result):
     flips: tuple[Flip, ...]
 
     @property
-    def by_detector(self) -> Values:
-        """DQE with the near range that the other commands use is theirs to tell."""
-        return {}
-
-    @property
     def recommendation(self) -> str:
         """Which near range to choose, in words."""
         return " ".join([*self._about_the_period(), *self._about_the_order()])
@@ -107,13 +102,26 @@ class NearProfile(Result):
     def _about_the_order(self) -> Iterator[str]:
         if len(self.dqe) < 2:
             return
-        best = [max(self.dqe, key=lambda name: self.dqe[name][i]) for i in range(len(self.ranges))]
-        if len(set(best)) == 1:
-            yield f"{best[0]} is best with every near from 0 to {self.ranges[-1]:g}."
+        changes = list(self._changes_of_the_best())
+        if not changes:
+            yield f"{self._best_at(0)} is best with every near from 0 to {self.ranges[-1]:g}."
             return
-        changes = [flip for flip in self.flips if flip.below in best and flip.above in best]
         where = in_words([f"{flip.near:.4g}, from {flip.below} to {flip.above}" for flip in changes])
         yield f"The best detector depends on the near range: it changes at {where}. First decide what counts as near."
+
+    def _changes_of_the_best(self) -> Iterator[Flip]:
+        """Yield where another detector becomes the best one, by more than rounding."""
+        best = self._best_at(0)
+        for i, near in enumerate(self.ranges.tolist()):
+            other = self._best_at(i)
+            if self.dqe[other][i] > self.dqe[best][i] + _SAME:
+                so_far = [flip for flip in self.flips if flip.near <= near]
+                between = [flip for flip in so_far if (flip.below, flip.above) == (best, other)]
+                yield between[-1] if between else Flip(near, best, other)
+                best = other
+
+    def _best_at(self, i: int) -> str:
+        return max(self.dqe, key=lambda name: self.dqe[name][i])
 
     def page(self) -> Page:
         """Return the periods, DQE against the near range, and a recommendation."""
