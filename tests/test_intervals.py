@@ -121,3 +121,9 @@ def test_few_events_tell_nothing_apart():
     found = dqeval.compare({"label": [0, 1, 0, 0], "good": [0, 9, 1, 0], "bad": [9, 0, 1, 0]}, repeats=1)
     assert not found.differences["bad"].is_told_apart
     assert "too few: 1 event" in found.page().text()
+
+
+@pytest.mark.parametrize("tiny", [1e-150, 1e-161, 3e-162, 5e-324])
+def test_values_whose_squares_are_nothing(tiny):
+    found = mean_interval(np.array([0, 0, 0, 0, 0, 0, tiny]))
+    assert 0 <= found.low <= found.high <= 1e-100

@@ -51,7 +51,8 @@ class Interval:
 
     def __str__(self) -> str:
         if not self.is_known:
-            return f"too few: {count_of(self.units, self.unit) if self.unit != 'series' else f'{self.units:,} series'}"
+            units = f"{self.units:,} series" if self.unit == "series" else count_of(self.units, self.unit)
+            return f"too few: {units}"
         return f"[{self.low:.3f}, {self.high:.3f}]"
 
 
@@ -110,7 +111,7 @@ def mean_interval(
     for start in range(0, count, rows):
         drawn = random.integers(len(sums), size=(min(rows, count - start), len(sums)))
         means, errors = _means_and_errors(sums[drawn], sizes[drawn])
-        distances.append((means - mean) / np.sqrt(errors**2 + _STEADY * error**2))
+        distances.append((means - mean) / np.hypot(errors, np.sqrt(_STEADY) * error))
     low, high = np.quantile(np.concatenate(distances), [(1 - share) / 2, (1 + share) / 2])
     reach = error * np.sqrt((1 + _STEADY) * len(sums) / (len(sums) - 1))
     ends = np.clip([mean - high * reach, mean - low * reach], least, most)
