@@ -268,11 +268,26 @@ def test_how_much_is_handed_over_follows_the_cluster(monkeypatch):
     assert (crew.ahead(), crew.threads) == (16 * AHEAD, 16)
 
 
-@pytest.mark.parametrize(("status", "expected"), [("running", OSError), ("closed", CrewLostError)])
-def test_a_scheduler_that_is_not_reached(status, expected):
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        ("closed", OSError("in pages")),
+        ("closed", RuntimeError("in pages")),
+        ("running", ConnectionResetError("just now")),
+    ],
+    ids=["closed", "an error of Dask", "before the client knows"],
+)
+def test_a_scheduler_that_is_not_reached(status, error):
     client = Client()
-    client.status, client.error = status, OSError("in pages")
-    with pytest.raises(expected, match="the scheduler at tcp://here:1 is gone" if status == "closed" else "in pages"):
+    client.status, client.error = status, error
+    with pytest.raises(CrewLostError, match="the scheduler at tcp://here:1 is gone"):
+        Cluster(client, Limits()).ahead()
+
+
+def test_an_error_of_a_scheduler_that_is_there_is_told():
+    client = Client()
+    client.status, client.error = "running", RuntimeError("a bug")
+    with pytest.raises(RuntimeError, match="a bug"):
         Cluster(client, Limits()).ahead()
 
 

@@ -123,9 +123,9 @@ class Cluster(Crew):
     def _reach(self, call: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return call(*arguments)
-        except Exception:
-            # Dask has many errors for it.
-            if self._client.status == "running":
+        except Exception as error:
+            # Dask has many errors for it. The connection may be broken before the client knows.
+            if self._client.status == "running" and not isinstance(error, OSError):
                 raise
             raise self.lost_error() from None
 
