@@ -8,9 +8,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dqeval.core.intervals import mean_interval
+from dqeval.core.intervals import mean_intervals
 
-SERIES = (5, 8, 12, 20, 50)
+SERIES = (5, 8, 12, 20, 50, 100)
 RESAMPLES = 1000
 NORMAL = NormalDist()
 
@@ -44,7 +44,7 @@ def held(series, trials):
     hits, widths = np.zeros(3), np.zeros(3)
     for trial in range(trials):
         values, groups = clustered(random, series)
-        ours = mean_interval(values, groups=groups, resamples=RESAMPLES, seed=trial)
+        ours = mean_intervals(values[:, None], groups=groups, resamples=RESAMPLES, seed=trial)[0]
         for i, (low, high) in enumerate(((ours.low, ours.high), *bootstraps(random, values, groups))):
             hits[i] += low <= true <= high
             widths[i] += high - low

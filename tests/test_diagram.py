@@ -45,7 +45,7 @@ def ranking(average_rank, stretches=(), name="d{}"):
     names = tuple(name.format(i) for i in range(len(average_rank)))
     ranks = np.array(average_rank, dtype=float)
     found = tuple(tuple(names[i] for i in stretch) for stretch in stretches)
-    standing = Standing("dqe", 1 / ranks, 1 / ranks, 1 / ranks, ranks)
+    standing = Standing("dqe", 1 / ranks, (), ranks, np.full(len(ranks), np.nan))
     significance = Significance(float("nan"), {}, found)
     return Ranking("series", names, {"dqe": standing}, 9, 0, significance, np.ones((1, 1)))
 

@@ -125,8 +125,8 @@ class TestSeriesByDataset:
 
 
 def spread(means, by_event):
-    """Return a ranking over two series, and over two events, with given means; 0.04 lie between the two."""
-    sides = (("a", -0.02), ("b", 0.02))
+    """Return a ranking over six series, and over six events, with given means; half are 0.04 better."""
+    sides = [(name, -0.02 if name in "ace" else 0.02) for name in "abcdef"]
     by_series = [
         {"unit": name, "detector": detector, "metric": metric, "value": mean + aside}
         for name, aside in sides
@@ -210,7 +210,7 @@ class TestOutcome:
             ("CNN", "as published", "0.65 [0.63, 0.67]", "0.50 [0.48, 0.52]"),
             ("CNN", "dqeval", "0.75 [0.73, 0.77]", "0.50 [0.48, 0.52]"),
         ]
-        assert table.note == "2 series, 2 events; in brackets, 95 % intervals"
+        assert table.note == "6 series, 6 events; in brackets, 95 % intervals, from resampling whole series"
 
     def test_tables_fit_a_line(self, wsd):
         for table in wsd.tables.values():
@@ -289,7 +289,7 @@ class TestOutcome:
         ranked = replace(as_printed("WSD"), by_series=rank_rows(rows))
         found = alike("WSD", ranked)
         note = found.tables["DQE on WSD, by series and by event"].note
-        assert note.startswith("2 series, 2 events; 1 series left out, for which not every detector has a value; ")
+        assert note.startswith("2 series, 6 events; 1 series left out, for which not every detector has a value; ")
 
     def test_figures(self, wsd, tmp_path):
         assert list(wsd.figures) == ["critical_difference_wsd"]

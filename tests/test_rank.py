@@ -8,7 +8,7 @@ from scipy import stats
 
 from dqeval import bench
 from dqeval.bench.ranking import rank_rows
-from dqeval.bench.statistics import groups, holm
+from dqeval.bench.statistics import groups, holm, seeds_of, standing_of
 
 
 def rows(cube, metrics=("dqe", "auc_roc")):
@@ -24,6 +24,7 @@ def rows(cube, metrics=("dqe", "auc_roc")):
 CUBE = np.random.RandomState(0).rand(30, 4, 2)
 CUBE[:, 1, 0] += 0.4
 CUBE[:, 2, 0] += 0.38
+CUBE /= 2
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +39,11 @@ def test_means_ranks_and_intervals(ranking):
     assert dqe.mean == pytest.approx(CUBE[:, order, 0].mean(axis=0))
     assert dqe.rank.tolist() == [1, 2, 3, 4]
     assert dqe.average_rank == pytest.approx(stats.rankdata(-CUBE[:, order, 0], axis=1).mean(axis=0))
-    assert (dqe.low < dqe.mean).all()
-    assert (dqe.mean < dqe.high).all()
-    error = CUBE[:, order, 0].std(axis=0) / np.sqrt(30)
-    assert dqe.high - dqe.low == pytest.approx(2 * 1.96 * error, rel=0.15)
+    assert all(interval.low < mean < interval.high for mean, interval in zip(dqe.mean, dqe.intervals, strict=True))
+    error = CUBE[:, order, 0].std(axis=0, ddof=1) / np.sqrt(30)
+    widths = [interval.high - interval.low for interval in dqe.intervals]
+    assert widths == pytest.approx(2 * stats.t.ppf(0.975, 29) * error, rel=0.1)
+    assert np.isnan(dqe.seed_deviation).all()
 
 
 def test_significance(ranking):
@@ -146,9 +148,145 @@ def test_all_pairs_differ():
 def test_records_and_numbers(ranking):
     assert len(ranking.records()) == 8
     numbers = ranking.numbers()
-    assert numbers["standings"] == ranking.records()
+    assert [{**row, "seed_deviation": None} for row in numbers["standings"]] == [
+        {**row, "seed_deviation": None} for row in ranking.records()
+    ]
     assert numbers["metrics"] == ["dqe", "auc_roc"]
     assert len(numbers["pairs"]) == 6
+
+
+def by_event(random, n_series, n_events, between=0.2, within=0.05):
+    """Return rows of events that are alike in each series."""
+    level = np.repeat(random.normal(0.5, between, n_series), n_events)
+    values = np.clip(level[:, None] + [0, 0.02] + random.normal(0, within, (n_series * n_events, 2)), 0, 1)
+    return [
+        {"unit": (f"s{i // n_events}", i), "detector": f"d{j}", "metric": "dqe", "value": float(values[i, j])}
+        for i in range(len(values))
+        for j in range(2)
+    ]
+
+
+def test_by_event_whole_series_are_drawn():
+    found = rank_rows(by_event(np.random.RandomState(1), 12, 10), by="event")
+    apart = rank_rows([{**row, "unit": str(row["unit"])} for row in by_event(np.random.RandomState(1), 12, 10)])
+    dqe, naive = found.standings["dqe"], apart.standings["dqe"]
+    assert dqe.mean == pytest.approx(naive.mean)
+    assert {(interval.units, interval.unit) for interval in dqe.intervals} == {(12, "series")}
+    for clustered, independent in zip(dqe.intervals, naive.intervals, strict=True):
+        assert clustered.high - clustered.low > 2 * (independent.high - independent.low)
+    # The tests too: twelve series do not tell apart what 120 independent events would.
+    assert found.significance.pairs["d1", "d0"] > apart.significance.pairs["d1", "d0"]
+    assert "Wilcoxon on the means per series" in found.sentence()
+
+
+def test_too_few_series_have_no_interval():
+    found = rank_rows(by_event(np.random.RandomState(1), 3, 50), by="event")
+    assert [row[-2] for row in found.table().rows] == ["too few: 3 series"] * 2
+    assert all(np.isnan(row["low"]) and np.isnan(row["high"]) for row in found.records())
+
+
+def seeded(shift, noise, n_series=40, n_seeds=4):
+    """Return rows of two detectors: one with several seeds, each of which shifts all series alike, and one without."""
+    random = np.random.RandomState(3)
+    series = random.normal(0.5, 0.1, n_series)
+    values = series[:, None] + shift * np.arange(n_seeds) + random.normal(0, noise, (n_series, n_seeds))
+    common = [{"unit": f"s{i}", "detector": "still", "metric": "dqe", "value": float(v)} for i, v in enumerate(series)]
+    return values, common + [
+        {"unit": f"s{i}", "detector": "drawn", "metric": "dqe", "seed": k, "value": float(values[i, k])}
+        for i in range(n_series)
+        for k in range(n_seeds)
+    ]
+
+
+def test_several_seeds_are_a_component_of_the_variance():
+    values, given_rows = seeded(shift=0.1, noise=0.0)
+    found = rank_rows(given_rows)
+    dqe, place = found.standings["dqe"], found.detectors.index("drawn")
+    assert dqe.mean[place] == pytest.approx(values.mean())
+    assert dqe.seed_deviation[place] == pytest.approx(values.mean(axis=0).std(ddof=1))
+    assert np.isnan(dqe.seed_deviation[1 - place])
+    # From the definition: the variance of the mean is that of the series plus that of the few seeds.
+    errors = values.mean(axis=1).std(ddof=1) / np.sqrt(40), values.mean(axis=0).std(ddof=1) / np.sqrt(4)
+    reach = np.hypot(stats.t.ppf(0.975, 39) * errors[0], stats.t.ppf(0.975, 3) * errors[1])
+    drawn, still = dqe.intervals[place], dqe.intervals[1 - place]
+    assert drawn.high - drawn.low == pytest.approx(2 * reach, rel=0.05)
+    assert still.high - still.low < 0.6 * (drawn.high - drawn.low)
+    text = str(found)
+    assert "DQE, ± by seed" in text
+    assert "± by seed: the standard deviation of the mean from seed to seed" in text
+
+
+def test_what_seeds_change_in_each_series_by_itself_counts_once():
+    """It is among the differences between series already, which are drawn again."""
+    values, given_rows = seeded(shift=0.0, noise=0.1)
+    found = seeds_of(values, np.arange(len(values)))
+    assert found.deviation > 0
+    assert found.variance < 0.25 * found.deviation**2 / 4
+    assert np.isnan(seeds_of(values[:, :1], np.arange(40)).deviation)
+    lost = [row for row in given_rows if (row["unit"], row.get("seed")) != ("s0", 1)]
+    assert rank_rows(lost).n == 40
+
+
+def test_seeds_of_a_run_that_is_not_finished():
+    values, _ = seeded(shift=0.1, noise=0.05)
+    gaps = values.copy()
+    gaps[0, 1] = np.nan
+    assert seeds_of(gaps, np.arange(40)) == seeds_of(values[1:], np.arange(39))
+    gaps = values.copy()
+    gaps[1:, 2:] = np.nan  # two of four seeds have got to the first series only
+    assert seeds_of(gaps, np.arange(40)) == seeds_of(values[:, :2], np.arange(40))
+    gaps[1:, 1] = np.nan
+    assert np.isnan(seeds_of(gaps, np.arange(40)).deviation)
+    assert seeds_of(values, np.zeros(40, dtype=int)).variance == 0  # a single series tells nothing of the others
+    alike = np.tile([0.5, 0.6, 0.7], (10, 1))
+    rows_alike = [
+        {"unit": f"s{i}", "detector": "d", "metric": "dqe", "seed": k, "value": v}
+        for i, row in enumerate(alike.tolist())
+        for k, v in enumerate(row)
+    ]
+    (interval,) = rank_rows(rows_alike).standings["dqe"].intervals
+    assert interval.low == pytest.approx(0.6 - stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3))
+
+
+@pytest.mark.slow
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    ("series", "seeds", "between_seeds"), [(30, 3, 0.05), (30, 5, 0.05), (100, 3, 0.02), (30, 3, 0)]
+)
+def test_how_often_an_interval_holds_with_several_seeds(series, seeds, between_seeds):
+    random = np.random.default_rng(seeds)
+    held = []
+    for _ in range(400):
+        by_seed = 0.5 + random.normal(0, 0.1, (series, 1, 1)) + random.normal(0, between_seeds, (1, 1, seeds))
+        by_seed = by_seed + random.normal(0, 0.02, (series, 1, seeds))
+        standing = standing_of("dqe", by_seed.mean(axis=2), by_seed, np.arange(series), resamples=400, seed=0)
+        held.append(0.5 in standing.intervals[0])
+    assert 0.92 < np.mean(held) < 0.99  # with three seeds, a little wide rather than narrow
+
+
+def test_a_metric_of_somebodys_own_may_have_any_limits():
+    by_metric = rank_rows(rows(CUBE * 3 + 0.4, metrics=("dqe", "my_own"))).standings
+    assert all(interval.high <= 1 for interval in by_metric["dqe"].intervals)
+    assert any(interval.high > 1 for interval in by_metric["my_own"].intervals)
+
+
+def test_the_number_of_draws_is_checked():
+    with pytest.raises(ValueError, match="repeats must be a whole number of at least 1"):
+        rank_rows(rows(CUBE), repeats=0)
+
+
+@given(st.integers(2, 5), st.integers(2, 4), st.integers(1, 3), st.integers(0, 99))
+def test_the_component_of_seeds_by_analysis_of_variance(n_series, n_seeds, n_events, seed):
+    """Two-way: mean squares of seeds, less those of what is left, each summed over whole series."""
+    values = np.random.RandomState(seed).rand(n_series * n_events, n_seeds)
+    sums = values.reshape(n_series, n_events, n_seeds).sum(axis=1)
+    left = sums - sums.mean(axis=0) - sums.mean(axis=1, keepdims=True) + sums.mean()
+    mean_square = (left**2).sum() / (n_series - 1) / (n_seeds - 1)
+    of_seeds = n_series * sums.mean(axis=0).var(ddof=1)
+    component = max(of_seeds - mean_square, 0) / n_series / n_seeds / n_events**2
+    found = seeds_of(values, np.repeat(np.arange(n_series), n_events))
+    assert found.variance == pytest.approx(component)
+    assert found.deviation == pytest.approx(values.mean(axis=0).std(ddof=1))
 
 
 def test_of_a_run_by_series_and_by_event(tmp_path):

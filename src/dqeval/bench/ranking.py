@@ -8,10 +8,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.bench.jobs import UNKNOWN
-from dqeval.bench.statistics import LEVEL, REPEATS, Significance, Standing, agreement_of, significance_of, standing_of
+from dqeval.bench.statistics import (
+    LEVEL,
+    Significance,
+    Standing,
+    agreement_of,
+    means_per_series,
+    significance_of,
+    standing_of,
+)
 from dqeval.bench.store import Store
+from dqeval.core import arguments
+from dqeval.core.intervals import MOST_RESAMPLES, RESAMPLES
 from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
@@ -33,7 +44,7 @@ class Ranking:
         Over how many series, or events, the means are taken: those for which every detector has a value.
     n_left_out : int
     significance : Significance
-        By the first metric.
+        By the first metric, of the means per series.
     agreement : array of float, shape (n_metrics, n_metrics)
         Kendall's tau between the orders that two metrics give the detectors: the mean over the series.
     metrics_left_out : dict of str to tuple of str
@@ -89,30 +100,33 @@ class Ranking:
         return sentences
 
     def table(self) -> Table:
-        """Return means with their ranks, and the interval and average rank of the first metric."""
+        """Return means with their ranks; of the first metric the interval, what seeds change, and the average rank."""
         first = next(iter(self.standings.values()))
         label = label_of(first.metric)
-        header = ("detector", *map(label_of, self.standings), f"{label}, 95 % interval", f"{label}, average rank")
+        seeded = bool(np.isfinite(first.seed_deviation).any())
+        more = [f"{label}, 95 % interval", *([f"{label}, ± by seed"] if seeded else []), f"{label}, average rank"]
+        header = ("detector", *map(label_of, self.standings), *more)
         rows = []
         marked = set()
         for i, detector in enumerate(self.detectors):
             cells = [f"{s.mean[i]:.3f} ({s.rank[i]:g})" for s in self.standings.values()]
             marked |= {(i, j) for j, s in enumerate(self.standings.values(), start=1) if i in best_of(s.mean.tolist())}
-            rows.append((detector, *cells, f"{first.low[i]:.3f}–{first.high[i]:.3f}", f"{first.average_rank[i]:.2f}"))
-        return Table(header, rows, note="in brackets: the rank of the mean", marked=marked)
+            by_seed = [_or_nothing(first.seed_deviation[i])] if seeded else []
+            rows.append((detector, *cells, str(first.intervals[i]), *by_seed, f"{first.average_rank[i]:.2f}"))
+        notes = ["in round brackets: the rank of the mean"]
+        if seeded:
+            notes.append("± by seed: the standard deviation of the mean from seed to seed")
+        return Table(header, rows, note="; ".join(notes), marked=marked)
 
     def sentence(self) -> str:
         """Say which differences are more than chance."""
         if len(self.detectors) == 1:
             return f"{self.detectors[0]} is the only detector."
         label = label_of(next(iter(self.standings)))
+        test = f"{_percent(LEVEL)} level, Wilcoxon{' on the means per series' if self.by == 'event' else ''}, Holm"
         alike = [group for group in self.significance.groups if len(group) > 1]
         names = "; ".join(", ".join(group) for group in alike)
-        pairs = (
-            f"Not told apart by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm): {names}."
-            if alike
-            else (f"All pairs differ by {label} ({_percent(LEVEL)} level, Wilcoxon, Holm).")
-        )
+        pairs = f"Not told apart by {label} ({test}): {names}." if alike else (f"All pairs differ by {label} ({test}).")
         if np.isnan(self.significance.friedman):
             return pairs
         return f"Friedman's test that all are alike by {label}: p = {self.significance.friedman:.2g}. {pairs}"
@@ -131,8 +145,9 @@ class Ranking:
                 "detector": detector,
                 "metric": metric,
                 "mean": float(s.mean[i]),
-                "low": float(s.low[i]),
-                "high": float(s.high[i]),
+                "low": s.intervals[i].low,
+                "high": s.intervals[i].high,
+                "seed_deviation": float(s.seed_deviation[i]),
                 "rank": float(s.rank[i]),
                 "average_rank": float(s.average_rank[i]),
             }
@@ -167,7 +182,7 @@ def rank(
     *,
     by: Literal["series", "event"] = "series",
     dataset: str | None = None,
-    repeats: int = REPEATS,
+    repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
     """Rank the detectors that the last plan of a benchmark run has, on the series that it has.
@@ -180,8 +195,8 @@ def rank(
         Whether each series counts once, with every metric; or each event, with DQE and its parts.
     dataset : str, optional
         Only the series of one dataset.
-    repeats : int, default 1000
-        How many times the series, or events, are drawn again for the intervals (bootstrap).
+    repeats : int, default 2000
+        How many times the series, with all their events, are drawn again for the intervals (bootstrap).
     seed : int, default 0
         The seed of these draws: the same seed gives the same intervals.
 
@@ -210,7 +225,7 @@ def rank_store(
     *,
     by: Literal["series", "event"] = "series",
     dataset: str | None = None,
-    repeats: int = REPEATS,
+    repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
     """Rank the detectors of a run whose results are open: see `rank`."""
@@ -241,12 +256,17 @@ def rank_rows(
     rows: Iterable[Mapping[str, Any]],
     *,
     by: Literal["series", "event"] = "series",
-    repeats: int = REPEATS,
+    repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
-    """Rank detectors by rows with ``unit``, ``detector``, ``metric`` and ``value``, by the metrics that all have."""
+    """Rank detectors by the metrics that all have.
+
+    The rows have ``unit`` (the name of a series, or that and the start of an event), ``detector``, ``metric``,
+    ``value`` and, if there are several, ``seed``.
+    """
+    arguments.whole_number("repeats", repeats, least=1, most=MOST_RESAMPLES)
     found = cube_of(rows)
-    detectors, metrics, cube = found.detectors, found.metrics, found.values
+    detectors, metrics, cube, by_seed = found.detectors, found.metrics, found.values, found.by_seed
     has = np.asarray(np.isfinite(cube).any(axis=0))
     shared = np.asarray(has.all(axis=0))
     left_out = {
@@ -256,17 +276,20 @@ def rank_rows(
     }
     metrics = [metric for metric in metrics if metric not in left_out]
     cube = cube[:, :, shared]
-    whole = np.isfinite(cube).all(axis=(1, 2))
+    whole = np.asarray(np.isfinite(cube).all(axis=(1, 2)))
     if not detectors:
         raise ValueError("there is no value, and so there is nothing to compare")
     if not metrics or not whole.any():
         raise ValueError(_nothing(detectors, metrics, cube, left_out))
-    cube = cube[whole]
+    cube, by_seed = cube[whole], by_seed[whole][:, :, shared]
     order = np.argsort(-cube[:, :, 0].mean(axis=0), kind="stable")
-    cube = cube[:, order]
+    cube, by_seed = cube[:, order], by_seed[:, order]
     names = tuple(detectors[i] for i in order)
-    draws = np.random.RandomState(seed).randint(len(cube), size=(repeats, len(cube)))
-    standings = {metric: standing_of(metric, cube[:, :, j], draws) for j, metric in enumerate(metrics)}
+    groups = _series_of([unit for unit, kept in zip(found.units, whole, strict=True) if kept], by)
+    standings = {
+        metric: standing_of(metric, cube[:, :, j], by_seed[:, :, j], groups, resamples=repeats, seed=seed)
+        for j, metric in enumerate(metrics)
+    }
     first = standings[metrics[0]]
     return Ranking(
         by=by,
@@ -274,10 +297,17 @@ def rank_rows(
         standings=standings,
         n=len(cube),
         n_left_out=int(len(found.units) - len(cube)),
-        significance=significance_of(names, cube[:, :, 0], first.average_rank),
+        significance=significance_of(names, means_per_series(cube[:, :, 0], groups), first.average_rank),
         agreement=agreement_of(cube),
         metrics_left_out=left_out,
     )
+
+
+def _series_of(units: Sequence[Any], by: str) -> NDArray[np.intp]:
+    """Return the series of each unit, as a number."""
+    names = [unit if by == "series" else unit[0] for unit in units]
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return np.array([numbers[name] for name in names])
 
 
 def _nothing(
@@ -309,27 +339,38 @@ def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Cube:
-    """Values by unit (a series, or an event), detector and metric; NaN where there is none."""
+    """Values by unit (a series, or an event), detector and metric, NaN where there is none.
+
+    ``values`` are means over the seeds, and ``by_seed`` has a fourth axis for them.
+    """
 
     units: list[Any]
     detectors: list[str]
     metrics: list[str]
+    by_seed: FloatArray
     values: FloatArray
 
 
 def cube_of(rows: Iterable[Mapping[str, Any]]) -> Cube:
-    """Return the values as units × detectors × metrics, NaN where there is none, DQE first."""
-    found = {(row["unit"], row["detector"], row["metric"]): row["value"] for row in rows}
+    """Return the values as units × detectors × metrics, DQE first."""
+    found = {(row["unit"], row["detector"], row["metric"], row.get("seed", 0)): row["value"] for row in rows}
     units = sorted({key[0] for key in found})
     detectors = sorted({key[1] for key in found})
     known = [*SCORE_NAMES, *METRICS.names]
     # Metrics of one's own, which only the run knew, come last.
     metrics = sorted({key[2] for key in found}, key=lambda name: known.index(name) if name in known else len(known))
-    cube = np.full((len(units), len(detectors), len(metrics)), np.nan)
-    places = [{name: i for i, name in enumerate(names)} for names in (units, detectors, metrics)]
-    for (unit, detector, metric), value in found.items():
-        cube[places[0][unit], places[1][detector], places[2][metric]] = value
-    return Cube(units, detectors, metrics, cube)
+    names = (units, detectors, metrics, sorted({key[3] for key in found}))
+    cube = np.full(tuple(map(len, names)), np.nan)
+    places = [{name: i for i, name in enumerate(each)} for each in names]
+    for key, value in found.items():
+        cube[tuple(place[name] for place, name in zip(places, key, strict=True))] = value
+    seeds = np.isfinite(cube).sum(axis=3)
+    means = np.divide(np.nansum(cube, axis=3), seeds, out=np.full(seeds.shape, np.nan), where=seeds > 0)
+    return Cube(units, detectors, metrics, cube, means)
+
+
+def _or_nothing(number: float) -> str:
+    return "" if np.isnan(number) else f"{number:.3f}"
 
 
 def _percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Statistics of rankings: intervals, ranks, tests, groups that do not differ, agreement of orders."""
+"""Statistics of rankings: intervals, seeds, ranks, tests, groups that do not differ, agreement of orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.types import FloatArray
+from dqeval.core.intervals import Interval, mean_intervals
+from dqeval.core.registry import METRICS
+from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.support import extras
 
 LEVEL = 0.05
-REPEATS = 1000  # of the bootstrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +25,22 @@ class Standing:
     Attributes
     ----------
     metric : str
-    mean, low, high : array of float, shape (n_detectors,)
-        The mean over the series, and a 95 % confidence interval from resampling them.
+    mean : array of float, shape (n_detectors,)
+        Over the series, or over their events.
+    intervals : tuple of Interval
+        95 % confidence intervals of the means, from drawing whole series again, as events of one series are alike. What
+        seeds change in all series alike widens them.
     average_rank : array of float, shape (n_detectors,)
-        1 is best; ties share a rank.
+        The mean rank over the series, by the means per series; 1 is best, and ties share a rank.
+    seed_deviation : array of float, shape (n_detectors,)
+        The standard deviation of the mean from seed to seed; NaN with a single seed.
     """
 
     metric: str
     mean: FloatArray
-    low: FloatArray
-    high: FloatArray
+    intervals: tuple[Interval, ...]
     average_rank: FloatArray
+    seed_deviation: FloatArray
 
     @property
     def rank(self) -> FloatArray:
@@ -61,11 +67,109 @@ class Significance:
     groups: tuple[tuple[str, ...], ...]
 
 
-def standing_of(metric: str, values: FloatArray, draws: NDArray[np.int_]) -> Standing:
-    """Return how the detectors stand by a metric, of which there are units × detectors values."""
-    means = np.array([values[draw].mean(axis=0) for draw in draws])
-    low, high = np.percentile(means, [2.5, 97.5], axis=0)
-    return Standing(metric, values.mean(axis=0), low, high, ranks_of(values).mean(axis=0))
+def standing_of(
+    metric: str, values: FloatArray, by_seed: FloatArray, groups: NDArray[np.intp], *, resamples: int, seed: int
+) -> Standing:
+    """Return how the detectors stand by a metric.
+
+    Parameters
+    ----------
+    metric : str
+    values : array of float, shape (n_units, n_detectors)
+        Means over the seeds.
+    by_seed : array of float, shape (n_units, n_detectors, n_seeds)
+        NaN where a detector has no value with a seed.
+    groups : array of int, shape (n_units,)
+        The series of each unit.
+    resamples, seed : int
+        Of the intervals.
+    """
+    seeds = [seeds_of(by_seed[:, i], groups) for i in range(values.shape[1])]
+    least, most = (0.0, 1.0) if _is_share(metric) else (-np.inf, np.inf)
+    intervals = mean_intervals(
+        values,
+        groups=groups,
+        resamples=resamples,
+        seed=seed,
+        unit="series",
+        least=least,
+        most=most,
+        other_reach=[of_seeds.reach for of_seeds in seeds],
+    )
+    ranks = ranks_of(means_per_series(values, groups)).mean(axis=0)
+    return Standing(
+        metric, values.mean(axis=0), tuple(intervals), ranks, np.array([of_seeds.deviation for of_seeds in seeds])
+    )
+
+
+def _is_share(metric: str) -> bool:
+    """Tell whether a metric lies between 0 and 1, as all of dqeval do; one of somebody's own may have other limits."""
+    if metric in SCORE_NAMES:
+        return True
+    return metric in METRICS.names and METRICS[metric].function.__module__.startswith("dqeval.")
+
+
+def means_per_series(values: FloatArray, groups: NDArray[np.intp]) -> FloatArray:
+    """Return the mean of each column per series."""
+    return np.array([np.bincount(groups, column) for column in values.T]).T / np.bincount(groups)[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """What the seeds of a detector do to its mean.
+
+    Attributes
+    ----------
+    deviation : float
+        The standard deviation of the mean from seed to seed; NaN with a single seed.
+    variance : float
+        That of the mean over all seeds, from what a seed changes in all series alike. What it changes in each series by
+        itself is among the differences between the series already.
+    count : int
+        How many seeds there are.
+    """
+
+    deviation: float
+    variance: float
+    count: int
+
+    @property
+    def reach(self) -> float:
+        """By how much the mean may be off for the choice of seeds, 95 times out of 100: few seeds tell little of it."""
+        if self.variance == 0:
+            return 0.0
+        return float(scipy_stats().t.ppf(0.975, self.count - 1) * np.sqrt(self.variance))
+
+
+def seeds_of(values: FloatArray, groups: NDArray[np.intp]) -> Seeds:
+    """Return what seeds do to the mean of units × seeds values: a variance component.
+
+    Of values that are missing, as in a run that is not finished: seeds that most units lack are left out, and then the
+    units that lack any of the others.
+
+    Examples
+    --------
+    >>> from dqeval.bench.statistics import seeds_of
+    >>> values = np.array([[0.5, 0.7], [0.1, 0.3], [0.2, 0.4]])  # the second seed is better by 0.2 everywhere
+    >>> found = seeds_of(values, np.arange(3))
+    >>> round(found.deviation, 3), round(found.variance, 3)
+    (0.141, 0.01)
+    """
+    values = values[:, np.isfinite(values).mean(axis=0) > 0.5]
+    whole = np.isfinite(values).all(axis=1)
+    values = values[whole]
+    _, place = np.unique(groups[whole], return_inverse=True)
+    units, seeds = values.shape
+    series = len(np.unique(place))
+    if seeds < 2 or series < 2:
+        return Seeds(np.nan, 0.0, seeds)
+    means = values.mean(axis=0)
+    between = float(means.var(ddof=1))
+    rest = values - values.mean(axis=1, keepdims=True) - means + means.mean()
+    by_series = np.array([np.bincount(place, column) for column in rest.T])
+    # What series that differ from each other add to the variance of the means, and so is not of the seeds alone.
+    of_series = float((by_series**2).sum()) / (seeds - 1) / units**2 * series / (series - 1)
+    return Seeds(float(np.sqrt(between)), max(between - of_series, 0.0) / seeds, seeds)
 
 
 def ranks_of(values: FloatArray) -> FloatArray:

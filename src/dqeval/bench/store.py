@@ -249,22 +249,20 @@ class Store:
         return self._rows("TRUE", planned)
 
     def values(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
-        """Return series, dataset, detector, metric and value of what is ok; over several seeds, the mean."""
+        """Return series, dataset, detector, seed, metric and value of what is ok."""
         those = self._those(planned)
         return self._select(
-            "SELECT series, dataset, detector, metric, AVG(value) AS value FROM results "
-            f"WHERE status = 'ok' AND metric <> ? AND {those.sql} "
-            "GROUP BY series, detector, metric ORDER BY series, detector, metric",
+            "SELECT series, dataset, detector, seed, metric, value FROM results "
+            f"WHERE status = 'ok' AND metric <> ? AND {those.sql} ORDER BY series, detector, metric, seed",
             *(DETECT, *those.values),
         )
 
     def events(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
-        """Return DQE and its parts of each event; over several seeds, the means."""
+        """Return DQE and its parts of each event, with each seed."""
         those = self._those(planned)
-        means = ", ".join(f"AVG({part}) AS {part}" for part in ("dqe", "capture", "near_miss", "false_alarm"))
         return self._select(
-            f"SELECT series, dataset, detector, start, stop, {means} FROM events WHERE {those.sql} "
-            "GROUP BY series, detector, start ORDER BY series, start, detector",
+            "SELECT series, dataset, detector, seed, start, stop, dqe, capture, near_miss, false_alarm FROM events "
+            f"WHERE {those.sql} ORDER BY series, start, detector, seed",
             *those.values,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ FloatArray = NDArray[np.float64]
 FEWEST = 5  # units; from fewer, no interval holds what it says
 RESAMPLES = 2000
 MOST_RESAMPLES = 1_000_000
-_STEADY = 0.05  # of the variance of all units, added to that of each draw
+_STEADY = 0.01  # per unit, of the variance of all units: added to that of each draw
 _AT_ONCE = 1_000_000  # draws, to bound memory
 
 
@@ -59,6 +60,28 @@ class Interval:
 def mean_interval(
     values: FloatArray,
     *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    least: float = 0.0,
+    most: float = 1.0,
+) -> Interval:
+    """Return a confidence interval of the mean of the values of some events: see `mean_intervals`.
+
+    Examples
+    --------
+    >>> print(mean_interval(np.array([0.9, 0.2, 0.8, 1.0, 0.4, 0.7])))
+    [0.124, 0.954]
+    >>> print(mean_interval(np.array([0.9, 0.2])))
+    too few: 2 events
+    """
+    columns = np.asarray(values)[:, None]
+    return mean_intervals(columns, level=level, resamples=resamples, seed=seed, least=least, most=most)[0]
+
+
+def mean_intervals(
+    values: FloatArray,
+    *,
     groups: NDArray[np.intp] | None = None,
     level: float = 0.95,
     resamples: int = RESAMPLES,
@@ -66,69 +89,91 @@ def mean_interval(
     unit: str = "event",
     least: float = 0.0,
     most: float = 1.0,
-) -> Interval:
-    """Return a confidence interval of the mean of some values, by the studentized bootstrap.
+    other_reach: Sequence[float] = (),
+) -> list[Interval]:
+    """Return a confidence interval of the mean of each column of some values, by the studentized bootstrap.
 
     Parameters
     ----------
-    values : array of float, shape (n,)
+    values : array of float, shape (n, n_columns)
+        All columns are drawn alike.
     groups : array of int, shape (n,), optional
         The series that each event belongs to: events of one series are alike, so whole series are drawn.
     level : float, default 0.95
     resamples : int, default 2000
     seed : int, default 0
-        Of the draws: the same seed gives the same interval.
+        Of the draws: the same seed gives the same intervals.
     unit : str, default "event"
         What is drawn, in words.
     least, most : float, default 0 and 1
         What the mean can be at all.
+    other_reach : sequence of float, optional
+        By how much each mean may be off, at the same level, for reasons that are not drawn, such as the seeds of a
+        detector: it widens the interval.
 
     Notes
     -----
     Each draw gives a mean and its standard error. How far these means lie from the mean of all, in standard errors,
     tells how far that may lie from the true one. With few units this holds its level better than the percentile and the
-    BCa bootstrap, which are too narrow: see docs/uncertainty.md. A little of the variance of all units is added to that
-    of each draw, as draws of units that happen to be alike would decide alone otherwise.
-
-    Examples
-    --------
-    >>> print(mean_interval(np.array([0.9, 0.2, 0.8, 1.0, 0.4, 0.7])))
-    [0.110, 0.954]
-    >>> print(mean_interval(np.array([0.9, 0.2])))
-    too few: 2 events
+    BCa bootstrap, which are too narrow: see docs/uncertainty.md. Some of the variance of all units is added to that of
+    each draw, as draws of units that happen to be alike would decide alone otherwise. The more units there are, the
+    more is added: many need no studentizing, whose tails are long where a few of them are large.
     """
     share = arguments.share("level", level)
     count = arguments.whole_number("resamples", resamples, least=1, most=MOST_RESAMPLES)
     random = np.random.default_rng(arguments.seed(seed))
     sums, sizes = _units(values, groups)
-    if len(sums) < FEWEST:
-        return Interval(np.nan, np.nan, share, len(sums), unit)
-    mean, error = (float(found[0]) for found in _means_and_errors(sums[None, :], sizes[None, :]))
-    if error == 0:  # all units are alike, and nothing tells how far the true mean may be
-        return Interval(mean, mean, share, len(sums), unit)
-    rows = max(_AT_ONCE // len(sums), 1)
-    distances = []
-    for start in range(0, count, rows):
-        drawn = random.integers(len(sums), size=(min(rows, count - start), len(sums)))
-        means, errors = _means_and_errors(sums[drawn], sizes[drawn])
-        distances.append((means - mean) / np.hypot(errors, np.sqrt(_STEADY) * error))
-    low, high = np.quantile(np.concatenate(distances), [(1 - share) / 2, (1 + share) / 2])
-    reach = error * np.sqrt((1 + _STEADY) * len(sums) / (len(sums) - 1))
-    ends = np.clip([mean - high * reach, mean - low * reach], least, most)
-    return Interval(float(ends[0]), float(ends[1]), share, len(sums), unit)
+    others = other_reach or [0.0] * values.shape[1]
+    if len(sizes) < FEWEST:
+        return [Interval(np.nan, np.nan, share, len(sizes), unit) for _ in others]
+    means = sums.sum(axis=0) / sizes.sum()
+    rest = _Rest(sums - means * sizes[:, None], sizes)
+    low, high = np.quantile(rest.distances(random, count), [(1 - share) / 2, (1 + share) / 2], axis=0)
+    reaches = rest.reach * np.stack([high, -low])
+    below, above = np.hypot(reaches, others) * np.sign(reaches + (reaches == 0))
+    ends = np.clip([means - below, means + above], least, most).T.tolist()
+    return [Interval(first, last, share, len(sizes), unit) for first, last in ends]
+
+
+class _Rest:
+    """What is left of the sums of some units without the means, in a unit in which their squares are no trouble."""
+
+    def __init__(self, rest: FloatArray, sizes: FloatArray) -> None:
+        largest = np.abs(rest).max(axis=0)
+        scale = np.where(largest > 0, largest, 1.0)
+        self.rest, self.sizes = rest / scale, sizes
+        units = len(sizes)
+        self.steady = _STEADY * units
+        self.error = self._errors(np.ones((1, units)))[1][0]
+        self.reach = self.error * scale * np.sqrt((1 + self.steady) * units / (units - 1))
+
+    def distances(self, random: np.random.Generator, count: int) -> FloatArray:
+        """Return how far the mean of each draw lies from that of all, in standard errors; 0 where all are alike."""
+        units = len(self.sizes)
+        rows = max(_AT_ONCE // units, 1)
+        found = []
+        for start in range(0, count, rows):
+            drawn = random.integers(units, size=(min(rows, count - start), units))
+            places = drawn + units * np.arange(len(drawn))[:, None]
+            times = np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+            off, errors = self._errors(times)
+            spread = np.hypot(errors, np.sqrt(self.steady) * self.error)
+            found.append(np.divide(off, spread, out=np.zeros_like(off), where=spread > 0))
+        return np.concatenate(found)
+
+    def _errors(self, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how far the means of draws are off, by how often each unit is drawn, and their standard errors."""
+        units, rest, sizes = len(self.sizes), self.rest, self.sizes
+        total = (times @ sizes)[:, None]
+        off = times @ rest / total
+        squares = times @ rest**2 - 2 * off * (times @ (rest * sizes[:, None])) + off**2 * (times @ sizes**2)[:, None]
+        return off, np.sqrt(units / (units - 1) * np.maximum(squares, 0.0)) / total
 
 
 def _units(values: FloatArray, groups: NDArray[np.intp] | None) -> tuple[FloatArray, FloatArray]:
-    """Return what is drawn: the sum of the values of each unit, and how many these are."""
+    """Return what is drawn: the sums of the values of each unit, and how many these are."""
     if groups is None:
         return values, np.ones(len(values))
     _, place = np.unique(groups, return_inverse=True)
-    return np.bincount(place, values).astype(np.float64), np.bincount(place).astype(np.float64)
-
-
-def _means_and_errors(sums: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of each row of units, and its standard error."""
-    units, total = sums.shape[1], sizes.sum(axis=1)
-    means = sums.sum(axis=1) / total
-    rest = sums - means[:, None] * sizes
-    return means, np.sqrt(units / (units - 1) * np.einsum("ij,ij->i", rest, rest)) / total
+    sums = np.array([np.bincount(place, column) for column in values.T]).T
+    return sums, np.bincount(place).astype(np.float64)

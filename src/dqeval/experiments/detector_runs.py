@@ -129,7 +129,7 @@ def run_detectors(
 ) -> Runs:
     """Run the paper's detectors on some series, in both forms, unless that was done before in the same folder."""
     chosen = tuple(usable_detectors() if detectors is None else detectors)
-    # A folder a seed: what a benchmark run keeps of several seeds, it tells as their mean.
+    # A folder per seed, so that each value is of one.
     runs = Runs(setting.folder / "runs" / f"seed{setting.seed}", tuple(series), chosen, tuple(metrics), setting.seed)
     planned = {_label(detector, by): _planned_detector(detector, by) for detector in chosen for by in (OURS, PUBLISHED)}
     plan = Plan(runs.metrics, (setting.seed,), None, None, Limits(), (), runs.series, tuple(planned.values()))

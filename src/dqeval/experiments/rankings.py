@@ -152,7 +152,7 @@ def orders_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key,
 
 
 def levels_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
-    """Return the mean DQE over series and over events, with 95 % intervals from resampling them."""
+    """Return the mean DQE over series and over events, with 95 % intervals from resampling whole series."""
     rows = []
     for detector in forms[OURS].by_series.detectors:
         in_print = [_printed_dqe(printed, dataset, detector, level) for level in ("series", "event")]
@@ -169,7 +169,7 @@ def _over(ranked: Ranked) -> str:
     series = f"{ranked.by_series.n:,} series, {count_of(ranked.by_event.n, 'event')}"
     left = ranked.by_series.n_left_out
     left_out = f"; {left:,} series left out, for which not every detector has a value" if left else ""
-    return f"{series}{left_out}; in brackets, 95 % intervals"
+    return f"{series}{left_out}; in brackets, 95 % intervals, from resampling whole series"
 
 
 def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str:
@@ -180,7 +180,9 @@ def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level:
 
 def _with_interval(ranking: Ranking, detector: str) -> str:
     i, dqe = ranking.detectors.index(detector), ranking.standings["dqe"]
-    return f"{dqe.mean[i]:.2f} [{dqe.low[i]:.2f}, {dqe.high[i]:.2f}]"
+    interval = dqe.intervals[i]
+    shown = f"[{interval.low:.2f}, {interval.high:.2f}]" if interval.is_known else f"({interval})"
+    return f"{dqe.mean[i]:.2f} {shown}"
 
 
 def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> Iterator[Cell]:

@@ -22,12 +22,12 @@ from dqeval.core.registry import label_of
 from dqeval.core.types import Progress
 from dqeval.render.blocks import (
     NONE,
+    Bar,
     Block,
     Cell,
     Diagram,
     Fold,
     Grid,
-    Interval,
     Listing,
     Paragraph,
     hint,
@@ -132,7 +132,7 @@ def _verdict(ranking: Ranking) -> str:
     first, (best, *others) = _first(ranking), ranking.detectors
     label = label_of(first.metric)
     lead = f"{best} is best by {label}: {first.mean[0]:.3f} on average over {ranking.n:,} series"
-    interval = f"95 % interval {first.low[0]:.3f}–{first.high[0]:.3f}"
+    interval = _in_words(first, 0)
     if not others:
         return f"{lead} ({interval})."
     p_values = {(set(pair) - {best}).pop(): p for pair, p in ranking.significance.pairs.items() if best in pair}
@@ -165,24 +165,34 @@ def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> list[B
 
 
 def _mean(standing: Standing, i: int) -> Cell:
-    more = f"95 % interval {standing.low[i]:.3f}–{standing.high[i]:.3f}, average rank {standing.average_rank[i]:.2f}"
+    more = f"{_in_words(standing, i)}, average rank {standing.average_rank[i]:.2f}"
     best = standing.rank[i] == standing.rank.min()
     return number_cell(standing.mean[i], best=best, small=f"({standing.rank[i]:g})", title=more)
 
 
 def _interval(standing: Standing, i: int) -> Cell:
     """Return an interval drawn between the lowest and the highest of all, and in numbers."""
-    low, high = float(standing.low.min()), float(standing.high.max())
+    interval = standing.intervals[i]
+    if not interval.is_known:
+        return Cell(str(interval), sort=standing.mean[i])
+    low, high = (min(each.low for each in standing.intervals), max(each.high for each in standing.intervals))
     width = (high - low) or 1.0
-    drawn = Interval(*(3 + 94 * (x[i] - low) / width for x in (standing.low, standing.mean, standing.high)))
-    return Cell(f"{standing.low[i]:.3f}–{standing.high[i]:.3f}", "number", sort=standing.mean[i], interval=drawn)
+    drawn = Bar(*(3 + 94 * (x - low) / width for x in (interval.low, float(standing.mean[i]), interval.high)))
+    return Cell(str(interval), "number", sort=standing.mean[i], interval=drawn)
+
+
+def _in_words(standing: Standing, i: int) -> str:
+    interval = standing.intervals[i]
+    seeds = standing.seed_deviation[i]
+    words = f"95 % interval {interval}" if interval.is_known else f"no interval, {interval}"
+    return words if np.isnan(seeds) else f"{words}, ± {seeds:.3f} by seed"
 
 
 def _records(ranking: Ranking) -> Table:
     rows = [
         (
             *(row["detector"], label_of(row["metric"])),
-            *(f"{row[name]:.3f}" for name in ("mean", "low", "high")),
+            *(number_cell(row[name]).text for name in ("mean", "low", "high")),
             *(f"{row['rank']:g}", f"{row['average_rank']:.2f}"),
         )
         for row in ranking.records()

@@ -17,7 +17,7 @@ NONE = "–"  # where there is no value
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Bar:
     """Where an interval begins, has its middle and ends, in hundredths of the width of its drawing."""
 
     left: float
@@ -46,7 +46,7 @@ class Cell:
         Where the text leads.
     tint : str
         The colour of the ground.
-    interval : Interval or None
+    interval : Bar or None
         What is drawn before the text.
     """
 
@@ -58,7 +58,7 @@ class Cell:
     title: str = ""
     link: str = ""
     tint: str = ""
-    interval: Interval | None = None
+    interval: Bar | None = None
 
 
 @dataclass(frozen=True, slots=True)
