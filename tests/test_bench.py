@@ -500,6 +500,16 @@ def test_what_is_cancelled_is_not_done():
     assert any(future.cancelled() for future in futures[1:-1])
 
 
+def test_what_cannot_be_sent_to_a_process_is_one_sentence():
+    worker = Worker(Limits())
+    try:
+        with pytest.raises(WorkFailedError, match=r"cannot be sent to another process .* at the top of a module"):
+            worker.call(abs, lambda: None)
+        assert worker.call(abs, -3) == 3
+    finally:
+        worker.stop()
+
+
 def test_a_worker_that_was_never_used_can_be_stopped():
     worker = Worker(Limits())
     worker.kill()

@@ -98,6 +98,7 @@ class Worker:
 
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """Return what the function returns, or raise `WorkFailedError`."""
+        message = _pickled(function, argument)
         new = self._process is None
         process = self._process = self._process or self._start()
         assert process.stdin is not None
@@ -106,7 +107,7 @@ class Worker:
             if new:
                 pickle.load(process.stdout)  # it is ready: its start takes no job's time
             with self._clock():
-                pickle.dump((function, argument), process.stdin)
+                process.stdin.write(message)
                 process.stdin.flush()
                 done, reply = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -167,6 +168,15 @@ class Worker:
 
 
 _START = "import sys; from dqeval.bench.pool import serve; serve(int(sys.argv[1]))"
+
+
+def _pickled(function: Callable[[Any], Any], argument: Any) -> bytes:
+    """Return a call as it is sent to another process, or say why it cannot be."""
+    try:
+        return pickle.dumps((function, argument))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        advice = "define detectors and metrics by def, at the top of a module, and give that with --module"
+        raise WorkFailedError(f"the work cannot be sent to another process ({error}): {advice}") from None
 
 
 def serve(megabytes: int) -> None:
