@@ -5,7 +5,7 @@ import pytest
 
 import dqeval
 from dqeval import Series
-from dqeval.analysis.compare import _cost_more
+from dqeval.analysis.compare_result import cost_more
 
 LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
 
@@ -147,11 +147,11 @@ def test_what_near_misses_gain_has_a_word():
     assert found.cost_table().note.endswith("; near misses gain where they are all that an event has")
     better, worse = found.explanations["close"], found.explanations["far"]
     shown = f"near misses bring close {-costs['close']:.3f}, and far {-costs['far']:.3f}"
-    assert _cost_more(worse, better, "near_miss") == shown
+    assert cost_more(worse, better, "near_miss") == shown
     lost = dqeval.compare(Series("s", LABELS, {"wide": scores_with(a=(18, 25, 9), b=(51, 58, 9))}), near=12, repeats=2)
     wide = lost.explanations["wide"]
     shown = f"near misses cost wide {wide.costs['near_miss']:.3f}, and bring close {-costs['close']:.3f}"
-    assert _cost_more(wide, better, "near_miss") == shown
+    assert cost_more(wide, better, "near_miss") == shown
 
 
 def test_detectors_that_only_other_metrics_tell_apart():

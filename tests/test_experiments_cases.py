@@ -387,6 +387,9 @@ class TestNearSweep:
             value = dqeval.dqe_score(study.series.labels, scores, near=share * 41)
             assert near_sweep.table_values(sweep)["TimesNet"][word] == value
         assert near_sweep.sweep_table(sweep, 41).header[2] == "period/4 (10.25)"
+        fallback = near_sweep.sweep_table(sweep, 125, "there is no peak")
+        assert fallback.header[2:4] == ("fallback/4 (31.25)", "fallback/2 (62.5)")
+        assert fallback.note.endswith("the paper has fallback/2. 125 is a fallback, not a period: there is no peak")
 
     def test_exact_sentence(self):
         form = Form({}, {"a": Scores(0.5, 0.5, 0.5, 0.5), "b": Scores(0.51, 0.5, 0.5, 0.5)}, {}, {})

@@ -7,8 +7,11 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
+from dqeval.analysis import near_profile as near_profile_module
+from dqeval.analysis.near_profile import best_by_range, profile_of
 from dqeval.core.near import Near
 from dqeval.core.types import Series
+from dqeval.datasets.door import prepare
 
 DEMO = dqeval.datasets.demo()
 
@@ -31,7 +34,12 @@ def test_dqe_is_that_of_the_near_range():
     for name, values in found.dqe.items():
         for near, value in list(zip(found.ranges, values, strict=True))[::5]:
             assert value == dqeval.dqe_score(DEMO.labels, DEMO.scores[name], near=near)
-    assert found.at_parts["late"][3] == dqeval.dqe_score(DEMO.labels, DEMO.scores["late"], period=48)
+    assert list(found.tabulated) == ["0", "period/8", "period/4", "period/2", "period", "2 periods"]
+    assert found.at_tabulated["late"][3] == dqeval.dqe_score(DEMO.labels, DEMO.scores["late"], period=48)
+    other = profile_of(prepare(DEMO, near=15))
+    assert list(other.tabulated)[:2] == ["in use", "0"]
+    assert other.at_tabulated["late"][0] == dqeval.dqe_score(DEMO.labels, DEMO.scores["late"], near=15)
+    assert (other.estimated, other.candidates) == (found.estimated, found.candidates)
 
 
 def test_detectors_change_places_where_it_says():
@@ -114,6 +122,15 @@ def test_shown():
     assert "DQE" not in str(without)
 
 
+def test_in_the_report(tmp_path):
+    found = dqeval.report(DEMO, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Near 24 is half the estimated period of 48 points (autocorrelation 0.74)." in page
+    assert "period/8 (6)" in page
+    assert '"nearPlot"' in page
+    assert list(found.panels) == ["sharp", "late", "jumpy"]
+
+
 def test_the_command(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     write_demo(tmp_path / "demo.csv")
@@ -122,7 +139,7 @@ def test_the_command(monkeypatch, capsys, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert "sharp is best with every near from 0 to 96." in done.out
     rows = call("near", "demo.csv", "--format", "csv").out.splitlines()
-    assert (rows[0], len(rows)) == ("detector,near,dqe", 1 + 3 * 25)
+    assert (rows[0], len(rows)) == ("detector,near,dqe", 1 + 3 * 26)
     assert call("near", "demo.csv", "--format", "json", "-o", "receipt.json").code == 0
     results = json.loads((tmp_path / "receipt.json").read_text())["results"]
     assert results["period"]["points"] == 48
@@ -138,7 +155,8 @@ def test_the_fallback_is_named_wherever_a_near_range_is_shown(monkeypatch, capsy
     reason = "near 62.5, a fallback: the autocorrelation has no peak at lags from 4 to 399"
     for command in ("score", "compare"):
         assert reason in call(command, "long.csv").out
-    assert "no period was found, so near 62.5 is a fallback" in call("check", "long.csv").out
+    for command in ("check", "explain"):
+        assert "no period was found, so near 62.5 is a fallback" in call(command, "long.csv").out
     assert call("datasets", "list", "long.csv").out.splitlines()[-1].split()[-1] == "none"
     loaded = dqeval.datasets.load("long.csv")
     assert (loaded.period, loaded.no_period) == (None, "the autocorrelation has no peak at lags from 4 to 399")
@@ -150,6 +168,87 @@ def test_detectors_that_are_equal_but_for_rounding():
     found = dqeval.near_profile(Series("x", DEMO.labels, {"one": same, "other": 3 * same + 1}, DEMO.values))
     assert found.flips == ()
     assert found.recommendation.endswith("is best with every near from 0 to 96.")
+
+
+def test_the_report_looks_only_for_where_the_best_one_changes():
+    random = np.random.default_rng(3)
+    near_events = np.convolve(DEMO.labels, np.ones(60), mode="same") > 0
+    scores = {f"d{i}": DEMO.scores["late"] * random.random(1600) + 0.3 * i * near_events for i in range(6)}
+    series = prepare(Series("x", DEMO.labels, {**scores, **DEMO.scores}, DEMO.values))
+    every, few = profile_of(series), profile_of(series, every_flip=False)
+    assert set(few.flips) < set(every.flips)
+    assert few.recommendation == every.recommendation
+
+
+class MadeUp:
+    """DQE by detector and near range: of some scores it is always 0.5."""
+
+    calls = 0
+
+    def __init__(self, scored):
+        self.still = scored.raw[0] == 7
+
+    def at(self, near):
+        MadeUp.calls += 1
+        return 0.5 if self.still else 0.4 + 0.2 * (near > 0)
+
+
+def test_a_change_at_next_to_nothing_is_found_soon(monkeypatch):
+    """A step right above 0 is not searched for down to the smallest float."""
+    monkeypatch.setattr(near_profile_module, "_Curve", MadeUp)
+    scores = {"still": np.append(7, DEMO.scores["late"][1:]), "steps": DEMO.scores["late"]}
+    (flip,) = dqeval.near_profile(Series("x", DEMO.labels, scores, DEMO.values)).flips
+    assert (flip.near, flip.below, flip.above) == (pytest.approx(0, abs=1e-8), "still", "steps")
+    assert MadeUp.calls < 200
+
+
+def test_equal_but_for_rounding_both_ways():
+    """One that is better by rounding, here and there, is not the best in between."""
+    wobbles = 0.5 + 1e-14 * np.array([0, 1, -1, 1, 0, 0])
+    found = {"a": np.full(6, 0.5), "b": wobbles, "c": np.array([0, 0, 0, 0, 0.9, 0.9])}
+    assert best_by_range(found) == ["a", "a", "a", "a", "c", "c"]
+    assert near_profile_module._neighbours(found) == {("a", "c")}
+    assert near_profile_module._neighbours({}) == set()
+
+
+UNUSUAL = {
+    "infinite": (np.where(np.arange(1600) == 9, np.inf, DEMO.values), "Near 10, as given. "),
+    "none": (None, "Near 10, as given. "),
+    "several columns": (np.column_stack([DEMO.values, DEMO.values]), "Near 10, as given. "),
+    "one column": (DEMO.values[:, None], "Near 10, as given. Half the estimated period of 48 points"),
+    "missing": (np.full(1600, np.nan), "Near 10, as given. "),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_values_of_any_kind_where_the_near_range_is_given(name, tmp_path):
+    values, expected = UNUSUAL[name]
+    series = Series("x", DEMO.labels, DEMO.scores, values)
+    found = profile_of(prepare(series, near=10))
+    assert found.recommendation.startswith(expected)
+    assert "hardly repeats" not in found.recommendation
+    dqeval.report(series, tmp_path / "page.html", near=10)
+    assert "Near 10, as given." in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_no_values_and_nothing_given():
+    found = dqeval.near_profile(Series("x", DEMO.labels, DEMO.scores))
+    assert found.recommendation.startswith("Near 125, by default. ")
+    assert "fallback/2 (62.5)" in str(found)
+    one = dqeval.near_profile(Series("x", DEMO.labels, DEMO.scores, DEMO.values[:, None]))
+    assert one.near == dqeval.near_profile(DEMO).near
+    assert one.recommendation == dqeval.near_profile(DEMO).recommendation
+
+
+def test_the_near_range_in_use_is_always_in_view():
+    found = profile_of(prepare(DEMO, near=700))
+    assert (found.ranges[-1], found.tabulated["in use"]) == (700, 700)
+    by_period = profile_of(prepare(DEMO, period=500))
+    assert (by_period.period, by_period.tabulated["period/2"]) == (500, 250)
+    assert by_period.near.points in by_period.ranges
+    assert by_period.recommendation.startswith(
+        "Near 250, half the given period. Half the estimated period of 48 points"
+    )
 
 
 def test_only_changes_of_the_best_are_told():

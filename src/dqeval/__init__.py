@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from dqeval import datasets, detectors, kernels, metrics
 from dqeval.analysis.check import Finding, check
-from dqeval.analysis.compare import Comparison, compare
+from dqeval.analysis.compare import compare
+from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain

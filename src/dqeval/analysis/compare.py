@@ -2,348 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
 
-import numpy as np
-
-from dqeval.analysis.check import Finding, misread_scores, misread_times, warnings_about
+from dqeval.analysis.check import misread_scores, misread_times
+from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
 from dqeval.analysis.explain import explanation_of
-from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
+from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.panel_result import Chance, Evaluation
-from dqeval.analysis.result import Result, Values
-from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
+from dqeval.analysis.score import dqe_of
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import arguments, validate
-from dqeval.core.intervals import Interval, mean_interval
-from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared
-from dqeval.core.types import PARTS, EventScores, FloatArray, Progress
+from dqeval.core.types import Progress
 from dqeval.datasets.door import Data, prepare
-from dqeval.render.tables import Page, Table, best_of, count_of, in_words
+from dqeval.render.tables import best_of, in_words
 
-SAME = 0.0005  # values that are closer print alike
-SHOWN_OTHERS = 3
-SHOWN_DISAGREEMENTS = 5
 # By less than this, or than two spreads of random scores on the same labels, a difference may be noise.
 LEAST_DIFFERENCE, SPREADS = 0.01, 2
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Two detectors that some metrics put in the other order than DQE does, both by more than noise explains.
-
-    A difference counts if it is at least 0.01, and at least twice the spread of random scores on the same labels.
-
-    Attributes
-    ----------
-    better, worse : str
-        By DQE.
-    metrics : tuple of str
-        Those that prefer ``worse``, the clearest first.
-    part : "capture", "near_miss", "false_alarm" or None
-        The part of DQE that explains it: what it costs ``worse`` more than ``better``; None if there is none.
-    sentence : str
-    size : float
-        By how much DQE prefers ``better``, or the clearest of the metrics ``worse``, whichever is less.
-    """
-
-    better: str
-    worse: str
-    metrics: tuple[str, ...]
-    part: str | None
-    sentence: str
-    size: float
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How far a detector is behind the best one by DQE, over the same events.
-
-    Attributes
-    ----------
-    mean : float
-        The mean over the events.
-    interval : Interval
-        Of this mean.
-    """
-
-    mean: float
-    interval: Interval
-
-    @property
-    def is_told_apart(self) -> bool:
-        """Whether the events leave no doubt about which of the two is better."""
-        return self.interval.is_known and 0 not in self.interval
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} {self.interval}"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(Result):
-    """Every metric of several detectors on one series, side by side.
-
-    Attributes
-    ----------
-    name : str
-        Of the series.
-    panels : dict of str to Evaluation
-        By detector, the best by DQE first.
-    chance : dict of str to Chance
-        What random scores get, by detector; the same for all detectors that give scores, not detections.
-    explanations : dict of str to Explanation
-        What each detector does at the events, and what costs it most.
-    near : Near
-        The near range, and where it comes from.
-    winners : tuple of tuple of str
-        For each event, the detectors with the highest DQE there; none if all have 0.
-    disagreements : tuple of Disagreement
-        The largest first.
-    findings : tuple of Finding
-        What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
-    """
-
-    name: str
-    panels: Mapping[str, Evaluation]
-    chance: Mapping[str, Chance]
-    explanations: Mapping[str, Explanation]
-    near: Near
-    winners: tuple[tuple[str, ...], ...]
-    disagreements: tuple[Disagreement, ...]
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def best(self) -> str:
-        """The detector with the highest DQE."""
-        return next(iter(self.panels))
-
-    @property
-    def by_detector(self) -> Values:
-        """Every metric, and the parts of DQE."""
-        return {name: named_values(panel) for name, panel in self.panels.items()}
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What may make the numbers wrong, in sentences."""
-        return warnings_about(self.name, self.findings)
-
-    @property
-    def verdict(self) -> str:
-        """Which detector is best, and why, in two sentences."""
-        return f"{self._standing()} {self._reason()}"
-
-    @property
-    def differences(self) -> dict[str, Difference]:
-        """How far the other detectors are behind the best by DQE, event by event."""
-        first, *others = self._events_by_detector().items()
-        behind = {name: first[1] - values for name, values in others}
-        return {name: Difference(float(gaps.mean()), mean_interval(gaps, least=-1.0)) for name, gaps in behind.items()}
-
-    def _events_by_detector(self) -> dict[str, FloatArray]:
-        every = {name: dqe_of(panel).per_event for name, panel in self.panels.items()}
-        return {name: np.array([event.dqe for event in events]) for name, events in every.items()}
-
-    def _standing(self) -> str:
-        values = {name: panel["dqe"] for name, panel in self.panels.items()}
-        (best, dqe), *others = values.items()
-        chance = self.chance[best]
-        random = "as many random detections" if self.panels[best].binary else "random scores"
-        above = dqe > chance.mean["dqe"] + 2 * chance.spread["dqe"]
-        level = f"{random} get" if above else f"no better than {random}, which get"
-        level += f" {chance.mean['dqe']:.3f}"
-        if not others:
-            return f"{best} has DQE {dqe:.3f}; {level}."
-        shown = [f"{name} ({value:.3f})" for name, value in others[:SHOWN_OTHERS]]
-        if len(others) > SHOWN_OTHERS:
-            shown[-1:] = [f"{len(others) - SHOWN_OTHERS + 1} others"]
-        equals = best_of(list(values.values()))
-        lead = "is best" if len(equals) == 1 else f"is one of {len(equals)} best"
-        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {in_words(shown)}; {level}."
-
-    def _reason(self) -> str:
-        best, *others = self.explanations.values()
-        if not others:
-            most = max(best.costs, key=lambda part: best.costs[part])
-            if best.costs[most] < SAME:
-                return "Nothing is lost."
-            return f"Most is lost to {TROUBLE[most]} ({best.costs[most]:.3f})."
-        second = others[0]
-        reasons = [
-            _cost_more(worse, better, part)
-            for better, worse in ((best, second), (second, best))
-            if (part := _explaining(better, worse)) is not None
-        ]
-        why = ", but ".join(reasons) or "no single part explains it"
-        wins = f"{best.name} is best at {self.wins(best.name)} of {count_of(len(self.winners), 'event')}"
-        return f"{why[0].upper()}{why[1:]}; {wins}."
-
-    def wins(self, detector: str) -> int:
-        """Return at how many events a detector is best, alone or with others."""
-        return sum(detector in winners for winners in self.winners)
-
-    def page(self) -> Page:
-        """Return the comparison as paragraphs and tables."""
-        size = f"{count_of(len(self.winners), 'event')}, {self.near}"
-        parts: list[str | Table] = [
-            f"{self.name}: {size}. {self.verdict}",
-            self.panel_table(),
-            *(["\n".join(notes)] if (notes := list(self._notes())) else []),
-            self.interval_table(),
-            self.cost_table(),
-            self.event_table(),
-            self.start_table(),
-        ]
-        return Page([*parts, *self._agreement()])
-
-    def interval_table(self) -> Table:
-        """Return how sure DQE of each detector is, and how far it is behind the best one."""
-        differences = self.differences
-        rows = []
-        for name, panel in self.panels.items():
-            result, behind = dqe_of(panel), differences.get(name)
-            verdict = "" if behind is None else "told apart" if behind.is_told_apart else "not told apart"
-            gap = ("", "") if behind is None else (f"{behind.mean:.3f}", str(behind.interval))
-            rows.append((name, f"{result.dqe:.3f}", str(result.interval()), *gap, verdict))
-        header = ("detector", "DQE", "95 % interval", f"behind {self.best} by", "95 % interval", "")
-        note = "intervals: how much it may owe to which events there were; without 0 between them, two are told apart"
-        return Table(header, rows, note=note)
-
-    def start_table(self) -> Table:
-        """Return the suggested threshold for each detector, DQE there, and the events that it misses there."""
-        rows = []
-        for name, found in self.explanations.items():
-            missed = [f"[{e.scores.start}, {e.scores.stop})" for e in found.events if not e.captured]
-            shown = ", ".join(missed[:SHOWN_OTHERS]) + (f" and {len(missed) - SHOWN_OTHERS} more" * (len(missed) > 3))
-            rows.append((name, found.shown_threshold, f"{found.sdqe:.3f}", f"{self.wins(name)}", shown or "none"))
-        best = best_of([found.sdqe for found in self.explanations.values()])
-        header = ("detector", "suggested threshold", "DQE there", "best at events", "events missed there")
-        return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
-
-    def _agreement(self) -> Iterator[str]:
-        shown = [f"- {d.sentence}" for d in self.disagreements[:SHOWN_DISAGREEMENTS]]
-        if (more := len(self.disagreements) - len(shown)) > 0:
-            shown.append(f"- and {more:,} smaller ones; --format json lists them all")
-        if shown:
-            yield "\n".join(["Where other metrics disagree with DQE by more than noise:", "", *shown])
-        elif len(self.panels) > 1:
-            yield "No metric ranks two detectors differently from DQE by more than noise."
-
-    def _notes(self) -> Iterator[str]:
-        binary = [name for name, panel in self.panels.items() if panel.binary]
-        if binary and len(binary) < len(self.panels):
-            yield f"0/1 detections, so their windows and buffers differ from those of scores: {', '.join(binary)}."
-        for name, panel in self.panels.items():
-            yield from (f"{name}, {metric}: {why}." for metric, why in panel.failures.items())
-
-    def panel_table(self) -> Table:
-        """Return the metrics, a row each, side by side, with the chance level; under DQE its three parts."""
-        first, chance = self.panels[self.best], self.chance[self._scoring()]
-        rows: list[tuple[Any, ...]] = []
-        levels: list[tuple[str, str]] = []
-        for metric, label in first.labels.items():
-            rows.append((label, *(panel[metric] for panel in self.panels.values())))
-            levels.append((f"{chance.mean[metric]:.3f}", f"{chance.spread[metric]:.3f}"))
-            for part in PARTS if metric == "dqe" else ():
-                rows.append((f"  {part_label(part)}", *(getattr(dqe_of(p), part) for p in self.panels.values())))
-                levels.append(("", ""))
-        table = mark_best(("metric", *self.panels), rows)
-        cells = [(*row, *level) for row, level in zip(table.rows, levels, strict=True)]
-        header = (*table.header, "by chance", "spread")
-        return Table(header, cells, note=f"by chance: {self._chance_note()}", marked=table.marked)
-
-    def _scoring(self) -> str:
-        """Return the first detector that gives scores, or the first of all."""
-        return next((name for name, panel in self.panels.items() if not panel.binary), self.best)
-
-    def _chance_note(self) -> str:
-        repeats = count_of(self.chance[self.best].repeats, "repeat")
-        binary = [name for name, panel in self.panels.items() if panel.binary]
-        if len(binary) == len(self.panels):
-            return f"as many random detections as {self.best} has, {repeats}"
-        others = f"; not shown for 0/1 detections: {', '.join(binary)}" if binary else ""
-        return f"random scores, {repeats}{others}"
-
-    def cost_table(self) -> Table:
-        """Return what each kind of trouble costs each detector."""
-        costs = [found.costs for found in self.explanations.values()]
-        rows = [(words, *(lost(cost[part]) for cost in costs)) for part, words in TROUBLE.items()]
-        gained = any("gained" in cell for row in rows for cell in row)
-        why = "; near misses gain where they are all that an event has" if gained else ""
-        return Table(("lost to", *self.panels), rows, note=f"these and DQE add up to 1{why}")
-
-    def event_table(self) -> Table:
-        """Return DQE of each event for each detector, and who is best there."""
-        events = self._events()
-        rows = [(f"[{row[0].start}, {row[0].stop})", *(event.dqe for event in row)) for row in events]
-        table = mark_best(("DQE of event", *self.panels), rows)
-        best = [", ".join(winners) or "none" for winners in self.winners]
-        cells = [(*row, name) for row, name in zip(table.rows, best, strict=True)]
-        return Table((*table.header, "best"), cells, marked=table.marked)
-
-    def _events(self) -> list[tuple[EventScores, ...]]:
-        return list(zip(*(dqe_of(panel).per_event for panel in self.panels.values()), strict=True))
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row per detector and metric."""
-        return [
-            {
-                "series": self.name,
-                "detector": name,
-                "metric": metric,
-                "value": value,
-                "chance": self.chance[name].mean[metric],
-                "chance_spread": self.chance[name].spread[metric],
-            }
-            for name, panel in self.panels.items()
-            for metric, value in panel.values.items()
-        ]
-
-    def numbers(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {
-            "series": self.name,
-            "near": self.near.points,
-            "near_from": self.near.source,
-            "verdict": self.verdict,
-            "metrics": self.records(),
-            "failures": {name: panel.failures for name, panel in self.panels.items()},
-            "metric_parameters": {name: panel.parameters for name, panel in self.panels.items()},
-            "parts": {
-                name: {part: getattr(dqe_of(panel), part) for part in PARTS} for name, panel in self.panels.items()
-            },
-            "start": {
-                name: {"threshold": found.numbers()["threshold"], "sdqe": found.sdqe}
-                for name, found in self.explanations.items()
-            },
-            "intervals": {name: asdict(dqe_of(panel).interval()) for name, panel in self.panels.items()},
-            "behind_the_best": {name: asdict(found) for name, found in self.differences.items()},
-            "costs": {name: found.costs for name, found in self.explanations.items()},
-            "events": [
-                {
-                    "start": events[0].start,
-                    "stop": events[0].stop,
-                    "dqe": {name: event.dqe for name, event in zip(self.panels, events, strict=True)},
-                    "best": list(winners),
-                }
-                for events, winners in zip(self._events(), self.winners, strict=True)
-            ],
-            "disagreements": [asdict(found) for found in self.disagreements],
-        }
-
-    def __str__(self) -> str:
-        return self.page().text()
-
-    def _repr_html_(self) -> str:
-        return self.page().html()
 
 
 def compare(
     data: Data,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     repeats: int = 10,
     seed: int = 0,
@@ -356,8 +37,9 @@ def compare(
     data : Series, mapping of str to array-like, str or Path
         A series with the scores of at least one detector; or its columns by name, as in a file: ``label``, ``value``
         (optional), and one for each detector, such as a DataFrame; or a file with one series, of any format.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
         period that the series has, or that is estimated from its values.
@@ -439,11 +121,11 @@ def _disagreements(
         ahead = {metric: b[metric] - a[metric] for metric in a if b[metric] - a[metric] >= noise[metric]}
         metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric]))
         if metrics and (by := a["dqe"] - b["dqe"]) >= noise["dqe"]:
-            part = _explaining(explanations[better], explanations[worse])
+            part = explaining_part(explanations[better], explanations[worse])
             names = in_words([a.labels[metric] for metric in metrics], most=len(metrics))
             prefer = f"{names} prefer{'s' if len(metrics) == 1 else ''} {worse} to {better}"
             dqe = f"DQE does not ({b['dqe']:.3f} against {a['dqe']:.3f})"
-            why = _cost_more(explanations[worse], explanations[better], part) if part else "no single part explains it"
+            why = cost_more(explanations[worse], explanations[better], part) if part else "no single part explains it"
             size = min(by, ahead[metrics[0]])
             found.append(Disagreement(better, worse, metrics, part, f"{prefer}; {dqe}: {why}.", size))
     return tuple(sorted(found, key=lambda disagreement: -disagreement.size))
@@ -452,18 +134,3 @@ def _disagreements(
 def _noise(metric: str, *chances: Chance) -> float:
     """Return the least difference of a metric that says anything."""
     return max(LEAST_DIFFERENCE, *(SPREADS * chance.spread[metric] for chance in chances))
-
-
-def _explaining(better: Explanation, worse: Explanation) -> str | None:
-    """Return the kind of trouble that costs one detector more than another, and most so, if any does."""
-    more = {part: worse.costs[part] - better.costs[part] for part in TROUBLE}
-    part = max(more, key=lambda part: more[part])
-    return part if more[part] >= SAME else None
-
-
-def _cost_more(worse: Explanation, better: Explanation, part: str) -> str:
-    more, less = worse.costs[part], better.costs[part]
-    if more < 0:
-        return f"{TROUBLE[part]} bring {better.name} {-less:.3f}, and {worse.name} {-more:.3f}"
-    others = f"and bring {better.name} {-less:.3f}" if less < 0 else f"{better.name} {less:.3f}"
-    return f"{TROUBLE[part]} cost {worse.name} {more:.3f}, {others}"

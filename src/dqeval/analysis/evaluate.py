@@ -18,7 +18,7 @@ def evaluate(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     thresholds: int | Literal["exact"] = 100,
@@ -33,8 +33,9 @@ def evaluate(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_score : array-like of numbers, shape (n,)
         The detector's scores: the larger, the more anomalous.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -82,7 +83,7 @@ def evaluate_detections(
     y_true: Numbers,
     y_pred: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     undefined: Undefined = "raise",
@@ -95,8 +96,9 @@ def evaluate_detections(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_pred : array-like of 0 and 1, shape (n,)
         The detections: 1 where the detector raised an alarm.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,19 @@ import numpy as np
 
 from dqeval.analysis.result import Result
 from dqeval.core import arguments, validate
-from dqeval.core.near import FALLBACK_PERIOD, KNOWN, Near, Period, candidate_periods, find_period
+from dqeval.core.near import (
+    FALLBACK,
+    GIVEN_PERIOD,
+    KNOWN,
+    Near,
+    Period,
+    candidate_periods,
+    find_period,
+    parts_of_period,
+)
+from dqeval.core.partition import cut
 from dqeval.core.prepared import Prepared, Scored
+from dqeval.core.thresholds import sample_levels
 from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.metrics import dqe
@@ -29,7 +40,9 @@ HARDLY = (
     "The series hardly repeats at any lag: choose the near range by how early or late an alarm may be, with --near."
 )
 MUCH_STRONGER = 0.1  # by which a longer period must be stronger to be worth a word
-TABULATED = {"0": 0.0, "period/8": 0.125, "period/4": 0.25, "period/2": 0.5, "period": 1.0, "2 periods": 2.0}
+NO_VALUES = "there is no column of values"
+NOT_FINITE = "some values are infinite"
+PARTS_OF_PERIOD = {"0": 0.0, "period/8": 0.125, "period/4": 0.25, "period/2": 0.5, "period": 1.0, "2 periods": 2.0}
 _CLOSE = 1e-9  # of the near range at which two detectors change places
 _SAME = 1e-12  # differences of DQE that are rounding
 
@@ -57,14 +70,17 @@ class NearProfile(Result):
         The period by the rule of the TSB-AD benchmark, from 6 to 303 points.
     candidates : tuple of Period
         The lags at which the whole series repeats best, up to a third of its length; the strongest first.
-    period : int
-        The period that the near ranges are shown as parts of: see ``recommendation``.
+    period : float
+        What the near ranges are shown as parts of: the period that is given, known, estimated or the strongest of all
+        lags; 125, which only stands in for one, where there is none.
     ranges : array of float, shape (n,)
-        Near ranges from 0 to two periods.
+        Near ranges from 0 to two periods, and the one in use.
     dqe : mapping of str to array of float, shape (n,)
         DQE at each of them, by detector; empty where there are no scores.
-    at_parts : mapping of str to array of float
-        DQE at 0, 1/8, 1/4, 1/2, 1 and 2 periods, by detector.
+    tabulated : mapping of str to float
+        Near ranges by name: parts of the period, and before them the one in use, if it is none of them.
+    at_tabulated : mapping of str to array of float
+        DQE at each of these, by detector.
     flips : tuple of Flip
         Where two detectors change places, by ascending near range.
     """
@@ -73,10 +89,11 @@ class NearProfile(Result):
     near: Near
     estimated: Period
     candidates: tuple[Period, ...]
-    period: int
+    period: float
     ranges: FloatArray
     dqe: Mapping[str, FloatArray]
-    at_parts: Mapping[str, FloatArray]
+    tabulated: Mapping[str, float]
+    at_tabulated: Mapping[str, FloatArray]
     flips: tuple[Flip, ...]
 
     @property
@@ -85,49 +102,49 @@ class NearProfile(Result):
         return " ".join([*self._about_the_period(), *self._about_the_order()])
 
     def _about_the_period(self) -> Iterator[str]:
-        if self.near.source == KNOWN:
-            yield f"{_capital(str(self.near))}, which is {self.period:,} points."
-            return
-        strength = max((_strength(period) for period in (self.estimated, *self.candidates)), default=0.0)
-        if self.estimated.points is None:
-            yield f"No period was found: {self.estimated.reason}. So near {FALLBACK_PERIOD / 2:g} is only a fallback."
+        if self.near.strength is not None:
+            yield f"Near {self.near.points:g} is half the estimated period of {self.estimated}."
+        elif self.near.is_fallback:
+            yield f"No period was found: {self.estimated.reason}. So near {self.near.points:g} is only a fallback."
         else:
-            yield f"Near {self.estimated.points / 2:g} is half the estimated period of {self.estimated}."
-        if strength < WEAK:
+            yield from self._about_the_near_range()
+            return
+        if max((_strength(period) for period in (self.estimated, *self.candidates)), default=0.0) < WEAK:
             yield HARDLY
         elif self.candidates and _strength(self.candidates[0]) > _strength(self.estimated) + MUCH_STRONGER:
             best = self.candidates[0]
             yield f"The whole series repeats best after {best}: --period {best.points} fits it."
+
+    def _about_the_near_range(self) -> Iterator[str]:
+        """Yield where a near range comes from that is not estimated, and what would be estimated instead."""
+        known = f", which is {self.period:,g} points" if self.near.source == KNOWN else ""
+        yield f"{_capital(str(self.near))}{known}."
+        if self.near.source != KNOWN and self.estimated.points is not None:
+            yield f"Half the estimated period of {self.estimated} would be {self.estimated.points / 2:g}."
 
     def _about_the_order(self) -> Iterator[str]:
         if len(self.dqe) < 2:
             return
         changes = list(self._changes_of_the_best())
         if not changes:
-            yield f"{self._best_at(0)} is best with every near from 0 to {self.ranges[-1]:g}."
+            yield f"{best_by_range(self.dqe)[0]} is best with every near from 0 to {self.ranges[-1]:g}."
             return
         where = in_words([f"{flip.near:.4g}, from {flip.below} to {flip.above}" for flip in changes])
         yield f"The best detector depends on the near range: it changes at {where}. First decide what counts as near."
 
     def _changes_of_the_best(self) -> Iterator[Flip]:
-        """Yield where another detector becomes the best one, by more than rounding."""
-        best = self._best_at(0)
-        for i, near in enumerate(self.ranges.tolist()):
-            other = self._best_at(i)
-            if self.dqe[other][i] > self.dqe[best][i] + _SAME:
+        """Yield where another detector becomes the best one."""
+        for near, (best, other) in zip(self.ranges[1:].tolist(), pairwise(best_by_range(self.dqe)), strict=True):
+            if best != other:
                 so_far = [flip for flip in self.flips if flip.near <= near]
                 between = [flip for flip in so_far if (flip.below, flip.above) == (best, other)]
                 yield between[-1] if between else Flip(near, best, other)
-                best = other
-
-    def _best_at(self, i: int) -> str:
-        return max(self.dqe, key=lambda name: self.dqe[name][i])
 
     def page(self) -> Page:
         """Return the periods, DQE against the near range, and a recommendation."""
         parts: list[str | Table] = [f"{self.name}: {self.near}", self._period_table()]
         if self.dqe:
-            parts.append(self._dqe_table())
+            parts.append(self.dqe_table())
         if self.flips:
             parts.append(self._flip_table())
         return Page([*parts, self.recommendation])
@@ -142,9 +159,10 @@ class NearProfile(Result):
         note = "autocorrelation: 1 if the values repeat exactly, 0 if not at all"
         return Table(("lags", "period", "autocorrelation"), cells, note=note)
 
-    def _dqe_table(self) -> Table:
-        header = ("DQE with near", *(f"{word} ({share * self.period:g})" for word, share in TABULATED.items()))
-        rows = [(name, *(f"{value:.3f}" for value in values)) for name, values in self.at_parts.items()]
+    def dqe_table(self) -> Table:
+        """Return DQE at the near range in use, and at parts of the period, or of what stands in for it."""
+        header = ("DQE with near", *(f"{word} ({points:g})" for word, points in self.tabulated.items()))
+        rows = [(name, *(f"{value:.3f}" for value in values)) for name, values in self.at_tabulated.items()]
         return Table(header, rows)
 
     def _flip_table(self) -> Table:
@@ -230,55 +248,109 @@ def near_profile(data: Data, *, progress: Progress | None = None) -> NearProfile
     return profile_of(prepare(data), progress=progress)
 
 
-def profile_of(prepared: Prepared, *, progress: Progress | None = None) -> NearProfile:
-    """Return what `near_profile` does, of a series that is checked already."""
+def profile_of(prepared: Prepared, *, progress: Progress | None = None, every_flip: bool = True) -> NearProfile:
+    """Return what `near_profile` does, of a series that is checked already.
+
+    With many detectors, it takes far longer to find where each two change places than where the best one does.
+    """
     arguments.callback("progress", progress)
-    line = prepared.line
-    filled = None if line is None or np.isnan(line).all() else validate.values_with_gaps(line)
-    estimated = Period(None, reason="there is no column of values") if filled is None else find_period(filled)
-    candidates = () if filled is None else tuple(candidate_periods(filled))
-    period = _period_of(prepared, estimated, candidates)
-    ranges = np.concatenate([[0.0], np.geomspace(NARROWEST, max(2.0 * period, 2 * NARROWEST), STEPS)])
-    parts = period * np.array(list(TABULATED.values()))
-    dqe_at: dict[str, FloatArray] = {}
-    at_parts: dict[str, FloatArray] = {}
-    scored = {name: prepared.scored(name) for name in prepared.scores}
-    if scored:
+    values, why_none = _filled_values(prepared)
+    estimated = Period(None, reason=why_none) if values is None else _estimated(prepared, values)
+    candidates = () if values is None else tuple(candidate_periods(values))
+    period, is_period = _period_of(prepared, estimated, candidates)
+    in_use = prepared.near.points
+    widest = max(2.0 * period, in_use, 2 * NARROWEST)
+    ranges = np.unique([0.0, in_use, *np.geomspace(NARROWEST, widest, STEPS)])
+    parts = parts_of_period(PARTS_OF_PERIOD, period, is_period=is_period)
+    tabulated = parts if in_use in parts.values() else {"in use": in_use} | parts
+    if prepared.scores:
         prepared.require_event()
-    for done, (name, of_detector) in enumerate(scored.items(), start=1):
-        dqe_at[name], at_parts[name] = _dqe_at(of_detector, ranges), _dqe_at(of_detector, parts)
+    curves = {name: _Curve(prepared.scored(name)) for name in prepared.scores}
+    dqe_at: dict[str, FloatArray] = {}
+    for done, (name, curve) in enumerate(curves.items(), start=1):
+        dqe_at[name] = np.array([curve.at(near) for near in ranges.tolist()])
         if progress is not None:
-            progress(done, len(scored))
-    flips = tuple(sorted(_flips(scored, ranges, dqe_at), key=lambda flip: flip.near))
-    return NearProfile(prepared.name, prepared.near, estimated, candidates, period, ranges, dqe_at, at_parts, flips)
+            progress(done, len(curves))
+    at_tabulated = {name: np.array([curve.at(n) for n in tabulated.values()]) for name, curve in curves.items()}
+    pairs = combinations(curves, 2) if every_flip else _neighbours(dqe_at)
+    flips = tuple(sorted(_flips(curves, ranges, dqe_at, pairs), key=lambda flip: flip.near))
+    about = (prepared.name, prepared.near, estimated, candidates, period)
+    return NearProfile(*about, ranges, dqe_at, tabulated, at_tabulated, flips)
 
 
-def _period_of(prepared: Prepared, estimated: Period, candidates: Sequence[Period]) -> int:
-    """Return the period that fits the series best: known, estimated, the strongest of all lags, or the fallback."""
-    known = prepared.series.period
-    if known is not None:
-        return known
+class _Curve:
+    """DQE of a detector against the near range: at which thresholds its points are detected does not depend on it."""
+
+    def __init__(self, scored: Scored) -> None:
+        self._events = scored.events
+        self._levels = sample_levels(scored.scores, cut(scored.events, 0.0), 100)
+
+    def at(self, near: float) -> float:
+        """Return DQE with a near range."""
+        return dqe.mean_dqe(replace(self._levels, partition=cut(self._events, near)))
+
+
+def _filled_values(prepared: Prepared) -> tuple[FloatArray | None, str]:
+    """Return the values without gaps; or None, and why there is nothing to estimate a period from."""
+    line = prepared.line
+    if line is None or np.isnan(line).all():
+        return None, NO_VALUES
+    return (None, NOT_FINITE) if np.isinf(line).any() else (validate.filled(line), "")
+
+
+def _estimated(prepared: Prepared, values: FloatArray) -> Period:
+    """Return the period by the published rule: that of the near range, where it was found for it."""
+    near = prepared.near
+    if near.strength is not None:
+        return Period(round(2 * near.points), near.strength)
+    if near.is_fallback:
+        return Period(None, reason=near.source.removeprefix(f"{FALLBACK}: "))
+    return find_period(values)
+
+
+def _period_of(prepared: Prepared, estimated: Period, candidates: Sequence[Period]) -> tuple[float, bool]:
+    """Return the period to show near ranges as parts of, and whether it is one, or only stands in for it."""
+    near = prepared.near
+    if near.source in (KNOWN, GIVEN_PERIOD):
+        return 2 * near.points, True
     if estimated.points is None and candidates and _strength(candidates[0]) >= WEAK:
-        return candidates[0].or_fallback
-    return estimated.or_fallback
+        return candidates[0].or_fallback, True
+    return estimated.or_fallback, estimated.points is not None
 
 
-def _dqe_at(scored: Scored, ranges: FloatArray) -> FloatArray:
-    return np.array([dqe.dqe_at(scored, near) for near in ranges.tolist()])
+def best_by_range(found: Mapping[str, FloatArray]) -> list[str]:
+    """Return the best detector at each near range: that of the last one, unless another is better, not by rounding."""
+    best, so_far = [], ""
+    for i in range(len(next(iter(found.values()), ()))):
+        highest = max(found, key=lambda name: found[name][i])
+        if not so_far or found[highest][i] > found[so_far][i] + _SAME:
+            so_far = highest
+        best.append(so_far)
+    return best
 
 
-def _flips(scored: Mapping[str, Scored], ranges: FloatArray, found: Mapping[str, FloatArray]) -> Iterator[Flip]:
+def _neighbours(found: Mapping[str, FloatArray]) -> set[tuple[str, str]]:
+    """Return the detectors that are best one after the other."""
+    return {(one, other) for one, other in pairwise(best_by_range(found)) if one != other}
+
+
+def _flips(
+    curves: Mapping[str, _Curve],
+    ranges: FloatArray,
+    found: Mapping[str, FloatArray],
+    pairs: Iterable[tuple[str, str]],
+) -> Iterator[Flip]:
     """Yield where two detectors change places, by halving the step in which they do."""
-    for one, other in combinations(found, 2):
+    for one, other in pairs:
         difference = found[one] - found[other]
         told_apart = np.flatnonzero(np.abs(difference) > _SAME)
         for i, j in pairwise(told_apart.tolist()):
             if difference[i] * difference[j] < 0:
                 low, high = float(ranges[i]), float(ranges[j])
                 sign = np.sign(difference[i])
-                while high - low > _CLOSE * high:
+                while high - low > _CLOSE * max(high, NARROWEST):
                     middle = (low + high) / 2
-                    between = dqe.dqe_at(scored[one], middle) - dqe.dqe_at(scored[other], middle)
+                    between = curves[one].at(middle) - curves[other].at(middle)
                     low, high = (middle, high) if between * sign > 0 else (low, middle)
                 below, above = (one, other) if sign > 0 else (other, one)
                 yield Flip(high, below, above)

@@ -25,7 +25,7 @@ def panel(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     metrics: Sequence[str] | None = None,
@@ -41,10 +41,10 @@ def panel(
     y_score : array-like of numbers, shape (n,)
         The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
         for detections.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none. The windows and buffers
-        of the other metrics follow from it as in the paper. For scores: VUS window the period, PATE buffers half of it.
-        For detections: all of them the near range.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event. The windows and buffers of the other metrics follow from it as in the paper. For
+        scores: VUS window the period, PATE buffers half of it. For detections: all of them the near range.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -103,7 +103,7 @@ def panel_and_errors(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     metrics: Sequence[str] | None = None,
     undefined: Undefined = "raise",
@@ -124,7 +124,7 @@ def panel_and_errors(
 def _started(
     y_true: Numbers,
     y_score: Numbers,
-    near: float | None,
+    near: float | str | None,
     period: float | None,
     values: Numbers | None,
     thresholds: int | Literal["exact"],

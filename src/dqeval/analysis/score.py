@@ -270,7 +270,7 @@ def score(
     series: Iterable[Data | Prepared],
     *,
     metrics: Sequence[str] | None = None,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     thresholds: int | Literal["exact"] = 100,
     per_event: bool = False,
@@ -283,9 +283,12 @@ def score(
     series : iterable of Series, or what else `compare` takes
         Each with the scores of the same detectors. They are taken one after the other; of each, what its curves follow
         from is kept (4 bytes a point and detector).
-    near, period : float, optional
-        The near range, or what it follows from: see `evaluate`. If neither is given, it is half the period of the
-        series, which is estimated from its values if it is not known; without values, it is 125.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
+    period : float, optional
+        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
+        period that the series has, or that is estimated from its values; without values, ``near`` is 125.
     metrics, thresholds
         See `panels`.
     per_event : bool, default False
@@ -338,7 +341,7 @@ def score(
     return Scoring(tuple(found), tuple(left_out), per_event)
 
 
-def _prepared(data: Data | Prepared, near: float | None, period: float | None) -> Prepared:
+def _prepared(data: Data | Prepared, near: float | str | None, period: float | None) -> Prepared:
     series = data if isinstance(data, Prepared) else as_series(data)
     with validate.errors_about(series.name):
         return prepare(series, near=near, period=period)

@@ -49,7 +49,9 @@ class Job:
         `FROM_FILE` if the scores are there already.
     seed : int
     metrics : tuple of str
-    near, period : float or None
+    near : float, str or None
+        As given to `score`.
+    period : float or None
     folder : str
         Where scores are kept.
     version : str
@@ -64,7 +66,7 @@ class Job:
     detector: PlannedDetector
     seed: int
     metrics: tuple[str, ...]
-    near: float | None
+    near: float | str | None
     period: float | None
     folder: str
     version: str

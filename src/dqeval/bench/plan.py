@@ -105,7 +105,9 @@ class Plan:
     metrics : tuple of str
     seeds : tuple of int
         Each detector that takes a seed runs once with each.
-    near, period : float or None
+    near : float, str or None
+        As given to `score`.
+    period : float or None
         As in `dqeval.evaluate`; if neither is given, the period of each series is estimated.
     limits : Limits
     modules : tuple of str
@@ -119,7 +121,7 @@ class Plan:
 
     metrics: tuple[str, ...]
     seeds: tuple[int, ...]
-    near: float | None
+    near: float | str | None
     period: float | None
     limits: Limits
     modules: tuple[str, ...]

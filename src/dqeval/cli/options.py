@@ -54,6 +54,14 @@ def check_page(path: Path) -> None:
         raise typer.BadParameter(f"the report is an HTML page: {path} should end with .html")
 
 
+def _near_range(text: str) -> float | str:
+    """Return a number of points, or what else there is, which is checked with the series."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _output(text: str) -> Any:
     return typer.Option("-o", "--output", help=text, callback=writable, metavar="FILE")
 
@@ -140,7 +148,13 @@ Modules = Annotated[
     ),
 ]
 NearRange = Annotated[
-    float | None, typer.Option("--near", help="Near-miss range around an event, in points.", metavar="POINTS")
+    str | None,
+    typer.Option(
+        "--near",
+        help="Near-miss range around an event, in points, or in median event lengths such as 2ev.",
+        parser=_near_range,
+        metavar="POINTS|2ev",
+    ),
 ]
 Period = Annotated[
     float | None,

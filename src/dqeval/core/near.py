@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
+from dqeval.core.events import find_events
 from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
 from dqeval.render.tables import count_of
 
@@ -16,6 +19,7 @@ FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
 BY_DEFAULT = "by default"  # the source of a near range that nothing is known for
 KNOWN = "half the period of the series"
+GIVEN_PERIOD = "half the given period"
 CONSTANT = "the values are constant"  # why there is no period
 FALLBACK = "a fallback"  # and of one for values that have no period
 _MOST_VALUES = 20_000
@@ -34,8 +38,8 @@ class Near:
     ----------
     points : float
     source : str
-        "as given", "half the given period", "half the period of the series", "half the estimated period", "by
-        default", or "a fallback" with the reason why no period was found.
+        "as given", "2 times the median event length", "half the given period", "half the period of the series", "half
+        the estimated period", "by default", or "a fallback" with the reason why no period was found.
     strength : float, optional
         The autocorrelation at the period, where that was estimated: 1 for values that repeat exactly, 0 for none.
     """
@@ -144,7 +148,7 @@ def _is_repeat(lag: int, of: int, correlation: FloatArray) -> bool:
     return times == 1 or bool(correlation[lag] <= correlation[int(before - room) : int(before + room) + 1].max())
 
 
-def near_of(series: Series, labels: BoolArray, *, near: float | None = None, period: float | None = None) -> Near:
+def near_of(series: Series, labels: BoolArray, *, near: float | str | None = None, period: float | None = None) -> Near:
     """Return the near range of a series: given, or half the period that is given, known or estimated, or the default.
 
     Parameters
@@ -153,8 +157,10 @@ def near_of(series: Series, labels: BoolArray, *, near: float | None = None, per
         Its period, if it has one, is not estimated again. Nothing is estimated from several columns of values.
     labels : array of bool
         Its labels, checked.
-    near, period : float, optional
-        What the caller wants instead; at most one of them.
+    near : float or str, optional
+        What the caller wants instead: points, or "2ev" for twice the median length of an event.
+    period : float, optional
+        Half of which the caller wants instead. At most one of the two.
 
     Returns
     -------
@@ -181,13 +187,27 @@ def period_or_fallback(series: Series) -> int:
     return FALLBACK_PERIOD if series.period is None else series.period
 
 
-def check_options(near: float | None, period: float | None) -> None:
+def parts_of_period(words: Mapping[str, float], period: float, *, is_period: bool) -> dict[str, float]:
+    """Return near ranges by name, such as "period/2"; where there is no period, by what stands in for it.
+
+    Examples
+    --------
+    >>> parts_of_period({"0": 0, "period/2": 0.5, "2 periods": 2}, 125, is_period=False)
+    {'0': 0, 'fallback/2': 62.5, '2 × fallback': 250}
+    """
+    if is_period:
+        return {word: share * period for word, share in words.items()}
+    names = (re.sub(r"^(\S+) periods?$", r"\1 × fallback", word).replace("period", "fallback") for word in words)
+    return {name: share * period for name, share in zip(names, words.values(), strict=True)}
+
+
+def check_options(near: float | str | None, period: float | None) -> None:
     """Check what a caller wants as the near range, where that is not about any series yet."""
     near_from_arguments((), np.zeros(0, dtype=np.bool_), near=near, period=period, values=None)
 
 
 def near_from_arguments(
-    y_true: Numbers, labels: BoolArray, *, near: float | None, period: float | None, values: Numbers | None
+    y_true: Numbers, labels: BoolArray, *, near: float | str | None, period: float | None, values: Numbers | None
 ) -> Near:
     """Return the near range: given, or half the period, which is given or found in the values, or the fallback.
 
@@ -195,12 +215,23 @@ def near_from_arguments(
     """
     arguments.at_most_one(near=near, period=period, values=values)
     if near is not None:
-        return Near(validate.near(near), "as given")
+        return _as_given(validate.near(near), labels)
     if period is not None:
-        return Near(validate.period(period) / 2, "half the given period")
+        return Near(validate.period(period) / 2, GIVEN_PERIOD)
     if values is not None:
         return _estimated(validate.values_beside(y_true, labels, values), values)
     return Near(FALLBACK_NEAR, BY_DEFAULT)
+
+
+def _as_given(near: float | str, labels: BoolArray) -> Near:
+    """Return a near range that was given in points or in event lengths, which are 0 where there is no event."""
+    if not isinstance(near, str):
+        return Near(near, "as given")
+    times, median = float(near.removesuffix("ev")), 0.0
+    if labels.any():
+        events = find_events(labels)
+        median = float(np.median(events.stops - events.starts))
+    return Near(times * median, f"{'' if times == 1 else f'{times:g} times '}the median event length")
 
 
 def _estimated(filled: FloatArray, given: Numbers) -> Near:

@@ -11,7 +11,7 @@ from dqeval.core.types import Events, Numbers, Partition
 
 
 def partition(
-    y_true: Numbers, *, near: float | None = None, period: float | None = None, values: Numbers | None = None
+    y_true: Numbers, *, near: float | str | None = None, period: float | None = None, values: Numbers | None = None
 ) -> Partition:
     """Cut the time axis around the events of a labelled series.
 
@@ -19,8 +19,9 @@ def partition(
     ----------
     y_true : array-like of 0 and 1, shape (n,)
         The labels: 1 marks an anomaly.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional

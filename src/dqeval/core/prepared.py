@@ -160,6 +160,8 @@ class Prepared:
     def line(self) -> FloatArray | None:
         """The values as one line that can be drawn; None where there are none, or several columns of them."""
         values = self.series.values
+        if values is not None and values.ndim == 2 and values.shape[1] == 1:
+            return np.ascontiguousarray(values[:, 0])
         return None if values is None or values.ndim > 1 else values
 
     @property
@@ -185,7 +187,7 @@ class Prepared:
             raise NoScoresError(f"{self.name} holds no scores: `dqeval detect` makes some")
 
 
-def prepare_series(series: Series, *, near: float | None = None, period: float | None = None) -> Prepared:
+def prepare_series(series: Series, *, near: float | str | None = None, period: float | None = None) -> Prepared:
     """Check a series and find its near range: see `near_of`. An error says which column it is about."""
     # A copy: the caller may change the labels later, and results compute their chance level from them then.
     labels = validate.labels(series.labels).copy()

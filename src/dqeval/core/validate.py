@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ MOST_COUNTED = int(np.iinfo(np.intc).max)
 MOST_THRESHOLDS = 1_000_000
 # The largest window of VUS, which goes through all of them; some 200 MB of memory.
 MOST_WINDOW = 10_000_000
+_EVENT_LENGTHS = re.compile(r"\d{1,9}(\.\d{1,9})?ev", re.ASCII)
 
 
 class UndefinedError(ValueError):
@@ -135,16 +137,17 @@ def values_with_gaps(given: Numbers, *, name: str = "values") -> FloatArray:
     """
     found = np.ascontiguousarray(_array(name, given, one_column=True), dtype=np.float64)
     missing = np.isnan(found)
-    if not missing.any():
-        return _finite(name, found)
     if missing.all():
         raise ValueError(f"{name} holds no number, only NaN: leave it out, or give near or period")
-    _finite(name, np.where(missing, 0.0, found))
-    return _filled(found, missing)
+    _finite(name, np.where(missing, 0.0, found) if missing.any() else found)
+    return filled(found)
 
 
-def _filled(found: FloatArray, missing: BoolArray) -> FloatArray:
+def filled(found: FloatArray) -> FloatArray:
     """Return values with straight lines where some are missing."""
+    missing = np.isnan(found)
+    if not missing.any():
+        return found
     points, known = np.arange(len(found)), found[~missing]
     low, high = float(known.min()), float(known.max())
     if not math.isinf(high - low):
@@ -202,9 +205,12 @@ def representable(scores: FloatArray) -> FloatArray:
     return scores
 
 
-def near(given: Any) -> float:
-    """Return the near-miss range."""
-    return real_number("near", given, least=0.0, advice="it is a number of points, 0 for no near misses")
+def near(given: Any) -> float | str:
+    """Return the near-miss range: a number of points, or of event lengths such as "2ev"."""
+    if isinstance(given, str) and _EVENT_LENGTHS.fullmatch(given):
+        return given
+    advice = 'it is a number of points, 0 for no near misses, or event lengths such as "2ev"'
+    return real_number("near", given, least=0.0, advice=advice)
 
 
 def period(given: Any) -> float:

@@ -28,15 +28,15 @@ Data = Series | Mapping[str, Any] | str | Path
 
 
 def prepare(
-    data: Data | Prepared, *, near: float | None = None, period: float | None = None, name: str = "series"
+    data: Data | Prepared, *, near: float | str | None = None, period: float | None = None, name: str = "series"
 ) -> Prepared:
-    """Return a series that is checked, with its near range; one that was prepared before, as it is.
+    """Return a series that is checked, with its near range; one that was prepared before, as it is, if none is given.
 
     Parameters
     ----------
     data : Series, mapping of str to array-like, str or Path, or Prepared
         See `compare`.
-    near, period : float, optional
+    near, period : float or str, optional
         See `near_of`.
     name : str, default "series"
         What to call columns in memory.
@@ -46,7 +46,7 @@ def prepare(
     Prepared
     """
     if isinstance(data, Prepared):
-        return data
+        return data if near is None and period is None else prepare_series(data.series, near=near, period=period)
     return prepare_series(as_series(data, name=name), near=near, period=period)
 
 

@@ -40,7 +40,7 @@ def dqe_score(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     thresholds: int | Literal["exact"] = 100,
@@ -55,8 +55,9 @@ def dqe_score(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_score : array-like of numbers, shape (n,)
         The detector's scores: the larger, the more anomalous.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -81,16 +82,16 @@ def dqe_score(
     >>> dqeval.dqe_score([0, 0, 1, 1, 0, 0], [0, 0, 0, 9, 0, 0], near=2)
     1.0
     """
-    return _mean_dqe(levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined))
+    return mean_dqe(levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined))
 
 
 def dqe_at(scored: Scored, near: float) -> float:
     """Return DQE with a near range, of what is checked already; nothing of it is kept."""
-    return _mean_dqe(levelling.sample_levels(scored.scores, cut(scored.events, near), 100))
+    return mean_dqe(levelling.sample_levels(scored.scores, cut(scored.events, near), 100))
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
-    return _mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near), scored.order[::-1]))
+    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near), scored.order[::-1]))
 
 
 @metric(
@@ -106,7 +107,7 @@ def dqe_log_rank(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     undefined: Undefined = "raise",
@@ -121,8 +122,9 @@ def dqe_log_rank(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_score : array-like of numbers, shape (n,)
         The detector's scores: the larger, the more anomalous.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -161,7 +163,7 @@ def sdqe_score(
     y_true: Numbers,
     y_pred: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     undefined: Undefined = "raise",
@@ -174,8 +176,9 @@ def sdqe_score(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_pred : array-like of 0 and 1, shape (n,)
         The detections: 1 where the detector raised an alarm.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -196,13 +199,13 @@ def sdqe_score(
     >>> dqeval.sdqe_score([0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 0], near=2)
     0.5303300858899106
     """
-    return _mean_dqe(levels_of_detections(y_true, y_pred, near, period, values, undefined))
+    return mean_dqe(levels_of_detections(y_true, y_pred, near, period, values, undefined))
 
 
 def levels_of_scores(
     y_true: Numbers,
     y_score: Numbers,
-    near: float | None,
+    near: float | str | None,
     period: float | None,
     values: Numbers | None,
     thresholds: int | Literal["exact"],
@@ -221,7 +224,7 @@ def levels_of_scores(
 def levels_of_detections(
     y_true: Numbers,
     y_pred: Numbers,
-    near: float | None,
+    near: float | str | None,
     period: float | None,
     values: Numbers | None,
     undefined: Undefined,
@@ -281,7 +284,8 @@ def _levels(scores: FloatArray, regions: Partition, thresholds: int | Literal["e
     return levelling.sample_levels(scores, regions, thresholds)
 
 
-def _mean_dqe(levels: Levels) -> float:
+def mean_dqe(levels: Levels) -> float:
+    """Return DQE of a sweep over the levels of each event's region."""
     return mean_scores(local_scores(levels)).dqe
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
+from dqeval.analysis.near_profile import NearProfile
 from dqeval.core.prepared import Prepared
 from dqeval.core.types import FloatArray
 from dqeval.render.drawing import COLOURS
+from dqeval.render.tables import printable
 
 # Okabe and Ito's colours, but for the blue, green and red of the parts.
 DETECTOR_COLOURS = (
@@ -61,6 +63,25 @@ def curve_item() -> dict[str, Any]:
     line.name = "mean-line"
     figure.add_layout(Span(location=0.5, dimension="height", line_dash="dashed", name="cursor"))
     figure.js_on_event(Tap, CustomJS(code="window.dqevalReport?.chooseThreshold(cb_obj.x)"))
+    return dict(json_item(figure))
+
+
+def near_item(profile: NearProfile, colours: Mapping[str, str]) -> dict[str, Any]:
+    """Return the plot of DQE against the near range, as Bokeh embeds it."""
+    from bokeh.embed import json_item
+    from bokeh.models import ColumnDataSource, HoverTool, Span
+
+    figure = _figure("near", height=260, x_range=(0, float(profile.ranges[-1])), y_range=(0, 1.02), tools="")
+    figure.xaxis.axis_label = "near range, in points"
+    figure.yaxis.axis_label = "DQE"
+    lines = []
+    for name, colour in colours.items():
+        columns = {"x": profile.ranges.tolist(), "y": profile.dqe[name].tolist()}
+        source = ColumnDataSource(columns | {"detector": [printable(name)] * len(profile.ranges)})
+        lines.append(figure.line("x", "y", source=source, line_color=colour, line_width=2))
+    figure.add_layout(Span(location=profile.near.points, dimension="height", line_dash="dashed", name="near-in-use"))
+    tips = [("detector", "@detector"), ("near", "@x{0.[0]}"), ("DQE", "@y{0.000}")]
+    figure.add_tools(HoverTool(renderers=lines, tooltips=tips))
     return dict(json_item(figure))
 
 

@@ -55,7 +55,7 @@ _MOST_EVENTS_AS_SHAPES = 10
 
 
 def draw(
-    data: Data | Prepared, path: str | PathLike[str], *, near: float | None = None, period: float | None = None
+    data: Data | Prepared, path: str | PathLike[str], *, near: float | str | None = None, period: float | None = None
 ) -> dict[str, Evaluation]:
     """Draw a series and the scores of its detectors into a file, for a paper.
 
@@ -65,9 +65,12 @@ def draw(
         See `compare`. Without values, or with several columns of them, the labels are drawn as a strip.
     path : path-like
         Where to write; the ending tells the kind of file: png, svg or pdf.
-    near, period : float, optional
-        The near-miss range, or the period it follows from: see `evaluate`. With neither, the period is estimated from
-        the values, if there are any.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
+    period : float, optional
+        The period of the series; ``near`` is then half of it. With neither, the period is estimated from the values, if
+        there are any.
 
     Returns
     -------

@@ -22,6 +22,7 @@
 
   await Bokeh.embed.embed_item(page.timePlots, "time-plots");
   await Bokeh.embed.embed_item(page.curvePlot, "curve-plot");
+  await Bokeh.embed.embed_item(page.nearPlot, "near-plot");
   const view = model("view");
   const slider = document.getElementById("threshold");
   const rows = makeRows();
@@ -196,13 +197,13 @@
     const style = getComputedStyle(document.documentElement);
     const ink = style.getPropertyValue("--ink").trim();
     const soft = style.getPropertyValue("--soft").trim();
-    for (const name of ["values-x", "values-y", "scores-x", "scores-y", "curve-x", "curve-y"]) {
+    for (const name of ["values-x", "values-y", "scores-x", "scores-y", "curve-x", "curve-y", "near-x", "near-y"]) {
       const axis = model(name);
       if (!axis) continue;
       axis.axis_label_text_color = axis.major_label_text_color = soft;
       axis.axis_line_color = axis.major_tick_line_color = soft;
     }
-    for (const name of ["threshold", "cursor"]) model(name).line_color = ink;
+    for (const name of ["threshold", "cursor", "near-in-use"]) model(name).line_color = ink;
     model("mean-line").glyph.line_color = ink;
     if (values) model("values-line").glyph.line_color = ink;
   }

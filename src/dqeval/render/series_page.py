@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.compare import Comparison, comparison_of
+from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.near_profile import NearProfile, profile_of
 from dqeval.analysis.score import dqe_of
 from dqeval.core import arguments, thresholds
 from dqeval.core.prepared import Prepared
@@ -32,7 +34,7 @@ def report(
     data: Data | Prepared,
     path: str | Path,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -45,8 +47,9 @@ def report(
         (optional), and one for each detector, such as a DataFrame; or the file.
     path : str or Path
         Where to write the page.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
         period that the series has, or that is estimated from its values.
@@ -79,6 +82,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         raise ValueError(missing_bokeh()) from None
     from dqeval.render.explorer import colours_of
 
+    profile = profile_of(prepared, every_flip=False)
     return fill_template(
         "series_page.html",
         back=back,
@@ -87,10 +91,11 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         warnings=comparison.warnings,
         summary=_summary(comparison),
         panel=comparison.panel_table(),
+        profile=profile,
         detectors=colours_of(comparison.panels),
         colours=COLOURS,
         footer=_footer(prepared, comparison),
-        data=_data(prepared, comparison),
+        data=_data(prepared, comparison, profile),
         bokeh="\n".join(INLINE.clone(components=["bokeh"]).js_raw),
     )
 
@@ -119,9 +124,9 @@ def _footer(prepared: Prepared, comparison: Comparison) -> str:
     return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
 
 
-def _data(prepared: Prepared, comparison: Comparison) -> dict[str, Any]:
+def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> dict[str, Any]:
     """Return all that series_page.js needs, ready for JSON."""
-    from dqeval.render.explorer import curve_item, time_item
+    from dqeval.render.explorer import colours_of, curve_item, near_item, time_item
 
     return {
         "length": len(prepared.labelled.labels),
@@ -134,6 +139,7 @@ def _data(prepared: Prepared, comparison: Comparison) -> dict[str, Any]:
         "detectors": [_detector(prepared, found) for found in comparison.explanations.values()],
         "timePlots": time_item(prepared),
         "curvePlot": curve_item(),
+        "nearPlot": near_item(profile, colours_of(comparison.panels)),
     }
 
 

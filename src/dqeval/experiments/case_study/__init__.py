@@ -107,7 +107,7 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
         {
             **tables(study, cells),
             "100 thresholds and all of them": near_sweep.exact_table(ours, exact),
-            "DQE and the near range": near_sweep.sweep_table(sweep, study.period),
+            "DQE and the near range": near_sweep.sweep_table(sweep, study.period, study.series.no_period),
         },
         [*cells, *_further_cells(study, exact, sweep)],
         [decide(each, study.forms[PUBLISHED], ours) for each in STATEMENTS.get(dataset, ())],

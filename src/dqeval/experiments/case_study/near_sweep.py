@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dqeval.analysis.evaluate import evaluate
+from dqeval.core.near import parts_of_period
 from dqeval.core.types import COLUMNS, SCORE_NAMES, FloatArray, Scores
 from dqeval.experiments import score_plots
 from dqeval.experiments.case_study.numbers import Form, Study, dqe_and_parts
@@ -101,11 +102,14 @@ def exact_sentence(form: Form, exact: Mapping[str, Scores]) -> str:
     )
 
 
-def sweep_table(sweep: NearSweep, period: int) -> Table:
-    """Return DQE at some near ranges."""
-    header = ("detector", *(f"{word} ({share * period:g})" for word, share in TABULATED.items()))
+def sweep_table(sweep: NearSweep, period: int, no_period: str = "") -> Table:
+    """Return DQE at some near ranges: parts of the period, or of the fallback if there is none for some reason."""
+    parts = parts_of_period(TABULATED, period, is_period=not no_period)
+    header = ("detector", *(f"{word} ({points:g})" for word, points in parts.items()))
     rows = [(name, *(f"{v:.3f}" for v in of.values())) for name, of in table_values(sweep).items()]
-    return Table(header, rows, note="DQE by the near range, in brackets in points; the paper has period/2")
+    note = f"DQE by the near range, in brackets in points; the paper has {'fallback' if no_period else 'period'}/2"
+    why = f". {period} is a fallback, not a period: {no_period}" if no_period else ""
+    return Table(header, rows, note=note + why)
 
 
 def sweep_sentence(sweep: NearSweep) -> str:
