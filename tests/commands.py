@@ -43,3 +43,10 @@ def write_demo(path, length=1600):
     header = ",".join(["value", "label", *series.scores])
     np.savetxt(path, columns, delimiter=",", header=header, comments="")
     return path
+
+
+def write_clean(path):
+    """Write a series of which there is nothing to tell: a detector far above its noise in each of six events."""
+    rows = (f"{int(t % 50 == 30)},{t % 10},{1 - t / 9000 if t % 50 == 30 else t / 90000}" for t in range(300))
+    path.write_text("\n".join(["label,value,mine", *rows]))
+    return path

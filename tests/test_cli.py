@@ -16,7 +16,7 @@ import pytest
 import typer
 
 import dqeval
-from commands import caller, run, write_demo
+from commands import caller, run, write_clean, write_demo
 from dqeval.cli import entry, output
 from dqeval.core.types import MEANING
 
@@ -218,8 +218,9 @@ def test_formats(call, file):
     assert "\\quad capture &" in latex
 
 
-def test_no_findings_as_csv(call, demo_file):
-    assert call("check", demo_file, "--format", "csv").out == "\n"
+def test_no_findings_as_csv(call, tmp_path):
+    clean = write_clean(tmp_path / "clean.csv")
+    assert call("check", clean, "--format", "csv").out == "\n"
 
 
 def test_output_to_a_file(call, file, tmp_path):
@@ -401,15 +402,19 @@ def test_check(tmp_path, call, demo_file):
     done = run("check", path)
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
-        "series.csv: 1 error, 1 warning",
+        "series.csv: 1 error, 2 warnings",
         "",
         "level    column  finding",
         "------------------------",
         "error    mine    all scores are 2: the detector says nothing",
+        "warning  label   only 1 event: from fewer than 5 there is no confidence interval, and one more event may "
+        "change every number",
         "warning  value   there are no values to estimate the period from: give a period or a near range",
     ]
+    done = call("check", write_clean(tmp_path / "clean.csv"))
+    assert (done.code, done.out) == (0, "clean.csv: no problems found\n")
     done = call("check", demo_file)
-    assert (done.code, done.out) == (0, "demo.csv: no problems found\n")
+    assert (done.code, done.out.splitlines()[0]) == (0, "demo.csv: 0 errors, 3 warnings")
     receipt = json.loads(call("check", path, "--format", "json").out)
     assert receipt["results"]["findings"][0]["column"] == "mine"
 

@@ -17,7 +17,7 @@ import pytest
 import typer
 
 import dqeval
-from commands import caller, run, write_demo
+from commands import caller, run, write_clean, write_demo
 from dqeval.analysis.check import Checked
 from dqeval.analysis.several import Several
 from dqeval.bench.plan import read_plan
@@ -173,12 +173,15 @@ def test_detectors_that_not_every_file_has(call, folder):
 
 
 def test_check_a_folder(call, folder):
-    assert call("check", "scored").out.endswith("All 2 series: 0 with errors, 2 without problems.\n")
+    assert call("check", "scored").out.endswith("All 2 series: 0 with errors, 0 without problems.\n")
+    write_clean(folder / "clean.csv")
+    assert call("check", "scored").out.endswith("All 3 series: 0 with errors, 1 without problems.\n")
+    (folder / "clean.csv").unlink()
     (folder / "bad.csv").write_text("label,mine\n0,2\n1,2\n0,2\n0,2\n0,2\n0,2\n")
     done = call("check", "scored")
     assert (done.code, done.out.splitlines()[-1]) == (
         1,
-        "All 3 series: 1 with errors, 2 without problems.",
+        "All 3 series: 1 with errors, 0 without problems.",
     )
     assert call("check", "scored", "--format", "csv").out.startswith("series,level,column,message\nbad.csv,error,mine,")
 
@@ -477,8 +480,9 @@ def test_findings_are_wrapped_in_their_column(call, tmp_path, monkeypatch):
     call("check", "series.csv")
     lines = terminal.getvalue().splitlines()
     assert max(map(len, lines)) <= 50
-    assert lines[4:7] == [
+    assert lines[4:8] == [
         "error    mine    all scores are 2: the detector",
         "                 says nothing",
-        "warning  value   there are no values to estimate",
+        "warning  label   only 1 event: from fewer than 5",
+        "                 there is no confidence interval,",
     ]

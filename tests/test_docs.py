@@ -26,7 +26,12 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if BUILT not in path.parents)
 REPRODUCTION = (DOCS / "reproduction.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(app).commands
 # Made by the build.
-MADE_LATER = {*(BUILT / name for name in ("commands.md", "curves.svg", "demo.svg", "examples.svg", "regions.svg"))}
+PITFALLS = (
+    *("scale", "lone_score", "heights", "near_range", "intervals"),
+    *("wrong_point", "missing_labels", "chance", "long_regions"),
+)
+FIGURES = ("curves", "demo", "examples", "regions", *PITFALLS)
+MADE_LATER = {BUILT / "commands.md", *(BUILT / f"{name}.svg" for name in FIGURES)}
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 

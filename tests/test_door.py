@@ -16,6 +16,7 @@ import dqeval
 from commands import caller, write_demo
 from dqeval.analysis.commands import COMMANDS
 from dqeval.analysis.score import score
+from dqeval.bench.store import Store
 from dqeval.core import near, prepared, validate
 from dqeval.core.near import Near
 from dqeval.core.times import parse_times
@@ -86,7 +87,7 @@ EXPECTED = {
     "explain": {**ONCE, "result_of": 3},
     "report": {**ONCE, "cut 0": 1, "result_of": 3 + 10},
     "plot": {**ONCE, "result_of": 3},
-    "check": {"_columns_of": 1, "_published_period": 1, "_finite values": 1},
+    "check": {"_columns_of": 1, "_published_period": 1, "_finite values": 1, "cut 24": 1},
 }
 
 
@@ -113,6 +114,9 @@ def test_functions_check_once_too(counts, tmp_path):
     counts.clear()
     series = prepare(DEMO)
     assert prepare(series) is series
+    assert dqeval.compare(series, near=7, repeats=1).near == Near(7, "as given")
+    counts.clear()
+    series = prepare(DEMO)
     draw(series, tmp_path / "a.png")
     dqeval.report(series, tmp_path / "a.html")
     assert counts == Counter({**ONCE, "_columns_of": 0, "cut 0": 1, "result_of": 3 + 3 + 10})
@@ -133,11 +137,55 @@ def test_the_period_of_a_series_is_honoured_everywhere(tmp_path):
     assert dqeval.compare(series, near=7, repeats=1).near == Near(7, "as given")
 
 
+LENGTHS = [8, 40, 12, 30]
+FOUR_EVENTS = np.concatenate([np.repeat([0.0, 1.0], [50, length]) for length in LENGTHS])
+
+
+@pytest.mark.parametrize(("given", "expected"), [("2ev", 42), ("0.5ev", 10.5), ("0ev", 0), ("1ev", 21)])
+def test_a_near_range_in_event_lengths(given, expected):
+    """The median of 8, 12, 30 and 40 is 21."""
+    source = "the median event length" if given == "1ev" else f"{float(given[:-2]):g} times the median event length"
+    assert prepare({"label": FOUR_EVENTS, "mine": FOUR_EVENTS}, near=given).near == Near(expected, source)
+    scores = np.random.default_rng(0).random(len(FOUR_EVENTS))
+    for function in (dqeval.evaluate, dqeval.panel, dqeval.explain):
+        assert function(FOUR_EVENTS, scores, near=given) == function(FOUR_EVENTS, scores, near=expected)
+    assert dqeval.partition(FOUR_EVENTS, near=given).near == expected
+
+
+def test_event_lengths_where_there_is_no_event():
+    with pytest.raises(dqeval.UndefinedError):
+        dqeval.evaluate(np.zeros(9), np.arange(9), near="2ev")
+
+
+@pytest.mark.parametrize("given", ["2", "ev", "-1ev", "2 ev", "1e3ev", "nanev", "2EV", "9" * 400 + "ev"])
+def test_what_is_no_near_range(given):
+    with pytest.raises(ValueError, match=r'near must be a finite number .*, or event lengths such as "2ev"'):
+        dqeval.evaluate(FOUR_EVENTS, FOUR_EVENTS, near=given)
+
+
+def test_event_lengths_in_commands_receipts_and_plans(call, tmp_path):
+    write_demo(tmp_path / "demo.csv", length=500)
+    shown = call("score", "demo.csv", "--near", "1.5ev", "--metrics", "dqe")
+    assert (shown.code, "times the median event length" in shown.out) == (0, True)
+    assert call("score", "demo.csv", "--near", "1.5ev", "--format", "json", "-o", "receipt.json").code == 0
+    assert call("verify", "receipt.json", "demo.csv").code == 0
+    (tmp_path / "receipt.json").write_text((tmp_path / "receipt.json").read_text().replace('"1.5ev"', '"2ev"'))
+    assert call("verify", "receipt.json", "demo.csv").code == 1
+    wrong = call("compare", "demo.csv", "--near", "far")
+    assert (wrong.code, "event lengths such as" in wrong.err) == (2, True)
+    state = dqeval.bench.run({"metrics": ["dqe"], "near": "2ev", "scores": [{"path": "demo.csv"}]}, tmp_path / "run")
+    assert (state.done, state.failed) == (1, 0)
+    with Store(tmp_path / "run") as store:
+        values = {row["detector"]: row["value"] for row in store.values()}
+    expected = score([tmp_path / "demo.csv"], near="2ev", metrics=["dqe"]).series[0].panels
+    assert values == {name: panel["dqe"] for name, panel in expected.items()}
+
+
 def test_check_takes_the_period_of_the_series():
     long = replace(DEMO, period=20)
     (found,) = [finding.message for finding in dqeval.check(long) if finding.column == "label"]
     assert found.startswith("4 events of 6 longer than the period of 20: the near range")
-    assert dqeval.check(replace(DEMO, values=None, period=48)) == []
+    assert dqeval.check(replace(DEMO, values=None, period=48)) == dqeval.check(DEMO)
     wrong = [finding for finding in dqeval.check(replace(DEMO, values=DEMO.values[:9])) if finding.level == "error"]
     assert [finding.message for finding in wrong] == ["has 9 values for 1,600 points: there must be one for each"]
 

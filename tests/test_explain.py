@@ -10,7 +10,8 @@ from hypothesis import given
 import dqeval
 import naive
 import strategies
-from dqeval.analysis.explain import NEAR_THE_BEST, THRESHOLDS
+from dqeval.analysis.explain import THRESHOLDS
+from dqeval.analysis.suggestion import NEAR_THE_BEST
 from dqeval.core.types import PARTS
 
 PIECES_OF = {"near_miss": ("near_early", "near_late"), "false_alarm": ("alarm_early", "alarm_late")}

@@ -34,9 +34,9 @@ LAYERS = [
     {"metrics", "|", "datasets", "detectors"},
     {
         *("analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.result", "analysis.check"),
-        *("analysis.detect", "analysis.near_profile", "analysis.score"),
+        *("analysis.detect", "analysis.near_profile", "analysis.pitfalls", "analysis.score", "analysis.suggestion"),
     },
-    {"analysis.explain", "analysis.compare", "bench"},
+    {"analysis.explain", "analysis.compare", "analysis.compare_result", "bench"},
     {
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
         "analysis.verify",

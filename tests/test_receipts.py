@@ -25,7 +25,7 @@ PARAMETERS = {
     "score": {"metrics": ["dqe", "vus_pr"], "near": None, "period": 48, "thresholds": "exact", "per_event": True},
     "compare": {"near": 24.0, "period": None},
     "explain": {"near": None, "period": None},
-    "check": {},
+    "check": {"near": None, "period": None},
 }
 
 
@@ -171,8 +171,8 @@ def test_what_cannot_be_verified(file):
         ({**found, "inputs": None}, "its inputs are not each a file with a name and columns"),
         ({**found, "inputs": [7]}, "its inputs are not each"),
         ({**found, "inputs": [{"columns": {}}]}, "its inputs are not each"),
-        ({**found, "command": "explain"}, "its parameters are not those of explain: near, period"),
-        ({**found, "parameters": {"x": 1}}, "its parameters are not those of check: none"),
+        ({**found, "command": "near"}, "its parameters are not those of near: none"),
+        ({**found, "parameters": {"x": 1}}, "its parameters are not those of check: near, period"),
         ({**made("explain", file), "parameters": None}, "its parameters are not those of explain"),
     ]:
         with pytest.raises(ValueError, match=f"this is not a receipt that can be verified, .*: {why}"):
@@ -211,7 +211,7 @@ def test_several_files(file, tmp_path):
 def test_standard_input_is_hashed(monkeypatch):
     content = b"label,mine\n0,1\n1,2\n" + b"0,3\n" * 10_000
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-    (visit,) = visits("check", [dqeval.datasets.files.STANDARD_INPUT], {})
+    (visit,) = visits("check", [dqeval.datasets.files.STANDARD_INPUT], PARAMETERS["check"])
     found = record_of(visit)
     assert (found["sha256"], found["bytes"], found["rows"]) == (
         hashlib.sha256(content).hexdigest(),
@@ -234,7 +234,7 @@ def test_labels_that_tell_no_near_range(tmp_path):
     path.write_text("label,mine\n0,1\n3,2\n")
     with pytest.raises(ValueError, match=r"^bad\.csv: y_true must contain only 0 and 1"):
         visits("compare", [path], {"near": None, "period": None})
-    (visit,) = visits("check", [path], {})
+    (visit,) = visits("check", [path], PARAMETERS["check"])
     assert "near" not in record_of(visit)
 
 
@@ -266,7 +266,7 @@ def test_a_verification_as_rows_and_numbers(tmp_path):
 def test_a_binary_file_is_hashed_too(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, label=[0, 1], mine=[0.5, 0.7])
-    (visit,) = visits("check", [path], {})
+    (visit,) = visits("check", [path], PARAMETERS["check"])
     read = record_of(visit)
     assert (read["sha256"], read["bytes"]) == (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_size)
 
@@ -483,8 +483,8 @@ def test_standard_input_can_be_verified(monkeypatch):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
         return dqeval.datasets.files.STANDARD_INPUT
 
-    (visit,) = visits("check", [stream()], {})
-    result = compute("check", [dataclasses.replace(visit.subject, name="standard input")], {})
-    found = receipt("check", [{**record_of(visit), "name": "standard input"}], {}, result)
+    (visit,) = visits("check", [stream()], PARAMETERS["check"])
+    result = compute("check", [dataclasses.replace(visit.subject, name="standard input")], PARAMETERS["check"])
+    found = receipt("check", [{**record_of(visit), "name": "standard input"}], PARAMETERS["check"], result)
     assert found["inputs"][0]["file"] == "-"
     assert verify(found, [stream()]).holds

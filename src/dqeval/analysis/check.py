@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.analysis import clock
+from dqeval.analysis import clock, pitfalls
 from dqeval.analysis.result import Result
 from dqeval.core.near import CONSTANT, Near, near_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
-from dqeval.core.scaling import min_max
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
 from dqeval.datasets.door import Data, as_series
@@ -99,7 +98,7 @@ class Checked(Result):
         return {"series": self.name, "findings": self.records()}
 
 
-def check(data: Data) -> list[Finding]:
+def check(data: Data, *, near: float | str | None = None, period: float | None = None) -> list[Finding]:
     """Look for trouble in the labels, values, timestamps and scores of a series.
 
     Parameters
@@ -107,6 +106,11 @@ def check(data: Data) -> list[Finding]:
     data : Series, mapping of str to array-like, str or Path
         A series with or without scores of detectors; or its columns by name, as in a file: ``label``, ``value``
         (optional), and one for each detector, such as a DataFrame; or the file.
+    near : float or str, optional
+        The near range that the scores will be evaluated with: points, or "2ev" for twice the median length of an event.
+    period : float, optional
+        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
+        period that the series has, or that is estimated from its values.
 
     Returns
     -------
@@ -119,24 +123,28 @@ def check(data: Data) -> list[Finding]:
     >>> [finding.message for finding in dqeval.check(series) if finding.level == "error"]
     ['all scores are 2: the detector says nothing']
     """
-    return findings_in(as_series(data))
+    return findings_in(as_series(data), near=near, period=period)
 
 
-def findings_in(series: Series) -> list[Finding]:
+def findings_in(series: Series, *, near: float | str | None = None, period: float | None = None) -> list[Finding]:
     """Return what `check` finds in a series that was read already."""
     series = _as_floats(series)
     if not len(series.labels):
         return [Finding("error", "label", "there is no point at all")]
     labelled = Labelled(_flags(series.labels))
-    found = [*_labels(series, labelled), *_values(series), *misread_times(series)]
+    given = near is not None or period is not None
+    usable = series if given or _has_period(series) else replace(series, values=None)
+    in_use = near_of(usable, labelled.labels, near=near, period=period)
+    found = [*_labels(series, labelled, in_use), *_values(series, given), *misread_times(series)]
     rest: list[Finding] = []
     for name, scores in series.scores.items():
         if wrong := _unusable(scores, len(series.labels)):
             # What else could be said of a column that is no detector's would only distract.
             rest += _no_detector(name, None) or [Finding("error", name, wrong)]
         else:
-            found += misread_scores(name, labelled.scored(scores))
-            rest += _no_detector(name, scores) or _scores(name, scores)
+            scored = labelled.scored(scores)
+            found += misread_scores(name, scored)
+            rest += _no_detector(name, scores) or [*_scores(name, scored), *_misleading_scores(name, scored, in_use)]
     return sorted([*found, *rest], key=lambda finding: finding.level != "error")
 
 
@@ -151,6 +159,17 @@ def misread_times(series: Series) -> list[Finding]:
 def misread_scores(name: str, scored: Scored) -> list[Finding]:
     """Return what makes every number wrong in silence and scores tell of: several series, or the wrong way round."""
     return [*_stacked(name, scored.raw), *_inverted(name, scored)]
+
+
+def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
+    """Yield where the labels and the near range make DQE of any detector mislead."""
+    for pitfall in pitfalls.of_labels(labelled, near):
+        if CONSTANT not in near.source or pitfall.kind != "fallback":  # constant values are a finding of their own
+            yield _warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
+
+
+def _misleading_scores(name: str, scored: Scored, near: Near) -> Iterator[Finding]:
+    yield from (_warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points))
 
 
 def warnings_about(name: str, findings: Iterable[Finding]) -> tuple[str, ...]:
@@ -245,7 +264,7 @@ def _apart(written: str) -> tuple[str, ...]:
     return (written,) if written else ()
 
 
-def _labels(series: Series, labelled: Labelled) -> Iterator[Finding]:
+def _labels(series: Series, labelled: Labelled, near: Near) -> Iterator[Finding]:
     labels, events = series.labels, labelled.events
     bad = ~np.isin(labels, (0, 1))
     if bad.any():
@@ -260,29 +279,15 @@ def _labels(series: Series, labelled: Labelled) -> Iterator[Finding]:
     elif share > MOST_ANOMALOUS:
         yield Finding("warning", "label", f"{share:.0%} of the points are anomalous: that is hardly an exception")
     yield from _events(events)
-    if _has_period(series):
-        yield from _near(labelled.lengths, near_of(series, labelled.labels))
+    yield from _misleading_labels(labelled, near)
+    if "half" in near.source:
+        yield from _beside_period(labelled.lengths, 2 * near.points)
 
 
 def _events(events: Events) -> Iterator[Finding]:
-    gaps = events.starts[1:] - events.stops[:-1]
-    if (close := int(np.count_nonzero(gaps == 1))) > 0:
-        pairs = count_of(close, "pair")
-        yield Finding("warning", "label", f"{pairs} of neighbouring events a single point apart: is that one event?")
     if events.starts[0] >= (1 - END_OF_SERIES) * events.length and events.stops[-1] == events.length:
         message = f"anomalies only at the end, from point {events.starts[0]} on: a series that runs to failure"
         yield Finding("warning", "label", f"{message} favours detectors that drift upwards")
-
-
-def _near(lengths: IntArray, near: Near) -> Iterator[Finding]:
-    if near.is_fallback and CONSTANT in near.source:
-        return  # which is a finding of its own
-    if near.is_fallback:
-        found = f"no period was found, so near {near.points:g} is {near.source}"
-        advice = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"
-        yield _warning("value", f"{found}; {advice}")
-    else:
-        yield from _beside_period(lengths, 2 * near.points)
 
 
 def _beside_period(lengths: IntArray, period: float) -> Iterator[Finding]:
@@ -295,8 +300,8 @@ def _beside_period(lengths: IntArray, period: float) -> Iterator[Finding]:
         yield Finding("warning", "label", f"{message}: near misses half a period away count; consider a smaller near")
 
 
-def _values(series: Series) -> Iterator[Finding]:
-    if series.values is None and series.period is not None:
+def _values(series: Series, near_is_given: bool) -> Iterator[Finding]:
+    if series.values is None and (near_is_given or series.period is not None):
         return
     if series.values is None:
         message = "there are no values to estimate the period from: give a period or a near range"
@@ -341,7 +346,8 @@ def _unusable(scores: FloatArray, points: int) -> str:
     return f"must be finite: {_where(scores, bad)}" if bad.any() else ""
 
 
-def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
+def _scores(name: str, scored: Scored) -> Iterator[Finding]:
+    scores = scored.raw
     distinct = len(np.unique(scores))
     if distinct == 1:
         yield Finding("error", name, f"all scores are {scores[0]:g}: the detector says nothing")
@@ -349,8 +355,9 @@ def _scores(name: str, scores: FloatArray) -> Iterator[Finding]:
     if distinct <= FEWEST_VALUES:
         what = "these are detections" if distinct == 2 else "most thresholds do the same"
         yield Finding("warning", name, f"only {distinct} distinct scores: {what}")
-    bulk = float(np.mean(min_max(scores) <= LOW_PART))
-    if distinct > 2 and bulk > MOST_IN_LOW_PART:
+    bulk = float(np.mean(scored.scores <= LOW_PART))
+    # Those of a good detector may lie there, if its events are all above.
+    if distinct > 2 and bulk > MOST_IN_LOW_PART and (pitfalls.event_heights(scored) <= LOW_PART).any():
         message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
         yield Finding("warning", name, f"{message} thresholds of DQE and other metrics: consider their logarithms")
     if (scores[1:] > scores[:-1]).all():

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dqeval.analysis import pitfalls
 from dqeval.analysis.check import Checked, findings_in, misread_scores, misread_times
 from dqeval.analysis.compare import comparison_of
-from dqeval.analysis.explain import explanation_of
+from dqeval.analysis.explain import explanation_of, with_cautions
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.result import Result
 from dqeval.analysis.score import score
@@ -53,7 +54,7 @@ def _scored(series: Iterable[Prepared], parameters: Parameters, progress: Progre
     return score(series, **options, progress=progress)
 
 
-def _of_each(work: Callable[[Any, Progress | None], Result]) -> Callable[..., Result]:
+def _of_each(work: Callable[[Any, Parameters, Progress | None], Result]) -> Callable[..., Result]:
     """Return work on several series from that on one: those without an anomaly are left out, if others have some."""
 
     def work_on_all(series: Iterable[Any], parameters: Parameters, progress: Progress | None) -> Result:
@@ -62,7 +63,7 @@ def _of_each(work: Callable[[Any, Progress | None], Result]) -> Callable[..., Re
         for one in series:
             try:
                 with errors_about(one.name):
-                    found.append((one.name, work(one, progress)))
+                    found.append((one.name, work(one, parameters, progress)))
             except UndefinedError as error:
                 undefined[one.name] = error
         if not found:
@@ -72,28 +73,30 @@ def _of_each(work: Callable[[Any, Progress | None], Result]) -> Callable[..., Re
     return work_on_all
 
 
-def _compared(prepared: Prepared, progress: Progress | None) -> Result:
+def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
     return comparison_of(prepared, progress=progress)
 
 
-def _profiled(prepared: Prepared, progress: Progress | None) -> Result:
+def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
     return profile_of(prepared, progress=progress)
 
 
-def _explained(prepared: Prepared, progress: Progress | None) -> Result:
+def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
     prepared.require_event()
     items, findings = [], misread_times(prepared.series)
+    cautions = tuple(pitfall.message for pitfall in pitfalls.of_labels(prepared.labelled, prepared.near))
     for done, name in enumerate(prepared.scores, start=1):
         scored = prepared.scored(name)
-        items.append(explanation_of(scored, prepared.near.points, name=name))
+        near = prepared.near.points
+        items.append(with_cautions(explanation_of(scored, near, name=name), scored, near))
         findings += misread_scores(name, scored)
         if progress is not None:
             progress(done, len(prepared.scores))
-    return Explanations(tuple(items), prepared.name, tuple(findings))
+    return Explanations(tuple(items), prepared.name, tuple(findings), cautions)
 
 
-def _checked(series: Series, progress: Progress | None) -> Result:
-    return Checked(series.name, tuple(findings_in(series)))
+def _checked(series: Series, parameters: Parameters, progress: Progress | None) -> Result:
+    return Checked(series.name, tuple(findings_in(series, **parameters)))
 
 
 def is_list_of_text(value: Any) -> bool:
@@ -105,7 +108,7 @@ def _is_number_or_none(value: Any) -> bool:
     return value is None or (type(value) in (int, float) and abs(value) <= sys.float_info.max)
 
 
-_NEAR = {"near": _is_number_or_none, "period": _is_number_or_none}
+_NEAR = {"near": lambda value: isinstance(value, str) or _is_number_or_none(value), "period": _is_number_or_none}
 COMMANDS = {
     "score": Command(
         {
@@ -120,5 +123,5 @@ COMMANDS = {
     "compare": Command(_NEAR, prepared_subject, _of_each(_compared)),
     "explain": Command(_NEAR, prepared_subject, _of_each(_explained)),
     "near": Command({}, lambda series, parameters: prepare(series), _of_each(_profiled)),
-    "check": Command({}, lambda series, parameters: series, _of_each(_checked)),
+    "check": Command(_NEAR, lambda series, parameters: series, _of_each(_checked)),
 }

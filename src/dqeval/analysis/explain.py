@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from math import factorial
 from typing import Any
 
 import numpy as np
 
+from dqeval.analysis import pitfalls
 from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Explanation, Improvement, in_points
+from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as levelling
 from dqeval.core.events import find_events
@@ -19,7 +22,6 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.types import (
     PARTS,
     BoolArray,
-    Curve,
     DQEResult,
     EventScores,
     FloatArray,
@@ -32,7 +34,6 @@ from dqeval.render.tables import in_words
 
 THRESHOLDS = 100
 MOST_IMPROVEMENTS = 3
-NEAR_THE_BEST = 0.05
 _FEWEST_DIGITS = 4
 
 
@@ -40,7 +41,7 @@ def explain(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | None = None,
+    near: float | str | None = None,
     period: float | None = None,
     values: Numbers | None = None,
     name: str = "",
@@ -54,8 +55,9 @@ def explain(
     y_score : array-like of numbers, shape (n,)
         The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
         for detections.
-    near : float, optional
-        How many points before and after an event a detection still is a near miss; 0 for none.
+    near : float or str, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event.
     period : float, optional
         The period of the series; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
@@ -91,7 +93,16 @@ def explain(
     scored = Labelled(labels).scored(raw)
     validate.check_defined(scored.events, "raise")
     found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-    return explanation_of(scored, found.points, name=name)
+    explanation = with_cautions(explanation_of(scored, found.points, name=name), scored, found.points)
+    of_all = tuple(pitfall.message for pitfall in pitfalls.of_labels(scored.labelled, found))
+    return replace(explanation, cautions=of_all + explanation.cautions)
+
+
+def with_cautions(explanation: Explanation, scored: Scored, near: float) -> Explanation:
+    """Return an explanation with what makes DQE of this detector mislead."""
+    detections = scored.raw >= explanation.threshold
+    found = pitfalls.of_scores(scored, near, detections)
+    return replace(explanation, cautions=tuple(pitfall.message for pitfall in found))
 
 
 def explanation_of(scored: Scored, near: float, *, name: str, result: DQEResult | None = None) -> Explanation:
@@ -106,7 +117,7 @@ class _Explaining:
         self.scored, self.regions = scored, regions
         self.result = result or dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS)
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
-        self.start, self.sdqe = _best_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))
+        self.start, self.sdqe = suggested_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))
         self.detections: BoolArray = scored.scores >= self.start
         parts = parts_in(find_events(self.detections), regions)
         owned = belonging_to_captures(parts)
@@ -309,22 +320,6 @@ class _Digits:
         above = self._distinct[at + 1] if at + 1 < len(self._distinct) else np.inf
         shorter = (f"{score:.{digits}g}" for digits in range(_FEWEST_DIGITS, 17))
         return next((text for text in shorter if below < float(text) < above), repr(float(score)))
-
-
-def _best_threshold(curve: Curve) -> tuple[float, float]:
-    """Return the middle of the longest range of thresholds whose DQE is near the best, and DQE there.
-
-    A threshold in the middle bears being a little wrong; the very best may be a narrow peak. Where nothing is ever
-    detected, it lies above all scores.
-    """
-    if not len(curve.thresholds):
-        return np.inf, 0.0
-    runs = find_events(curve.dqe >= curve.dqe.max() - NEAR_THE_BEST)
-    lower = np.append(curve.thresholds[1:], 0.0)  # each value holds from the next lower threshold on
-    tops, bottoms = curve.thresholds[runs.starts], lower[runs.stops - 1]
-    longest = int(np.argmax(tops - bottoms))
-    middle = float(bottoms[longest] + tops[longest]) / 2
-    return middle, float(curve.dqe[np.count_nonzero(curve.thresholds >= middle) - 1])
 
 
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -230,6 +230,10 @@ class Explanation:
     improvements : tuple of Improvement
         The cheapest, at most three: the largest gain for how far scores must move, among the changes that bring at
         least a tenth of what the best one brings.
+    cautions : tuple of str
+        Where DQE itself may mislead here, each with its number: how much it depends on the scale of the scores or on a
+        single one, whether a wrong point would raise it, few events, gaps in the labels, a near range of 0 or a
+        fallback. `dqeval.compare` does not look for them.
     """
 
     name: str
@@ -239,6 +243,7 @@ class Explanation:
     sdqe: float
     events: tuple[EventExplanation, ...]
     improvements: tuple[Improvement, ...]
+    cautions: tuple[str, ...] = ()
 
     @property
     def costs(self) -> dict[str, float]:
@@ -261,7 +266,7 @@ class Explanation:
         if self.improvements:
             steps = [f"{i}. {step.sentence}" for i, step in enumerate(self.improvements, start=1)]
             parts.append("\n".join(["Cheapest improvements at this threshold:", "", *steps]))
-        return Page(parts)
+        return Page([*parts, *cautions_in_words(f"of {self.name}" if self.name else "", self.cautions)])
 
     def _start(self) -> str:
         if np.isinf(self.threshold):
@@ -293,6 +298,7 @@ class Explanation:
             "costs": self.costs,
             "events": self.records(),
             "improvements": [asdict(step) for step in self.improvements],
+            "cautions": list(self.cautions),
         }
 
     def __str__(self) -> str:
@@ -300,6 +306,12 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return self.page().html()
+
+
+def cautions_in_words(whose: str, cautions: Sequence[str]) -> list[str]:
+    """Return a paragraph with cautions, if there are any."""
+    title = " ".join(["What to keep in mind about DQE", *([whose] if whose else [])])
+    return ["\n".join([f"{title}:", "", *(f"- {caution}." for caution in cautions)])] if cautions else []
 
 
 def lost(cost: float) -> str:

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from dqeval.analysis.check import Finding, warnings_about
-from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.explain_result import Explanation, cautions_in_words
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import left_out_sentence, mark_best
 from dqeval.core.types import SCORE_NAMES
@@ -27,11 +27,14 @@ class Explanations(Result):
         Of the series.
     findings : tuple of Finding
         What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
+    cautions : tuple of str
+        Where labels and the near range make DQE of every detector mislead.
     """
 
     items: tuple[Explanation, ...]
     name: str = ""
     findings: tuple[Finding, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def by_detector(self) -> Values:
@@ -49,7 +52,8 @@ class Explanations(Result):
 
     def page(self) -> Page:
         """Return the explanations as paragraphs."""
-        return Page([part for item in self.items for part in item.page().parts])
+        parts = [part for item in self.items for part in item.page().parts]
+        return Page([*parts, *cautions_in_words("of every detector", self.cautions)])
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per detector and event."""
@@ -57,7 +61,7 @@ class Explanations(Result):
 
     def numbers(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {item.name: item.numbers() for item in self.items}
+        return {item.name: item.numbers() | {"cautions": [*self.cautions, *item.cautions]} for item in self.items}
 
 
 @dataclass(frozen=True, slots=True)

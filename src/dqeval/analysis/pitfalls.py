@@ -1,0 +1,184 @@
+"""Where DQE itself can mislead: what labels, the near range, the scale of scores and single points do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.analysis.suggestion import suggested_threshold
+from dqeval.core import thresholds as levelling
+from dqeval.core.intervals import FEWEST
+from dqeval.core.near import Near
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.scaling import min_max
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
+from dqeval.metrics import dqe
+from dqeval.render.tables import count_of
+
+MOVES = 0.1  # of DQE: less is no reason for a warning
+CLIPPED = 99.9  # per cent of the scores
+LOW = 0.3  # of the range of all scores, above which most events are missed
+APART = 2  # times as high is the highest event
+WIDEST_GAP = 3  # points between two events that may be one
+RISES = 0.005
+
+AnyArray = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pitfall:
+    """A way in which DQE may mislead here.
+
+    Attributes
+    ----------
+    kind : str
+        "few events", "gaps", "near 0", "fallback", "scale", "lone score", "event heights" or "wrong point".
+    message : str
+        What it is, with its number.
+    """
+
+    kind: str
+    message: str
+
+
+def of_labels(labelled: Labelled, near: Near) -> Iterator[Pitfall]:
+    """Yield what labels and the near range do to every detector."""
+    events = labelled.events
+    if 0 < len(events) < FEWEST:
+        what = f"only {count_of(len(events), 'event')}: from fewer than {FEWEST} there is no confidence interval"
+        yield Pitfall("few events", f"{what}, and one more event may change every number")
+    yield from _gaps(events)
+    if near.points == 0:
+        yield Pitfall("near 0", "near is 0: an alarm that is a single point early or late is a false alarm")
+    if near.is_fallback:
+        what = f"no period was found, so near {near.points:g} is {near.source}"
+        advice = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"
+        yield Pitfall("fallback", f"{what}; {advice}")
+
+
+def of_scores(scored: Scored, near: float, detections: BoolArray | None = None) -> Iterator[Pitfall]:
+    """Yield what the scale of scores, or a single point, does to DQE of one detector.
+
+    Parameters
+    ----------
+    scored : Scored
+    near : float
+    detections : array of bool, optional
+        What is detected at the suggested threshold, if that is known already.
+    """
+    if not len(scored.events):
+        return
+    regions = scored.labelled.regions(near)
+    if not scored.binary:
+        now = dqe.dqe_at(scored, near)
+        yield from _scale(scored, near, now)
+        yield from _lone_score(scored, near, now)
+        yield from _event_heights(scored)
+    yield from _wrong_point(scored, regions, _suggested(scored, regions) if detections is None else detections)
+
+
+def _gaps(events: Events) -> Iterator[Pitfall]:
+    gaps = events.starts[1:] - events.stops[:-1]
+    close = np.flatnonzero(gaps <= WIDEST_GAP)
+    if len(close):
+        pairs = f"{count_of(len(close), 'pair')} of neighbouring events at most {WIDEST_GAP} points apart"
+        first = f"the first at point {int(events.stops[close[0]]):,}"
+        yield Pitfall("gaps", f"{pairs}, {first}: is that one event, with labels missing in it? Each counts by itself")
+
+
+def _scale(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
+    moved = {words: (_dqe_of(scored, scores, near), why) for words, why, scores in _rescaled(scored)}
+    most = max(moved, key=lambda words: abs(moved[words][0] - now))
+    then, why = moved[most]
+    if abs(then - now) > MOVES:
+        numbers = f"it is {now:.3f}, and {then:.3f} with {most}"
+        yield Pitfall("scale", f"DQE depends on the scale of these scores: {numbers}; {why}")
+
+
+def _rescaled(scored: Scored) -> Iterator[tuple[str, str, FloatArray]]:
+    """Yield scores on other scales: in words, what to think of it, and as they are."""
+    scores, by_order = scored.scores, "DQE-LR (dqe_log_rank) depends on their order alone"
+    yield "their square roots", by_order, np.sqrt(scores)
+    yield "their squares", by_order, np.square(scores)
+    # Of a detector that tells all events from all normal points, this would cut off what is right.
+    if event_heights(scored).min() <= scores[~scored.labels].max(initial=0.0):
+        clipped = np.minimum(scores, np.percentile(scores, CLIPPED))
+        yield f"scores clipped at their {CLIPPED}th percentile", "a few very high scores decide", clipped
+
+
+def _lone_score(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
+    top, second = np.argpartition(-scored.scores, 1)[:2].tolist() if len(scored.scores) > 1 else (0, 0)
+    lowered = scored.scores.copy()
+    lowered[top] = lowered[second]
+    without = _dqe_of(scored, lowered, near)
+    if without - now > MOVES:
+        where = " in an event" if scored.labels[top] else ""
+        what = f"the highest score, {scored.raw[top]:g} at point {top:,}{where}, dwarfs all others"
+        yield Pitfall("lone score", f"{what}: DQE is {now:.3f}, and {without:.3f} if it were only as high as the next")
+
+
+def _event_heights(scored: Scored) -> Iterator[Pitfall]:
+    heights = np.sort(event_heights(scored))
+    middle, lowest, highest = (float(heights[i]) for i in (len(heights) // 2, 0, -1))
+    if middle < LOW and highest > APART * middle:
+        share = f"at {1 - middle:.0%} of the thresholds of DQE most events are missed"
+        spread = f"the highest scores in the events lie from {lowest:.2f} to {highest:.2f} of the range of all scores"
+        yield Pitfall("event heights", f"{share}: {spread}")
+
+
+def event_heights(scored: Scored) -> FloatArray:
+    """Return the highest score in each event, of scores in [0, 1]."""
+    return _highest(scored.scores, scored.events)
+
+
+def _suggested(scored: Scored, regions: Partition) -> BoolArray:
+    """Return what is detected at the suggested threshold."""
+    return scored.scores >= suggested_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))[0]
+
+
+def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> Iterator[Pitfall]:
+    before = _scores_of(detections, regions)
+    changed = (_with_wrong_points(detections, scored.events, behind=behind) for behind in (True, False))
+    after = np.maximum.reduce([_scores_of(each, regions)[:, 0] for each in changed])
+    # Beside an event that is missed a near miss is meant to count.
+    rise = np.where(_highest(detections, scored.events), after - before[:, 0], 0.0)
+    most = int(np.argmax(rise))
+    if rise[most] > RISES:
+        event = f"[{scored.events.starts[most]}, {scored.events.stops[most]})"
+        where = "" if scored.binary else "at the suggested threshold, "
+        what = f"one more wrong point right beside the event {event} raises its DQE from {before[most, 0]:.3f} to"
+        none = before[most, 2] == 0
+        why = "next to a false alarm, no near miss scores 0" if none else "it is closer than the other near misses"
+        yield Pitfall("wrong point", f"{where}{what} {after[most]:.3f}, as {why}")
+
+
+def _with_wrong_points(detections: BoolArray, events: Events, *, behind: bool) -> BoolArray:
+    """Return the detections, and one point more right behind, or before, each event, where there is one."""
+    places = events.stops if behind else events.starts - 1
+    found = detections.copy()
+    found[places[(places >= 0) & (places < events.length)]] = True
+    return found
+
+
+def _highest(points: AnyArray, events: Events) -> AnyArray:
+    """Return the highest of each event."""
+    return np.asarray(np.maximum.reduceat(points, _borders(events))[::2]) if len(events) else points[:0]
+
+
+def _borders(events: Events) -> IntArray:
+    """Return where events start and stop, in turn; without the last stop, if the series ends with it."""
+    borders: IntArray = np.column_stack([events.starts, events.stops]).ravel()
+    return borders[borders < events.length]
+
+
+def _dqe_of(scored: Scored, scores: FloatArray, near: float) -> float:
+    return dqe.dqe_at(Scored(scored.labelled, min_max(scores)), near)
+
+
+def _scores_of(detections: BoolArray, regions: Partition) -> FloatArray:
+    """Return SDQE and its three parts, one row per event."""
+    return dqe.local_scores(levelling.detection_levels(detections, regions))
