@@ -28,13 +28,20 @@ LAYERS = [
     {"kernels"},
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
-        "core.scaling",
+        *("core.scaling", "core.durations", "core.timeline"),
         *("core.prepared", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
     {
         *("analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.result", "analysis.check"),
-        *("analysis.detect", "analysis.near_profile", "analysis.pitfalls", "analysis.score", "analysis.suggestion"),
+        *(
+            "analysis.detect",
+            "analysis.incidents",
+            "analysis.near_profile",
+            "analysis.pitfalls",
+            "analysis.score",
+            "analysis.suggestion",
+        ),
     },
     {"analysis.explain", "analysis.compare", "analysis.compare_result", "bench"},
     {

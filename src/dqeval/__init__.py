@@ -10,6 +10,13 @@ from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.incidents import (
+    TimedEventScores,
+    TimedResult,
+    evaluate_intervals,
+    intervals_from_labels,
+    labels_from_intervals,
+)
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import best_threshold, panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
@@ -54,6 +61,8 @@ __all__ = [
     "Region",
     "Scores",
     "Series",
+    "TimedEventScores",
+    "TimedResult",
     "UndefinedError",
     "UndefinedWarning",
     "bench",
@@ -68,9 +77,12 @@ __all__ = [
     "dqe_score",
     "evaluate",
     "evaluate_detections",
+    "evaluate_intervals",
     "explain",
     "find_period",
+    "intervals_from_labels",
     "kernels",
+    "labels_from_intervals",
     "metric",
     "metrics",
     "near_profile",

@@ -30,7 +30,7 @@ PARTS = ("capture", "near_miss", "false_alarm")  # of DQE, as attributes are cal
 SCORE_NAMES = ("dqe", *PARTS)  # the attributes of Scores
 # What the ends of the scale mean, to stand where the numbers stand.
 MEANING = """\
-1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
+1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
 False alarm: 1 if there is none; 0 if nothing at all is detected."""
 
 
@@ -146,6 +146,11 @@ class EventScores:
     capture: float
     near_miss: float
     false_alarm: float
+
+    @property
+    def place(self) -> str:
+        """Where the event is, in words."""
+        return f"[{self.start}, {self.stop})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,9 +278,12 @@ class DQEResult:
     def _table(self) -> Table:
         n = len(self.per_event)
         rows = [(f"all {n:,}" if n != 1 else "all", *_numbers(self))]
-        rows += [(f"[{event.start}, {event.stop})", *_numbers(event)) for event in self.per_event]
+        rows += [(event.place, *_numbers(event)) for event in self.per_event]
+        return Table(("event", *COLUMNS), rows, note=self._note(), legend=MEANING.splitlines())
+
+    def _note(self) -> str:
         swept = "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
-        return Table(("event", *COLUMNS), rows, note=f"near {self.near:g}, {swept}", legend=MEANING.splitlines())
+        return f"near {self.near:g}, {swept}"
 
     def __str__(self) -> str:
         return self._table().text()

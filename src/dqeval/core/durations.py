@@ -1,0 +1,88 @@
+"""Durations: as text such as "30min", as what Python, NumPy and pandas have, or as a number."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from dqeval.core.arguments import quote
+
+# In nanoseconds, the unit of all clocks with dates.
+UNITS = {
+    "ns": 1,
+    "us": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "min": 60_000_000_000,
+    "h": 3_600_000_000_000,
+    "d": 86_400_000_000_000,
+    "w": 604_800_000_000_000,
+}
+_OTHER_NAMES = {
+    **dict.fromkeys(("sec", "second", "seconds"), "s"),
+    **dict.fromkeys(("m", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hr", "hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+    **dict.fromkeys(("week", "weeks"), "w"),
+}
+_DURATION = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]+)\s*", re.ASCII | re.IGNORECASE)
+_LONGEST = 2**62
+
+
+def is_duration(given: Any) -> bool:
+    """Tell whether this is a duration by its type, or a text that could be one."""
+    return isinstance(given, (timedelta, np.timedelta64)) or (isinstance(given, str) and bool(_unit_of(given)))
+
+
+def nanoseconds(name: str, given: Any) -> int:
+    """Return a duration in nanoseconds, above 0 or 0.
+
+    Examples
+    --------
+    >>> nanoseconds("near", "1.5min"), nanoseconds("near", np.timedelta64(2, "s"))
+    (90000000000, 2000000000)
+    """
+    if isinstance(given, np.timedelta64):
+        found = _from_numpy(name, given)
+    elif isinstance(given, timedelta):
+        found = (given.days * 86_400 + given.seconds) * UNITS["s"] + given.microseconds * UNITS["us"]
+    elif isinstance(given, str) and (unit := _unit_of(given)):
+        found = round(float(_DURATION.fullmatch(given)[1]) * UNITS[unit])  # type: ignore[index]
+    else:
+        raise ValueError(f'{name} must be a duration such as "30min" or "10s": got {quote(given)}')
+    if not 0 <= found < _LONGEST:
+        raise ValueError(f"{name} must be a duration of at least 0, and of less than a century: got {quote(given)}")
+    return found
+
+
+def shown(duration: int) -> str:
+    """Return nanoseconds in the largest unit of which they are a whole number, but for weeks.
+
+    Examples
+    --------
+    >>> shown(90_000_000_000), shown(3_600_000_000_000), shown(0)
+    ('90 s', '1 h', '0 s')
+    """
+    if not duration:
+        return "0 s"
+    unit = next(unit for unit in reversed(UNITS) if unit != "w" and duration % UNITS[unit] == 0)
+    return f"{duration // UNITS[unit]:,} {unit}"
+
+
+def _unit_of(text: str) -> str:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        return ""
+    unit = match[2].lower()
+    unit = _OTHER_NAMES.get(unit, unit)
+    return unit if unit in UNITS else ""
+
+
+def _from_numpy(name: str, given: np.timedelta64) -> int:
+    unit, _ = np.datetime_data(given.dtype)
+    if np.isnat(given) or unit in ("Y", "M", "generic"):
+        raise ValueError(f"{name} must have a fixed length: got {given!r}; give it in days, hours or seconds")
+    return int(given.astype("timedelta64[ns]").astype(np.int64))

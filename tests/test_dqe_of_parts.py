@@ -1,0 +1,38 @@
+"""SDQE from intervals equals SDQE from points."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import dqeval
+from dqeval.core.events import find_events
+from dqeval.core.partition import cut
+from dqeval.metrics.dqe_of_parts import scores_of_parts
+from strategies import any_near, detections, exact_near, labelled
+
+
+def both(labels, found, near):
+    events = find_events(np.asarray(labels, dtype=bool))
+    sparse = scores_of_parts(find_events(np.asarray(found, dtype=bool)), cut(events, near))
+    dense = dqeval.evaluate_detections(labels, found, near=near).per_event
+    return sparse, np.array([[e.dqe, e.capture, e.near_miss, e.false_alarm] for e in dense])
+
+
+@given(labelled(detections), exact_near | any_near)
+def test_equals_the_points(pair, near):
+    sparse, dense = both(*pair, near)
+    assert sparse == pytest.approx(dense, abs=1e-12)
+
+
+@given(labelled(detections, most=60, longest=30), exact_near)
+def test_equals_the_points_of_longer_series(pair, near):
+    sparse, dense = both(*pair, near)
+    assert sparse == pytest.approx(dense, abs=1e-12)
+
+
+def test_many_events_and_alarms():
+    random = np.random.default_rng(0)
+    labels = (np.convolve(random.random(50_000) < 0.002, np.ones(12), mode="same") > 0).astype(int)
+    found = (np.convolve(random.random(50_000) < 0.01, np.ones(5), mode="same") > 0).astype(int)
+    sparse, dense = both(labels, found, 40.5)
+    assert sparse == pytest.approx(dense, abs=1e-12)

@@ -1,0 +1,275 @@
+"""Incidents and alerts on a clock: equal to labels and detections on the same grid, whatever the clock."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dqeval
+from dqeval.core import durations
+from dqeval.core.events import find_events
+from strategies import detections, exact_near, labelled
+
+START = np.datetime64("2026-01-01T00:00:00", "ns")
+MINUTE = np.timedelta64(60, "s")
+
+
+def pairs(flags):
+    """Return the runs of ones as pairs of cells."""
+    return list(find_events(np.asarray(flags, dtype=bool)))
+
+
+def on_clock(cells, start=START, step=MINUTE):
+    return [(start + a * step, start + b * step) for a, b in cells]
+
+
+def values(result):
+    return [(e.start, e.stop, e.dqe, e.capture, e.near_miss, e.false_alarm) for e in result.per_event]
+
+
+def approx(expected):
+    return [pytest.approx(row, abs=1e-12) for row in values(expected)]
+
+
+@given(labelled(detections), exact_near)
+def test_intervals_equal_points_on_the_same_grid(pair, near):
+    labels, found = pair
+    expected = dqeval.evaluate_detections(labels, found, near=near)
+    result = dqeval.evaluate_intervals(pairs(labels), pairs(found), span=(0, len(labels)), near=near)
+    assert values(result) == approx(expected)
+    assert result.dqe == pytest.approx(expected.dqe, abs=1e-12)
+    dates = dqeval.evaluate_intervals(
+        on_clock(pairs(labels)),
+        on_clock(pairs(found)),
+        span=(START, START + len(labels) * MINUTE),
+        resolution="1min",
+        near=near,
+    )
+    assert values(dates) == values(result)
+
+
+@given(labelled(detections), st.integers(0, 9), st.sampled_from([1, 7, 1000]), st.integers(-(10**9), 10**9))
+def test_shifts_units_and_splits_change_nothing(pair, near, unit, shift):
+    labels, found = pair
+    expected = dqeval.evaluate_intervals(pairs(labels), pairs(found), span=(0, len(labels)), near=near)
+
+    def moved(cells):
+        return [(shift + a * unit, shift + b * unit) for a, b in cells]
+
+    split = [half for a, b in pairs(found) for half in ((a, (a + b) // 2), ((a + b) // 2, b)) if half[0] < half[1]]
+    (ends,) = moved([(0, len(labels))])
+    for alerts in (pairs(found), split, split[::-1], [*split, *pairs(found)]):
+        result = dqeval.evaluate_intervals(moved(pairs(labels)), moved(alerts), span=ends, resolution=unit, near=near)
+        assert values(result) == values(expected)
+
+
+def test_an_interval_takes_every_cell_that_it_overlaps():
+    incidents = [("2026-01-01 00:10:30", "2026-01-01 00:12:00")]
+    found = dqeval.evaluate_intervals(incidents, [], span=("2026-01-01", "2026-01-02"), resolution="1min")
+    assert (found.per_event[0].start, found.per_event[0].stop) == (10, 12)
+    both = dqeval.evaluate_intervals(incidents, [], span=("2026-01-01", "2026-01-02"), resolution="1min", closed="both")
+    assert (both.per_event[0].start, both.per_event[0].stop) == (10, 13)
+    instant = dqeval.evaluate_intervals(["2026-01-01 00:10:30"], [], span=("2026-01-01", "2026-01-02"), resolution=60)
+    assert (instant.per_event[0].start, instant.per_event[0].stop) == (10, 11)
+    assert instant.per_event[0].start_time == np.datetime64("2026-01-01T00:10")
+    assert instant.per_event[0].stop_time == np.datetime64("2026-01-01T00:11")
+
+
+HOURS = ((0, 2), (5, 6))
+STARTS = [datetime(2026, 1, 1, a) for a, _ in HOURS]
+STOPS = [datetime(2026, 1, 1, b) for _, b in HOURS]
+FORMS = {
+    "datetimes": list(zip(STARTS, STOPS, strict=True)),
+    "text": [(str(a), b.isoformat()) for a, b in zip(STARTS, STOPS, strict=True)],
+    "datetime64": np.array([STARTS, STOPS], dtype="datetime64[s]").T,
+    "pandas": pd.DataFrame({"start": STARTS, "end": STOPS}),
+    "polars": pl.DataFrame({"start": STARTS, "stop": STOPS}),
+    "durations": pd.DataFrame({"Start": STARTS, "duration": ["2h", "3600s"]}),
+    "timedeltas": {"start": STARTS, "duration": [timedelta(hours=2), timedelta(hours=1)]},
+    "seconds": {"start": STARTS, "duration": [7200, 3600.0]},
+    "an index": pd.IntervalIndex.from_arrays(STARTS, STOPS, closed="left"),
+    "in any order": list(zip(STARTS, STOPS, strict=True))[::-1],
+    "joined": [*zip(STARTS, STOPS, strict=True), (STARTS[0], STARTS[0] + timedelta(minutes=90))],
+}
+ZONE = pd.DataFrame(
+    {
+        "start": pd.to_datetime(STARTS).tz_localize("UTC").tz_convert("Europe/Berlin"),
+        "end": pd.to_datetime(STOPS, utc=True),
+    }
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_incidents_in_any_form(form):
+    result = dqeval.evaluate_intervals(FORMS[form], [], span=("2026-01-01", "2026-01-02"), resolution="1h", near=1)
+    assert [(event.start, event.stop) for event in result.per_event] == list(HOURS)
+    assert result.dqe == 0
+
+
+def test_durations_of_numbers():
+    result = dqeval.evaluate_intervals({"start": [5, 20], "duration": [3, 4]}, {"start": [], "duration": []}, near=1)
+    assert [(event.start_time, event.stop_time) for event in result.per_event] == [(5, 8), (20, 24)]
+    assert str(result).splitlines()[3].startswith("5 – 8 ")
+
+
+def test_time_zones():
+    aware = [(a.replace(tzinfo=UTC), b.replace(tzinfo=UTC)) for a, b in zip(STARTS, STOPS, strict=True)]
+    span = ("2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00")
+    for incidents in (ZONE, aware):
+        result = dqeval.evaluate_intervals(incidents, aware, span=span, resolution="1h", near=1)
+        assert [(event.start, event.stop) for event in result.per_event] == list(HOURS)
+        assert result.dqe == 1
+    with pytest.raises(ValueError, match=r"incidents: the times, such as .* cannot be read together: "):
+        dqeval.evaluate_intervals([(aware[0][0], STOPS[0])], [])
+
+
+def test_the_resolution_where_none_is_given():
+    def axis(*moments):
+        return dqeval.evaluate_intervals([moments], [], near=1).axis
+
+    assert str(axis("2026-01-01 10:00", "2026-01-01 12:00")) == "2 cells of 1 h"
+    assert str(axis("2026-01-01 10:00", "2026-01-01 10:05:30")) == "330 cells of 1 s"
+    assert str(axis("2026-01-01", "2026-01-03")) == "2 cells of 1 d"
+    assert str(axis(10, 30)) == "20 cells of 1"
+
+
+def test_near_as_a_duration():
+    incidents, span = [("2026-01-01 10:00", "2026-01-01 11:00")], ("2026-01-01", "2026-01-02")
+    alerts = [("2026-01-01 09:40", "2026-01-01 09:45")]
+    expected = dqeval.evaluate_intervals(incidents, alerts, span=span, resolution="5min", near=6)
+    for near in ("30min", "0.5 h", timedelta(minutes=30), np.timedelta64(1800, "s"), pd.Timedelta("30min")):
+        assert dqeval.evaluate_intervals(incidents, alerts, span=span, resolution="5min", near=near) == expected
+    assert "near 30 min, 288 cells of 5 min" in str(expected)
+    assert dqeval.evaluate_intervals([(0, 5)], [], near=None).near == 125
+
+
+def test_what_lies_outside_is_told():
+    result = dqeval.evaluate_intervals(
+        [(10, 20), (200, 220)], [(-50, -40), (12, 13), (300, 310)], span=(0, 100), near=5
+    )
+    assert result.notes == ("1 incident outside the span left out", "2 alerts outside the span left out")
+    assert (
+        str(result).splitlines()[4].endswith("1 incident outside the span left out; 2 alerts outside the span left out")
+    )
+    assert result.dqe == 1
+
+
+def test_nothing_detected_is_an_answer():
+    result = dqeval.evaluate_intervals([(10, 20)], [], span=(0, 100), near=5)
+    assert (result.dqe, result.capture, result.curve.dqe.tolist()) == (0, 0, [0])
+    with pytest.raises(dqeval.UndefinedError):
+        dqeval.evaluate_intervals([], [(10, 20)], span=(0, 100))
+    with pytest.warns(dqeval.UndefinedWarning):
+        none = dqeval.evaluate_intervals([], [(10, 20)], span=(0, 100), undefined="nan")
+    assert np.isnan(none.dqe)
+    assert len(none.curve.dqe) == 0
+
+
+BAD = {
+    "ends before it starts": (([(5, 3)], []), {}, r"incidents: the one at position 0 ends before it starts: 5 to 3"),
+    "no interval": (([], []), {}, "there is no interval and no span: give span="),
+    "dates and numbers": (
+        ([(5, 9)], [("2026-01-01", "2026-01-02")]),
+        {},
+        "some times are dates and others are numbers",
+    ),
+    "words": (([("today", "tomorrow")], []), {}, "incidents: the times, such as 'today', cannot be read together"),
+    "missing": (([("2026-01-01", "NaT")], []), {}, "cannot be read together|is missing"),
+    "not a time": (
+        ([(np.datetime64("NaT"), np.datetime64("2026-01-01"))], []),
+        {},
+        "the time at position 0 is missing",
+    ),
+    "not whole": (([(0.5, 2)], []), {}, "the time 0.5 is not whole: give whole numbers"),
+    "infinite": (([(0, np.inf)], []), {}, "the time at position 1 is not finite"),
+    "mixed": (([(1, 2), 3], []), {}, "some are pairs of start and end, and others are not"),
+    "columns": ((pd.DataFrame({"a": [1]}), []), {}, "incidents needs the columns start and end, or start and duration"),
+    "span": (([(1, 2)], []), {"span": 7}, "span must be a pair of start and end: got 7"),
+    "backwards": (([(1, 2)], []), {"span": (7, 3)}, "span must end after it starts"),
+    "unit": (([(1, 2)], []), {"resolution": "1min"}, "resolution must be a whole number, as the times are: got '1min'"),
+    "no resolution": (([(1, 2)], []), {"resolution": 0}, "resolution must be above 0: got 0"),
+    "unknown unit": (
+        ([("2026-01-01", "2026-01-02")], []),
+        {"resolution": "3 moons"},
+        "resolution must be a duration such",
+    ),
+    "near of numbers": (([(1, 2)], []), {"near": "10min"}, "near '10min' is a duration, but the times are numbers"),
+    "near": (
+        ([(1, 2)], []),
+        {"near": -1},
+        "near must be a finite number of at least 0: got -1; it is a duration such as",
+    ),
+    "near in words": (([(1, 2)], []), {"near": "far"}, "near must be a finite number of at least 0: got 'far'"),
+    "closed": (([(1, 2)], []), {"closed": "right"}, "closed must be 'left' or 'both': got 'right'"),
+    "too fine": (
+        ([("1900-01-01", "2100-01-01")], []),
+        {"resolution": "1ns"},
+        "cells of the resolution: give a coarser resolution",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    positional, options, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        dqeval.evaluate_intervals(*positional, **options)
+
+
+@given(labelled(detections), st.sampled_from([1, 60]))
+def test_labels_and_intervals_are_inverse(pair, step):
+    labels, _ = pair
+    if len(labels) < 2:
+        return  # one point does not say how long it is
+    times = 1000 + step * np.arange(len(labels))
+    intervals = dqeval.intervals_from_labels(labels, times)
+    assert intervals == [(1000 + step * a, 1000 + step * b) for a, b in pairs(labels)]
+    assert dqeval.labels_from_intervals(intervals, times).tolist() == labels.astype(bool).tolist()
+    dates = START + np.arange(len(labels)) * MINUTE
+    assert dqeval.labels_from_intervals(dqeval.intervals_from_labels(labels, dates), dates).tolist() == labels.tolist()
+
+
+def test_labels_of_points_that_begin_within_an_interval():
+    times = np.array([0, 10, 20, 40, 50])  # 30 is missing
+    assert dqeval.labels_from_intervals([(12, 13)], times).tolist() == [False, True, False, False, False]
+    assert dqeval.labels_from_intervals([(31, 35)], times).tolist() == [False] * 5  # nothing was observed then
+    assert dqeval.labels_from_intervals([(5, 20)], times).tolist() == [True, True, False, False, False]
+    assert dqeval.labels_from_intervals([(5, 20)], times, closed="both").tolist() == [True, True, True, False, False]
+    assert dqeval.labels_from_intervals([20], times).tolist() == [False, False, True, False, False]
+    assert dqeval.labels_from_intervals([], times).tolist() == [False] * 5
+    assert dqeval.labels_from_intervals([(1, 2)], []).tolist() == []
+
+
+def test_bad_times():
+    with pytest.raises(ValueError, match="times must ascend: the one at position 2, 5, is before the one before it"):
+        dqeval.labels_from_intervals([(1, 2)], [0, 9, 5])
+    with pytest.raises(ValueError, match="is the same as the one before it"):
+        dqeval.intervals_from_labels([1, 0], [3, 3])
+    with pytest.raises(ValueError, match="labels and times must have the same length: got 2 and 3"):
+        dqeval.intervals_from_labels([1, 0], [1, 2, 3])
+    with pytest.raises(ValueError, match="intervals and times must both be dates, or both numbers"):
+        dqeval.labels_from_intervals([("2026-01-01", "2026-01-02")], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("1.5h", 5400), ("2 days", 172800), ("1w", 604800), ("90 sec", 90), ("3m", 180), (np.timedelta64(2, "m"), 120)],
+)
+def test_durations(given, expected):
+    assert durations.nanoseconds("near", given) == expected * 10**9
+
+
+@pytest.mark.parametrize("given", ["", "5", "-1s", "1 parsec", 5, None, np.timedelta64(1, "M"), np.timedelta64("NaT")])
+def test_what_is_no_duration(given):
+    with pytest.raises(ValueError, match="near must"):
+        durations.nanoseconds("near", given)
+
+
+@pytest.mark.parametrize("given", [timedelta(seconds=-1), "999999999999999w"])
+def test_durations_below_zero_or_endless(given):
+    with pytest.raises(ValueError, match="of at least 0, and of less than a century"):
+        durations.nanoseconds("near", given)
