@@ -96,4 +96,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1]) if len(sys.argv) == 2 and not sys.argv[1].startswith("-") else print(__doc__)

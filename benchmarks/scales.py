@@ -52,4 +52,4 @@ def main(path, *detectors):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:]) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else print(__doc__)

@@ -128,7 +128,7 @@ def heights() -> Figure:
     series = dqeval.datasets.demo()
     scores = np.where(np.arange(len(series.labels)) < 300, 1.0, 0.15) * series.labels
     figure, axes = small_figure()
-    dqeval.evaluate(series.labels, scores, near=24, thresholds="exact").plot(axes)
+    dqeval.evaluate(series.labels, scores, near=24).plot(axes)
     return figure
 
 

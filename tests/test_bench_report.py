@@ -10,7 +10,7 @@ import pytest
 
 import dqeval
 from dqeval.bench import run
-from dqeval.bench.ranking import rank
+from dqeval.bench.ranking import rank, rank_rows
 from dqeval.core.registry import METRICS
 from dqeval.datasets.door import prepare
 from dqeval.render import bench_page as bench_module
@@ -486,3 +486,16 @@ def test_metrics_that_only_the_run_knew(tmp_path, monkeypatch):
     for name in ("leaderboard", "agreement-of-metrics", "series"):
         assert "own_roc" in section(text, name)
         assert "own_pr" in section(text, name)
+
+
+def test_several_seeds_have_a_column():
+    rows_by_seed = [
+        {"unit": f"s{i}", "detector": name, "metric": "dqe", "seed": seed, "value": 0.5 + 0.01 * i + 0.02 * seed}
+        for i in range(6)
+        for name, seeds in (("a", 3), ("b", 1))
+        for seed in range(seeds)
+    ]
+    grid, *_ = bench_module._leaderboard(rank_rows(rows_by_seed), {"a": 1.0, "b": 2.0})
+    assert grid.header[:5] == ("detector", "DQE", "DQE, 95 % interval", "DQE, ± by seed", "DQE, average rank")
+    assert [row[3].text for row in grid.rows] == ["0.020", "–"]
+    assert "± 0.020 by seed" in grid.rows[0][1].title

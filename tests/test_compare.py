@@ -61,7 +61,7 @@ def test_verdict_on_equals():
 
 def test_verdict_on_many():
     found = comparison(good=GOOD, **{f"d{i}": ONE_EVENT for i in range(4)})
-    assert "ahead of d0 (0.500), d1 (0.500) and 2 others;" in found.verdict
+    assert "ahead of d0 (0.500), d1 (0.500) and 2 others, with too few events (2) to tell them apart;" in found.verdict
 
 
 def test_verdict_on_chance():

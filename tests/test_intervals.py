@@ -104,6 +104,7 @@ def test_detectors_that_events_do_not_tell_apart():
         assert not found.is_told_apart
         assert str(found) == f"{found.mean:.3f} {found.interval}"
     assert demo.page().text().count("not told apart") == 2
+    assert "jumpy (0.557), but the events tell it apart from none of them;" in demo.verdict
     assert demo.numbers()["behind_the_best"]["late"]["interval"]["units"] == 6
 
 
@@ -113,8 +114,18 @@ def test_detectors_that_events_tell_apart():
     good[0], bad[1] = 0.5, 0.5  # scores, not detections
     found = dqeval.compare({"label": labels.astype(int), "good": good, "bad": bad}, repeats=1)
     assert found.differences["bad"].is_told_apart
+    assert "tell it apart" not in found.verdict
     assert "told apart" in found.interval_table().text()
     assert "not told apart" not in found.interval_table().text()
+
+
+def test_one_of_two_that_events_tell_apart():
+    labels = np.arange(1000) % 100 >= 95
+    good, bad = labels.astype(float), np.roll(labels, 40).astype(float)
+    same = good.copy()
+    good[0], bad[1], same[2] = 0.5, 0.5, 0.6
+    found = dqeval.compare({"label": labels.astype(int), "good": good, "bad": bad, "same": same}, repeats=1)
+    assert "but the events do not tell it apart from same;" in found.verdict
 
 
 def test_few_events_tell_nothing_apart():

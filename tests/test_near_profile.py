@@ -143,7 +143,11 @@ def test_the_command(monkeypatch, capsys, tmp_path):
     assert call("near", "demo.csv", "--format", "json", "-o", "receipt.json").code == 0
     results = json.loads((tmp_path / "receipt.json").read_text())["results"]
     assert results["period"]["points"] == 48
+    assert results["tabulated"]["period/2"] == 24
+    assert results["dqe_tabulated"]["late"][3] == pytest.approx(0.577, abs=5e-4)
     assert call("verify", "receipt.json", "demo.csv").code == 0
+    write_demo(tmp_path / "other.csv", length=1000)
+    assert "without problems" not in call("near", "demo.csv", "other.csv").out
 
 
 def test_the_fallback_is_named_wherever_a_near_range_is_shown(monkeypatch, capsys, tmp_path):

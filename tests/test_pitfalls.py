@@ -172,6 +172,8 @@ def test_check_and_explain_say_it():
         fallback = dqeval.explain(DEMO.labels, DEMO.scores["late"], values=values)
         assert fallback.cautions[0].startswith("no period was found, so near 62.5 is a fallback")
     assert dqeval.compare(DEMO, repeats=1).explanations["late"].cautions == ()
+    default = dqeval.explain(DEMO.labels, DEMO.scores["late"])
+    assert default.cautions[0].startswith("near 125 is the default, and has nothing to do with the series")
 
 
 def test_check_takes_a_near_range():

@@ -163,8 +163,10 @@ def misread_scores(name: str, scored: Scored) -> list[Finding]:
 
 def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
     """Yield where the labels and the near range make DQE of any detector mislead."""
+    # That values are missing, or constant, are findings of their own.
+    said = {"default", "fallback"} if CONSTANT in near.source else {"default"}
     for pitfall in pitfalls.of_labels(labelled, near):
-        if CONSTANT not in near.source or pitfall.kind != "fallback":  # constant values are a finding of their own
+        if pitfall.kind not in said:
             yield _warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
 
 
@@ -359,7 +361,9 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     # Those of a good detector may lie there, if its events are all above.
     if distinct > 2 and bulk > MOST_IN_LOW_PART and (pitfalls.event_heights(scored) <= LOW_PART).any():
         message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
-        yield Finding("warning", name, f"{message} thresholds of DQE and other metrics: consider their logarithms")
+        yield Finding(
+            "warning", name, f"{message} thresholds of DQE and other metrics: clip the highest, or compare by DQE-LR"
+        )
     if (scores[1:] > scores[:-1]).all():
         yield Finding("warning", name, "every value is higher than the one before: is this a time, not a score?")
     saturated = float(np.mean(scores == scores.max()))

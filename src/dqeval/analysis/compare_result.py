@@ -13,7 +13,7 @@ from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
-from dqeval.core.intervals import Interval, mean_interval
+from dqeval.core.intervals import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near
 from dqeval.core.types import PARTS, EventScores, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
@@ -153,7 +153,20 @@ class Comparison(Result):
             shown[-1:] = [f"{len(others) - SHOWN_OTHERS + 1} others"]
         equals = best_of(list(values.values()))
         lead = "is best" if len(equals) == 1 else f"is one of {len(equals)} best"
-        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {in_words(shown)}; {level}."
+        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {in_words(shown)}{self._doubt()}; {level}."
+
+    def _doubt(self) -> str:
+        """Say whether the events tell the best detector from the others."""
+        if len(self.winners) < FEWEST:
+            return f", with too few events ({len(self.winners)}) to tell them apart"
+        alike = [name for name, behind in self.differences.items() if not behind.is_told_apart]
+        if not alike:
+            return ""
+        return (
+            ", but the events tell it apart from none of them"
+            if len(alike) == len(self.differences)
+            else (f", but the events do not tell it apart from {in_words(alike)}")
+        )
 
     def _reason(self) -> str:
         best, *others = self.explanations.values()

@@ -72,7 +72,7 @@ def evaluate(
     [3, 5)    1.000    1.000      1.000        1.000
     [10, 12)  0.229    0.000      0.131        0.800
     near 4, 100 thresholds
-    1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
+    1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
     levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)

@@ -156,7 +156,7 @@ class NearProfile(Result):
             (what, "none", "") if period.points is None else (what, f"{period.points:,}", f"{period.strength:.2f}")
             for what, period in rows
         ]
-        note = "autocorrelation: 1 if the values repeat exactly, 0 if not at all"
+        note = "autocorrelation: 0 if the values do not repeat, up to 1 if they do; less for lags long beside them"
         return Table(("lags", "period", "autocorrelation"), cells, note=note)
 
     def dqe_table(self) -> Table:
@@ -184,6 +184,8 @@ class NearProfile(Result):
             "candidates": [asdict(period) for period in self.candidates],
             "ranges": self.ranges,
             "dqe": dict(self.dqe),
+            "tabulated": dict(self.tabulated),
+            "dqe_tabulated": dict(self.at_tabulated),
             "flips": [asdict(flip) for flip in self.flips],
             "recommendation": self.recommendation,
         }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.core import thresholds as levelling
 from dqeval.core.intervals import FEWEST
-from dqeval.core.near import Near
+from dqeval.core.near import BY_DEFAULT, Near
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
@@ -36,7 +36,7 @@ class Pitfall:
     Attributes
     ----------
     kind : str
-        "few events", "gaps", "near 0", "fallback", "scale", "lone score", "event heights" or "wrong point".
+        "few events", "gaps", "near 0", "default", "fallback", "scale", "lone score", "event heights" or "wrong point".
     message : str
         What it is, with its number.
     """
@@ -54,6 +54,9 @@ def of_labels(labelled: Labelled, near: Near) -> Iterator[Pitfall]:
     yield from _gaps(events)
     if near.points == 0:
         yield Pitfall("near 0", "near is 0: an alarm that is a single point early or late is a false alarm")
+    if near.source == BY_DEFAULT:
+        what = f"near {near.points:g} is the default, and has nothing to do with the series"
+        yield Pitfall("default", f"{what}: give its values, its period or a near range")
     if near.is_fallback:
         what = f"no period was found, so near {near.points:g} is {near.source}"
         advice = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"

@@ -316,7 +316,7 @@ def score(
       false alarm  0.687  0.738  0.566
     <BLANKLINE>
     DQE is over 100 thresholds.
-    1 is best, 0 is worst. Near miss: 1 if the event is captured without any; otherwise higher for closer ones.
+    1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
     if arguments.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:

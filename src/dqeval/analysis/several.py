@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from dqeval.analysis.check import Finding, warnings_about
+from dqeval.analysis.check import Checked, Finding, warnings_about
 from dqeval.analysis.explain_result import Explanation, cautions_in_words
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import left_out_sentence, mark_best
@@ -118,7 +118,9 @@ class Several(Result):
         return list(self.means)
 
     def _summary(self) -> list[str | Table]:
-        if not self.means:  # a check, which says nothing of detectors
+        if not self.means:  # nothing is said of detectors
+            if not all(isinstance(result, Checked) for _, result in self.found):
+                return []
             failed = sum(result.failed for _, result in self.found)
             fine = sum(not result.records() for _, result in self.found)
             return [f"All {len(self.found):,} series: {failed:,} with errors, {fine:,} without problems."]

@@ -148,12 +148,16 @@ def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> list[B
     first, *others = ranking.standings.values()
     label = label_of(first.metric)
     labels = [label_of(standing.metric) for standing in others]
-    header = ("detector", label, f"{label}, 95 % interval", f"{label}, average rank", *labels, "seconds a series")
+    seeded = bool(np.isfinite(first.seed_deviation).any())
+    by_seed = (f"{label}, ± by seed",) if seeded else ()
+    ranks = (f"{label}, 95 % interval", *by_seed, f"{label}, average rank")
+    header = ("detector", label, *ranks, *labels, "seconds a series")
     rows = []
     for i, detector in enumerate(ranking.detectors):
         average = number_cell(first.average_rank[i], digits=2, best=first.average_rank[i] == first.average_rank.min())
         means = [_mean(standing, i) for standing in others]
-        cells = (_mean(first, i), _interval(first, i), average, *means, _time(seconds, detector))
+        deviation = (number_cell(first.seed_deviation[i]),) if seeded else ()
+        cells = (_mean(first, i), _interval(first, i), *deviation, average, *means, _time(seconds, detector))
         rows.append((text_cell(detector), *cells))
     better = "Higher is better, by every metric; of ranks, which are in brackets for the means, 1 is best."
     return [
