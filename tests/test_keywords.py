@@ -53,12 +53,20 @@ RIGHT = {
     "delta": {"huge", "beyond floats", "too long to print"},
     "neighbours": {"huge", "beyond floats", "too long to print"},
     "thresholds": set(),
+    "span": {"nothing", "list"},
+    "resolution": {"nothing", "timedelta"},
+    "max_delay": {"nothing", "huge", "beyond floats", "too long to print"},
 }
 NEEDED_WINDOW = {"vus_roc", "vus_pr"}
 
 FUNCTIONS = {
     "evaluate": (dqeval.evaluate, (LABELS, SCORES), {}),
     "evaluate_detections": (dqeval.evaluate_detections, (LABELS, DETECTIONS), {}),
+    "evaluate_intervals": (dqeval.evaluate_intervals, ([(5, 9)], [(6, 7)]), {}),
+    "alarms": (dqeval.alarms, (LABELS, DETECTIONS), {}),
+    "labels_from_intervals": (dqeval.labels_from_intervals, ([(5, 9)], range(20)), {}),
+    "intervals_from_labels": (dqeval.intervals_from_labels, (LABELS, range(120)), {}),
+    "check": (dqeval.check, (COLUMNS,), {}),
     "panel": (dqeval.panel, (LABELS, SCORES), {"metrics": ["auc_roc"]}),
     "best_threshold": (dqeval.best_threshold, ("range_f1", LABELS, SCORES), {}),
     "partition": (dqeval.partition, (LABELS,), {}),
@@ -107,7 +115,7 @@ def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(name, key
 def test_the_cases_cover_every_function_that_takes_keywords():
     public = {name for name in (*dqeval.__all__, *metrics.__all__) if inspect.isfunction(getattr(dqeval, name, None))}
     elsewhere = {"dqe_score", "sdqe_score"}  # among the metrics
-    others = {"check", "combine", "report", "metric", "detector"}  # without a keyword, below, or decorators
+    others = {"combine", "report", "metric", "detector"}  # without a keyword, below, or decorators
     assert public - elsewhere - others <= set(FUNCTIONS)
     assert {name for name, _ in CASES} >= set(metrics.__all__)
 

@@ -13,6 +13,7 @@ from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.incidents import (
     TimedEventScores,
     TimedResult,
+    alarms,
     evaluate_intervals,
     intervals_from_labels,
     labels_from_intervals,
@@ -37,10 +38,12 @@ from dqeval.core.types import (
 )
 from dqeval.core.validate import UndefinedError, UndefinedWarning
 from dqeval.metrics import dqe_score, sdqe_score
+from dqeval.metrics.operators import Alarms
 from dqeval.render.series_page import report
 
 __all__ = [
     "METRICS",
+    "Alarms",
     "BestThreshold",
     "Chance",
     "Combined",
@@ -65,6 +68,7 @@ __all__ = [
     "TimedResult",
     "UndefinedError",
     "UndefinedWarning",
+    "alarms",
     "bench",
     "best_threshold",
     "check",

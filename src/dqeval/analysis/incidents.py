@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dqeval.core import arguments, durations, validate
+from dqeval.core.events import find_events
 from dqeval.core.near import FALLBACK_NEAR
 from dqeval.core.partition import cut
 from dqeval.core.timeline import Closed, Spans, TimeAxis, axis_of, cells_of_duration, spans_of, ticks_of
@@ -17,6 +18,7 @@ from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, 
 from dqeval.core.validate import Undefined
 from dqeval.metrics import dqe
 from dqeval.metrics.dqe_of_parts import scores_of_parts
+from dqeval.metrics.operators import Alarms, alarms_of
 from dqeval.render.tables import count_of
 
 
@@ -49,10 +51,14 @@ class TimedResult(DQEResult):
         The cells in which time is counted.
     notes : tuple of str
         What was left out, and why.
+    alarms : Alarms
+        What operators ask for: delays, false alarms per day, the share of time in alarm. An alert counts as early if it
+        is within the near range.
     """
 
     axis: TimeAxis | None = None
     notes: tuple[str, ...] = ()
+    alarms: Alarms | None = field(default=None, compare=False)
 
     def _note(self) -> str:
         assert self.axis is not None
@@ -133,8 +139,64 @@ def evaluate_intervals(
         per_event=tuple(_timed(events, local, axis)),
         axis=axis,
         notes=tuple(f"{count_of(n, what)} outside the span left out" for what, n in outside.items() if n),
+        alarms=_alarms(events, found, regions.near, axis),
         make_curve=partial(_curve, local),
     )
+
+
+def _alarms(events: Events, found: Events, near: float, axis: TimeAxis) -> Alarms:
+    early = int(min(near, axis.length))
+    return alarms_of(events, found, early=early, resolution=axis.resolution if axis.dated else None)
+
+
+def alarms(
+    y_true: Numbers,
+    y_pred: Numbers,
+    *,
+    early: int = 0,
+    max_delay: int | None = None,
+    resolution: Any = None,
+) -> Alarms:
+    """Tell what operators ask of detections: events detected, delays, false alarms, and time in alarm.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly. A run of ones is an event.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm. A run of ones is an alarm.
+    early : int, default 0
+        How many points before an event an alarm already counts for it.
+    max_delay : int, optional
+        How many points behind the start of an event an alarm still counts for it; by default all of the event.
+    resolution : str or timedelta, optional
+        How long a point lasts, such as "1min": then delays are shown as durations, and false alarms per day.
+
+    Returns
+    -------
+    Alarms
+
+    Examples
+    --------
+    >>> print(dqeval.alarms([0, 0, 1, 1, 1, 0, 0, 0, 1, 0], [0, 0, 0, 1, 0, 0, 1, 0, 0, 0], resolution="1h"))
+    alarms
+    ------
+    events detected                1 of 2
+    median delay                   1 h
+    delay of 90 % at most          1 h
+    alarms per detected event      1
+    false alarms                   1 (2.4 per day)
+    time in alarm                  20.00 %
+    longest time without an alarm  3 h
+    """
+    labels, detections = validate.labels_and_detections(y_true, y_pred)
+    longest = len(labels)  # what is longer says no more
+    before = min(arguments.whole_number("early", early, least=0), longest)
+    limit = None if max_delay is None else min(arguments.whole_number("max_delay", max_delay, least=0), longest)
+    lasts = None if resolution is None else durations.nanoseconds("resolution", resolution)
+    if lasts == 0:
+        raise ValueError("resolution must be above 0")
+    return alarms_of(find_events(labels), find_events(detections), early=before, max_delay=limit, resolution=lasts)
 
 
 def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "left") -> BoolArray:

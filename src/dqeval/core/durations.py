@@ -72,6 +72,26 @@ def shown(duration: int) -> str:
     return f"{duration // UNITS[unit]:,} {unit}"
 
 
+def in_words(duration: int) -> str:
+    """Return nanoseconds, which may be negative, in the two largest units that they have.
+
+    Examples
+    --------
+    >>> in_words(5_400_000_000_000), in_words(-90_000_000_000), in_words(0), in_words(1_500_000)
+    ('1 h 30 min', '−1 min 30 s', '0 s', '1 ms 500 us')
+    """
+    sign, left = "−" if duration < 0 else "", abs(duration)
+    parts: list[str] = []
+    for unit in reversed(UNITS):
+        count, rest = divmod(left, UNITS[unit])
+        if unit != "w" and (count or parts):
+            parts.append(f"{count:,} {unit}" if count else "")
+            left = rest
+        if len(parts) == 2:
+            break
+    return sign + (" ".join(filter(None, parts)) or "0 s")
+
+
 def _unit_of(text: str) -> str:
     match = _DURATION.fullmatch(text)
     if match is None:

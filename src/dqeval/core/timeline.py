@@ -23,6 +23,7 @@ Ticks = NDArray[np.int64]
 STARTS, STOPS, LENGTHS = ("start", "starts", "begin", "left"), ("end", "stop", "ends", "stops", "right"), ("duration",)
 _COARSEST = ("d", "h", "min", "s", "ms", "us", "ns")  # for a clock of which nothing is known but its moments
 _MOST_CELLS = 2**53  # positions of cells are floats
+_LONGEST_STEP = 2**62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,9 +119,16 @@ def ticks_of(name: str, given: NDArray[Any]) -> tuple[Ticks, bool]:
     if times.dtype.kind == "M":
         if np.isnat(times).any():
             raise ValueError(f"{name}: the time at position {int(np.argmax(np.isnat(times)))} is missing")
-        return times.astype("datetime64[ns]").astype(np.int64), True
+        ticks = times.astype("datetime64[ns]")
+        if (far := ticks.astype(times.dtype) != times).any():
+            raise ValueError(f"{name}: {times[np.argmax(far)]} is too far away: dates must be from 1678 to 2261")
+        return ticks.astype(np.int64), True
     if not np.isfinite(times.astype(np.float64)).all():
         raise ValueError(f"{name}: the time at position {int(np.argmin(np.isfinite(times)))} is not finite")
+    if (np.abs(times.astype(np.float64)) >= _LONGEST_STEP).any():
+        raise ValueError(
+            f"{name}: the time {times[np.argmax(np.abs(times))]} is too large: give smaller numbers, or dates"
+        )
     if (times != np.floor(times)).any():
         advice = "give whole numbers, such as milliseconds, or dates"
         raise ValueError(f"{name}: the time {times[np.argmax(times != np.floor(times))]} is not whole: {advice}")
@@ -174,8 +182,8 @@ def _resolution(given: Any, borders: list[Ticks], dated: bool) -> int:
         step = int(given)
     else:
         raise ValueError(f"resolution must be a whole number, as the times are: got {quote(given)}")
-    if step < 1:
-        raise ValueError(f"resolution must be above 0: got {quote(given)}")
+    if not 1 <= step < _LONGEST_STEP:
+        raise ValueError(f"resolution must be above 0, and not beyond all times: got {quote(given)}")
     return step
 
 
