@@ -289,6 +289,20 @@ def test_the_component_of_seeds_by_analysis_of_variance(n_series, n_seeds, n_eve
     assert found.deviation == pytest.approx(values.mean(axis=0).std(ddof=1))
 
 
+def test_near_ranges_that_are_a_fallback_are_told(tmp_path):
+    rows_of_ramp = (f"{point},{int(point % 100 > 95)}" for point in range(600))
+    (tmp_path / "ramp.csv").write_text("\n".join(["value,label", *rows_of_ramp]))
+    data = [{"path": str(tmp_path / "ramp.csv")}, {"generator": "synthetic", "n": 500, "period": 24, "events": 2}]
+    bench.run({"data": data, "detector": [{"name": "fft"}, {"name": "sr"}], "metrics": ["dqe"]}, tmp_path / "run")
+    found = bench.rank(tmp_path / "run")
+    assert found.n_fallback == found.numbers()["n_fallback"] == 1
+    assert "No period was found in 1 series: near 62.5 is a fallback there." in str(found)
+    assert bench.rank(tmp_path / "run", dataset="synthetic").n_fallback == 0
+    given = {"data": data, "near": 20, "detector": [{"name": "fft"}], "metrics": ["dqe"]}
+    bench.run(given, tmp_path / "given")
+    assert bench.rank(tmp_path / "given").n_fallback == 0
+
+
 def test_of_a_run_by_series_and_by_event(tmp_path):
     data = [{"generator": "synthetic", "count": 4, "n": 500, "period": 24, "events": 2}]
     plan = {"data": data, "detector": [{"name": "fft"}, {"name": "sr"}], "metrics": ["dqe", "auc_roc"]}

@@ -21,7 +21,7 @@ from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.plan import NO_PERIOD, Plan, PlannedDetector, PlannedSeries, import_modules
 from dqeval.bench.pool import WorkFailedError, catch_output
 from dqeval.bench.series_cache import read_series, stamp_of
-from dqeval.core.near import BY_DEFAULT, near_of
+from dqeval.core.near import BY_DEFAULT, Near, near_of
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import EventScores, FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
@@ -220,7 +220,7 @@ def _own_scores(job: Job, series: Series) -> dict[str, FloatArray]:
     return dict(series.scores)
 
 
-def _near(job: Job, series: Series) -> float:
+def _near(job: Job, series: Series) -> Near:
     """Return the near range of a series; scores that come without one are not evaluated with the default."""
     try:
         found = near_of(series, np.asarray(series.labels, dtype=np.bool_), near=job.near, period=job.period)
@@ -228,7 +228,7 @@ def _near(job: Job, series: Series) -> float:
         raise WorkFailedError(str(error)) from None
     if found.source == BY_DEFAULT and job.detector == FROM_FILE:
         raise WorkFailedError(NO_PERIOD)
-    return found.points
+    return found
 
 
 def scores_of(job: Job, series: Series) -> FloatArray:
@@ -306,26 +306,27 @@ def _run_detector(job: Job, series: Series) -> FloatArray:
     return scores
 
 
-def _evaluate(job: Job, series: Series, near: float, detector: str, scores: FloatArray, outcome: JobResult) -> None:
+def _evaluate(job: Job, series: Series, near: Near, detector: str, scores: FloatArray, outcome: JobResult) -> None:
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedWarning)
-            found = panel_and_errors(series.labels, scores, near=near, metrics=job.metrics, undefined="nan")
+            found = panel_and_errors(series.labels, scores, near=near.points, metrics=job.metrics, undefined="nan")
     except ValueError as error:
         # The other detectors of a file are still wanted.
         spent = time.perf_counter() - began
         where = traceback.format_exc()
         outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {error}", where))
         return
-    outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors))
+    outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors, near))
     if found.evaluation.dqe is not None:
         outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
 
 
-def _metric_rows(job: Job, detector: str, found: Evaluation, errors: dict[str, Exception]) -> Iterator[Row]:
+def _metric_rows(job: Job, detector: str, found: Evaluation, errors: dict[str, Exception], near: Near) -> Iterator[Row]:
     for metric, value in found.values.items():
-        parameters = json.dumps(found.parameters[metric])
+        origin = {"near_from": near.source} if "near" in found.parameters[metric] else {}
+        parameters = json.dumps(found.parameters[metric] | origin)
         row = partial(_row, job, detector, metric, seconds=found.seconds[metric], parameters=parameters)
         if metric in errors:
             where = "".join(traceback.format_exception(errors[metric]))

@@ -23,6 +23,7 @@ from dqeval.bench.statistics import (
 from dqeval.bench.store import Store
 from dqeval.core import arguments
 from dqeval.core.intervals import MOST_RESAMPLES, RESAMPLES
+from dqeval.core.near import FALLBACK_PERIOD
 from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
@@ -53,6 +54,8 @@ class Ranking:
         Detectors that are not ranked: those without any value, and those that the last plan no longer had.
     n_not_planned : int
         How many series are not counted because the last plan no longer had them.
+    n_fallback : int
+        For how many series no period was found, so that their near range is a fallback.
     """
 
     by: Literal["series", "event"]
@@ -66,6 +69,7 @@ class Ranking:
     without_value: tuple[str, ...] = ()
     not_planned: tuple[str, ...] = ()
     n_not_planned: int = 0
+    n_fallback: int = 0
 
     def page(self) -> Page:
         """Return the ranking as tables."""
@@ -82,7 +86,7 @@ class Ranking:
         return f"Means over {count}{left}."
 
     def left_out(self) -> list[str]:
-        """Say which detectors and metrics are left out, and why."""
+        """Say which detectors and metrics are left out, and why, and where near ranges are a fallback."""
         sentences = [
             f"Left out: {label_of(metric)}, which has no value for {in_words(lacking, most=len(lacking))}."
             for metric, lacking in self.metrics_left_out.items()
@@ -97,6 +101,11 @@ class Ranking:
             )
         if self.n_not_planned:
             sentences.append(f"No longer in the plan, and so not counted: {self.n_not_planned:,} series.")
+        if self.n_fallback:
+            what = (
+                f"No period was found in {self.n_fallback:,} series: near {FALLBACK_PERIOD / 2:g} is a fallback there"
+            )
+            sentences.append(f"{what}. Give near or period in the plan to choose another.")
         return sentences
 
     def table(self) -> Table:
@@ -165,6 +174,7 @@ class Ranking:
             "without_value": list(self.without_value),
             "not_planned": list(self.not_planned),
             "n_not_planned": self.n_not_planned,
+            "n_fallback": self.n_fallback,
             "standings": self.records(),
             "friedman": self.significance.friedman,
             "pairs": [{"pair": list(pair), "p": p} for pair, p in self.significance.pairs.items()],
@@ -249,6 +259,7 @@ def rank_store(
         without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, UNKNOWN})),
         not_planned=tuple(sorted({row["detector"] for row in ever} - planned - {UNKNOWN})),
         n_not_planned=len({row["series"] for row in ever if not row["series_planned"]}),
+        n_fallback=sum(dataset in (None, row["dataset"]) for row in store.fallbacks()),
     )
 
 

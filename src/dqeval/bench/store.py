@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dqeval.bench.jobs import DETECT, Job, JobResult, is_other_data
+from dqeval.core.near import FALLBACK
 from dqeval.render.tables import in_csv
 from dqeval.support import extras
 from dqeval.support.writing import atomic_write, write_table
@@ -273,6 +274,14 @@ class Store:
             f"SELECT DISTINCT series, dataset, detector, {detectors.sql} AS detector_planned, "
             f"{series.sql} AS series_planned FROM results",
             *detectors.values,
+        )
+
+    def fallbacks(self) -> Iterator[dict[str, Any]]:
+        """Return series and dataset of those planned series that have no period, so that near is a fallback."""
+        those = self._those(True)
+        return self._select(
+            f"SELECT DISTINCT series, dataset FROM results WHERE parameters LIKE ? AND {those.sql}",
+            *(f'%"near_from": "{FALLBACK}%', *those.values),
         )
 
     def seconds(self) -> dict[str, float]:
