@@ -50,7 +50,7 @@ class Job:
     seed : int
     metrics : tuple of str
     near : float, str or None
-        As given to `score`.
+        In points, or in event lengths such as "2ev".
     period : float or None
     folder : str
         Where scores are kept.

@@ -106,7 +106,7 @@ class Plan:
     seeds : tuple of int
         Each detector that takes a seed runs once with each.
     near : float, str or None
-        As given to `score`.
+        In points, or in event lengths such as "2ev".
     period : float or None
         As in `dqeval.evaluate`; if neither is given, the period of each series is estimated.
     limits : Limits
