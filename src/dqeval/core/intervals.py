@@ -17,7 +17,7 @@ FEWEST = 5  # units; from fewer, no interval holds what it says
 RESAMPLES = 2000
 MOST_RESAMPLES = 1_000_000
 _STEADY = 0.01  # per unit, of the variance of all units: added to that of each draw
-_AT_ONCE = 1_000_000  # draws, to bound memory
+_AT_ONCE = 50_000  # draws, so that they stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
