@@ -53,5 +53,6 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     shares = np.log(len(scores) / (last + 1))
     heights = shares / shares[0] if len(last) > 1 else shares
     found = np.empty(len(scores))
-    found[order] = np.repeat(heights, np.diff(last, prepend=-1))
+    # Where all scores differ, there is nothing to repeat.
+    found[order] = heights if len(last) == len(scores) else np.repeat(heights, np.diff(last, prepend=-1))
     return found
