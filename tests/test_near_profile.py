@@ -63,6 +63,16 @@ def test_a_long_period_and_a_fallback():
     assert found.period == found.candidates[0].points
 
 
+def test_events_that_are_short_beside_the_period():
+    short = dqeval.near_profile(labelled(wave(1000), mine=np.random.default_rng(0).random(4000)))
+    assert (
+        "All events are short beside 1,000 points, at most 5 points: consider a near range by" in short.recommendation
+    )
+    assert "short beside" not in dqeval.near_profile(DEMO).recommendation
+    none = dqeval.near_profile(Series("none", np.zeros(4000), {}, wave(1000)))
+    assert "short beside" not in none.recommendation
+
+
 def test_noise_has_no_period():
     found = dqeval.near_profile(labelled(np.arange(400.0)))
     assert found.candidates == ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dqeval.analysis.check import SHORT_BESIDE_PERIOD
 from dqeval.analysis.result import Result
 from dqeval.core import arguments, validate
 from dqeval.core.near import (
@@ -28,7 +29,7 @@ from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.metrics import dqe
 from dqeval.render import drawing
-from dqeval.render.tables import Page, Table, in_words
+from dqeval.render.tables import Page, Table, count_of, in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,6 +84,8 @@ class NearProfile(Result):
         DQE at each of these, by detector.
     flips : tuple of Flip
         Where two detectors change places, by ascending near range.
+    longest_event : int
+        The length of the longest event; 0 where there is none.
     """
 
     name: str
@@ -95,11 +98,12 @@ class NearProfile(Result):
     tabulated: Mapping[str, float]
     at_tabulated: Mapping[str, FloatArray]
     flips: tuple[Flip, ...]
+    longest_event: int
 
     @property
     def recommendation(self) -> str:
         """Which near range to choose, in words."""
-        return " ".join([*self._about_the_period(), *self._about_the_order()])
+        return " ".join([*self._about_the_period(), *self._about_the_events(), *self._about_the_order()])
 
     def _about_the_period(self) -> Iterator[str]:
         if self.near.strength is not None:
@@ -114,6 +118,13 @@ class NearProfile(Result):
         elif self.candidates and _strength(self.candidates[0]) > _strength(self.estimated) + MUCH_STRONGER:
             best = self.candidates[0]
             yield f"The whole series repeats best after {best}: --period {best.points} fits it."
+
+    def _about_the_events(self) -> Iterator[str]:
+        if 0 < self.longest_event * SHORT_BESIDE_PERIOD < self.period:
+            short = (
+                f"All events are short beside {self.period:,g} points, at most {count_of(self.longest_event, 'point')}"
+            )
+            yield f"{short}: consider a near range by their length, such as --near 2ev."
 
     def _about_the_near_range(self) -> Iterator[str]:
         """Yield where a near range comes from that is not estimated, and what would be estimated instead."""
@@ -277,7 +288,8 @@ def profile_of(prepared: Prepared, *, progress: Progress | None = None, every_fl
     pairs = combinations(curves, 2) if every_flip else _neighbours(dqe_at)
     flips = tuple(sorted(_flips(curves, ranges, dqe_at, pairs), key=lambda flip: flip.near))
     about = (prepared.name, prepared.near, estimated, candidates, period)
-    return NearProfile(*about, ranges, dqe_at, tabulated, at_tabulated, flips)
+    longest = int(prepared.labelled.lengths.max(initial=0))
+    return NearProfile(*about, ranges, dqe_at, tabulated, at_tabulated, flips, longest)
 
 
 class _Curve:
