@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ RESAMPLES = 2000
 MOST_RESAMPLES = 1_000_000
 _STEADY = 0.01  # per unit, of the variance of all units: added to that of each draw
 _AT_ONCE = 50_000  # draws, so that they stay in the cache
+_KEPT = 1_000_000  # draws at most that are kept for the next interval, some 8 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +123,14 @@ def mean_intervals(
     """
     share = arguments.share("level", level)
     count = arguments.whole_number("resamples", resamples, least=1, most=MOST_RESAMPLES)
-    random = np.random.default_rng(arguments.seed(seed))
+    of_draws = arguments.seed(seed)
     sums, sizes = _units(values, groups)
     others = other_reach or [0.0] * values.shape[1]
     if len(sizes) < FEWEST:
         return [Interval(np.nan, np.nan, share, len(sizes), unit) for _ in others]
     means = sums.sum(axis=0) / sizes.sum()
     rest = _Rest(sums - means * sizes[:, None], sizes)
-    low, high = np.quantile(rest.distances(random, count), [(1 - share) / 2, (1 + share) / 2], axis=0)
+    low, high = np.quantile(rest.distances(count, of_draws), [(1 - share) / 2, (1 + share) / 2], axis=0)
     reaches = rest.reach * np.stack([high, -low])
     below, above = np.hypot(reaches, others) * np.sign(reaches + (reaches == 0))
     ends = np.clip([means - below, means + above], least, most).T.tolist()
@@ -147,15 +149,10 @@ class _Rest:
         self.error = self._errors(np.ones((1, units)))[1][0]
         self.reach = self.error * scale * np.sqrt((1 + self.steady) * units / (units - 1))
 
-    def distances(self, random: np.random.Generator, count: int) -> FloatArray:
+    def distances(self, count: int, seed: int) -> FloatArray:
         """Return how far the mean of each draw lies from that of all, in standard errors; 0 where all are alike."""
-        units = len(self.sizes)
-        rows = max(_AT_ONCE // units, 1)
         found = []
-        for start in range(0, count, rows):
-            drawn = random.integers(units, size=(min(rows, count - start), units))
-            places = drawn + units * np.arange(len(drawn))[:, None]
-            times = np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+        for times in _draws(len(self.sizes), count, seed):
             off, errors = self._errors(times)
             spread = np.hypot(errors, np.sqrt(self.steady) * self.error)
             found.append(np.divide(off, spread, out=np.zeros_like(off), where=spread > 0))
@@ -168,6 +165,31 @@ class _Rest:
         off = times @ rest / total
         squares = times @ rest**2 - 2 * off * (times @ (rest * sizes[:, None])) + off**2 * (times @ sizes**2)[:, None]
         return off, np.sqrt(units / (units - 1) * np.maximum(squares, 0.0)) / total
+
+
+def _draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:
+    """Yield how often each unit is drawn: one row per draw, in pieces that stay in the cache.
+
+    Few are kept: all detectors of a series have as many events, and are drawn alike.
+    """
+    if units * count <= _KEPT:
+        yield _kept_draws(units, count, seed)
+    else:
+        yield from _new_draws(units, count, seed)
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(units: int, count: int, seed: int) -> FloatArray:
+    return np.concatenate(list(_new_draws(units, count, seed)))
+
+
+def _new_draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:
+    random = np.random.default_rng(seed)
+    rows = max(_AT_ONCE // units, 1)
+    for start in range(0, count, rows):
+        drawn = random.integers(units, size=(min(rows, count - start), units))
+        places = drawn + units * np.arange(len(drawn))[:, None]
+        yield np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
 
 def _units(values: FloatArray, groups: NDArray[np.intp] | None) -> tuple[FloatArray, FloatArray]:
