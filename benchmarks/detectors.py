@@ -20,7 +20,7 @@ from sklearn.neighbors import LocalOutlierFactor
 import dqeval
 from benchmarks.cases import CASES, case, generated, peak_megabytes
 from dqeval import detectors
-from dqeval.core.registry import Detector
+from dqeval.core.entries import Detector
 
 LENGTHS = (1_000, 10_000, 100_000)
 MOST_POINTS = {"trains": 10_000, "interpreted": 10_000}

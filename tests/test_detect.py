@@ -15,7 +15,7 @@ import dqeval
 from commands import caller, run
 from dqeval.bench.pool import InProcess
 from dqeval.cli import output
-from dqeval.core.registry import Detector
+from dqeval.core.entries import Detector
 from dqeval.datasets import load, synthetic
 from dqeval.detectors import DETECTORS
 

@@ -23,7 +23,7 @@ LAYERS = [
         *("support.extras", "support.modules", "support.naming", "support.places", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.intervals"),
     },
-    {"core.types", "core.registry"},
+    {"core.types", "core.entries", "core.registry"},
     {"analysis.panel_result"},
     {"kernels"},
     {

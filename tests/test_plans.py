@@ -12,7 +12,8 @@ import pytest
 from commands import caller
 from dqeval import bench
 from dqeval.bench.runner import progress_of
-from dqeval.core.registry import DETECTORS, Detector
+from dqeval.core.entries import Detector
+from dqeval.core.registry import DETECTORS
 from dqeval.detectors import kmeans_ad, sub_lof
 from dqeval.detectors.parameters import check_parameters
 

@@ -11,7 +11,7 @@ import pytest
 
 from commands import caller, run
 from dqeval.cli import output
-from dqeval.core.registry import Experiment
+from dqeval.core.entries import Experiment
 from dqeval.experiments import EXPERIMENTS, Setting, case_study, cases, detector_runs, reproduce
 from dqeval.experiments.outcome import Outcome
 from dqeval.experiments.setting import ARCHIVE

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.core import arguments, validate
-from dqeval.core.registry import DETECTORS, Detector
+from dqeval.core.entries import Detector
+from dqeval.core.registry import DETECTORS
 from dqeval.core.types import FloatArray, Numbers, Series
 from dqeval.datasets.columns import LABEL_NAMES
 from dqeval.datasets.door import as_series

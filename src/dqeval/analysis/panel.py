@@ -14,9 +14,10 @@ import numpy as np
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as sweeping
+from dqeval.core.entries import Metric
 from dqeval.core.near import near_from_arguments
 from dqeval.core.prepared import Labelled, Match, Scored
-from dqeval.core.registry import METRICS, Metric
+from dqeval.core.registry import METRICS
 from dqeval.core.types import DQEResult, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined, UndefinedError
 

@@ -18,7 +18,7 @@ from dqeval.support.naming import file_names
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from dqeval.core.registry import Detector
+    from dqeval.core.entries import Detector
     from dqeval.core.types import FloatArray, Series
     from dqeval.datasets.loading import Source
 

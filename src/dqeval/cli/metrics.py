@@ -7,7 +7,8 @@ from typing import Any
 from dqeval.cli import output
 from dqeval.cli.options import Modules, Output, PlainForm
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.core.registry import METRICS, Metric
+from dqeval.core.entries import Metric
+from dqeval.core.registry import METRICS
 from dqeval.render.tables import Page
 
 NO_SUMMARY = "No description: its function has no docstring."

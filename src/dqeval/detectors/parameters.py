@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal
 
 from dqeval.core import arguments
-from dqeval.core.registry import Detector
+from dqeval.core.entries import Detector
 
 _KINDS: dict[Any, tuple[Any, str]] = {
     bool: (bool, "true or false"),

@@ -10,11 +10,12 @@ import numpy as np
 
 from dqeval.core import thresholds as levelling
 from dqeval.core import validate
+from dqeval.core.entries import FromNear
 from dqeval.core.events import find_events
 from dqeval.core.near import near_from_arguments
 from dqeval.core.partition import cut
 from dqeval.core.prepared import Labelled, Scored
-from dqeval.core.registry import FromNear, metric
+from dqeval.core.registry import metric
 from dqeval.core.scaling import Scale
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
+from dqeval.core.entries import FromNear
 from dqeval.core.prepared import Labelled, Match, Scored, harmonic, highest_in_events, parts_of, score_of
-from dqeval.core.registry import FromNear, metric
+from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers

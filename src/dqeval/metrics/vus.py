@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from dqeval.core import validate
+from dqeval.core.entries import FromNear
 from dqeval.core.prepared import Scored, highest_in_events, score_of
-from dqeval.core.registry import FromNear, metric
+from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
