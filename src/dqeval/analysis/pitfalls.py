@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.core import thresholds as levelling
 from dqeval.core.intervals import FEWEST
 from dqeval.core.near import BY_DEFAULT, Near
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Labelled, Scored, highest_in_events
 from dqeval.core.scaling import min_max
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
+from dqeval.core.types import BoolArray, Events, FloatArray, Partition
 from dqeval.metrics import dqe
 from dqeval.render.tables import count_of
 
@@ -24,9 +22,7 @@ CLIPPED = 99.9  # per cent of the scores
 LOW = 0.3  # of the range of all scores, above which most events are missed
 APART = 2  # times as high is the highest event
 WIDEST_GAP = 3  # points between two events that may be one
-RISES = 0.005
-
-AnyArray = NDArray[Any]
+RISES = 0.005  # of DQE of an event
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +131,7 @@ def _event_heights(scored: Scored) -> Iterator[Pitfall]:
 
 def event_heights(scored: Scored) -> FloatArray:
     """Return the highest score in each event, of scores in [0, 1]."""
-    return _highest(scored.scores, scored.events)
+    return highest_in_events(scored.scores, scored.events)
 
 
 def _suggested(scored: Scored, regions: Partition) -> BoolArray:
@@ -148,7 +144,7 @@ def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> I
     changed = (_with_wrong_points(detections, scored.events, behind=behind) for behind in (True, False))
     after = np.maximum.reduce([_scores_of(each, regions)[:, 0] for each in changed])
     # Beside an event that is missed a near miss is meant to count.
-    rise = np.where(_highest(detections, scored.events), after - before[:, 0], 0.0)
+    rise = np.where(highest_in_events(detections, scored.events), after - before[:, 0], 0.0)
     most = int(np.argmax(rise))
     if rise[most] > RISES:
         event = f"[{scored.events.starts[most]}, {scored.events.stops[most]})"
@@ -165,17 +161,6 @@ def _with_wrong_points(detections: BoolArray, events: Events, *, behind: bool) -
     found = detections.copy()
     found[places[(places >= 0) & (places < events.length)]] = True
     return found
-
-
-def _highest(points: AnyArray, events: Events) -> AnyArray:
-    """Return the highest of each event."""
-    return np.asarray(np.maximum.reduceat(points, _borders(events))[::2]) if len(events) else points[:0]
-
-
-def _borders(events: Events) -> IntArray:
-    """Return where events start and stop, in turn; without the last stop, if the series ends with it."""
-    borders: IntArray = np.column_stack([events.starts, events.stops]).ravel()
-    return borders[borders < events.length]
 
 
 def _dqe_of(scored: Scored, scores: FloatArray, near: float) -> float:

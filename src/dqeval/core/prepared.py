@@ -20,6 +20,7 @@ from dqeval.core.validate import NoScoresError, Undefined, UndefinedError
 from dqeval.kernels import ranges
 
 Made = TypeVar("Made")
+Number = TypeVar("Number", bound=np.generic)
 
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
@@ -295,7 +296,11 @@ def reaches(covered: FloatArray, lengths: IntArray, cutoff: float) -> BoolArray:
     return covered / lengths >= cutoff
 
 
-def highest_in_events(levels: NDArray[np.intc], events: Events) -> NDArray[np.intc]:
-    """Return the highest level in each event."""
-    borders = np.column_stack([events.starts, events.stops]).ravel()
-    return np.ascontiguousarray(np.maximum.reduceat(np.append(levels, np.intc(0)), borders)[::2])
+def highest_in_events(points: NDArray[Number], events: Events) -> NDArray[Number]:
+    """Return the highest of what points have in each event: levels, scores, or whether they are detected."""
+    if not len(events):
+        return points[:0]
+    borders: IntArray = np.column_stack([events.starts, events.stops]).ravel()
+    # Where the series ends with an event, there is no border behind it.
+    highest = np.maximum.reduceat(points, borders[borders < events.length])
+    return np.ascontiguousarray(highest[::2])
