@@ -116,6 +116,13 @@ def test_durations_of_numbers():
     assert str(result).splitlines()[3].startswith("5 – 8 ")
 
 
+def test_an_index_with_other_ends_is_refused():
+    """Pandas closes its intervals on the right by default, which would be a cell off."""
+    index = pd.IntervalIndex.from_arrays(STARTS, STOPS)
+    with pytest.raises(ValueError, match=r"closed on 'right': give it as \.set_closed"):
+        dqeval.evaluate_intervals(index, [])
+
+
 def test_time_zones():
     aware = [(a.replace(tzinfo=UTC), b.replace(tzinfo=UTC)) for a, b in zip(STARTS, STOPS, strict=True)]
     span = ("2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00")

@@ -64,7 +64,7 @@ class TimedResult(DQEResult):
         assert self.axis is not None
         near = f"near {self.near:g} cells"
         if self.axis.dated:
-            near = f"near {durations.shown(round(self.near * self.axis.resolution))}"
+            near = f"near {durations.in_words(round(self.near * self.axis.resolution), exact=True)}"
         return "; ".join([f"{near}, {self.axis}", *self.notes])
 
 
@@ -259,9 +259,8 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
     ticks, dated, step = _clock(times)
     if len(flags) != len(ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(ticks):,}")
-    changes = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    ends = [(ticks[a], ticks[b - 1] + step) for a, b in zip(changes[::2], changes[1::2], strict=True)]
-    return [(_moment(a, dated), _moment(b, dated)) for a, b in ends]
+    ends = [(ticks[a], ticks[b - 1] + step) for a, b in find_events(flags)]
+    return [(_as_given(a, dated), _as_given(b, dated)) for a, b in ends]
 
 
 def _clock(times: Numbers) -> tuple[Any, bool, int]:
@@ -324,13 +323,11 @@ def _point(scores: FloatArray) -> Curve:
     return Curve(np.ones(1), sdqe, capture, near_miss, false_alarm)
 
 
-def _moment(ticks: int, dated: bool) -> Any:
-    return _coarse(np.datetime64(int(ticks), "ns")) if dated else int(ticks)
-
-
-def _coarse(moment: np.datetime64) -> np.datetime64:
-    """Return a moment without more digits than it needs."""
-    return np.datetime64(np.datetime_as_string(moment, unit="auto"))
+def _as_given(ticks: int, dated: bool) -> Any:
+    """Return a moment as a number, or as a date without more digits than it needs."""
+    if not dated:
+        return int(ticks)
+    return np.datetime64(np.datetime_as_string(np.datetime64(int(ticks), "ns"), unit="auto"))
 
 
 def _shown(moment: Any) -> str:

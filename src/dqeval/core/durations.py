@@ -33,8 +33,8 @@ _LONGEST = 2**62
 
 
 def is_duration(given: Any) -> bool:
-    """Tell whether this is a duration by its type, or a text that could be one."""
-    return isinstance(given, (timedelta, np.timedelta64)) or (isinstance(given, str) and bool(_unit_of(given)))
+    """Tell whether this is a duration by its type, or a text that is one."""
+    return isinstance(given, (timedelta, np.timedelta64)) or (isinstance(given, str) and _parsed(given) is not None)
 
 
 def nanoseconds(name: str, given: Any) -> int:
@@ -45,40 +45,29 @@ def nanoseconds(name: str, given: Any) -> int:
     >>> nanoseconds("near", "1.5min"), nanoseconds("near", np.timedelta64(2, "s"))
     (90000000000, 2000000000)
     """
+    found: int | None = None
     if isinstance(given, np.timedelta64):
         found = _from_numpy(name, given)
     elif isinstance(given, timedelta):
         found = (given.days * 86_400 + given.seconds) * UNITS["s"] + given.microseconds * UNITS["us"]
-    elif isinstance(given, str) and (unit := _unit_of(given)):
-        found = round(float(_DURATION.fullmatch(given)[1]) * UNITS[unit])  # type: ignore[index]
-    else:
+    elif isinstance(given, str):
+        found = _parsed(given)
+    if found is None:
         raise ValueError(f'{name} must be a duration such as "30min" or "10s": got {quote(given)}')
     if not 0 <= found < _LONGEST:
         raise ValueError(f"{name} must be a duration of at least 0, and of less than a century: got {quote(given)}")
     return found
 
 
-def shown(duration: int) -> str:
-    """Return nanoseconds in the largest unit of which they are a whole number, but for weeks.
-
-    Examples
-    --------
-    >>> shown(90_000_000_000), shown(3_600_000_000_000), shown(0)
-    ('90 s', '1 h', '0 s')
-    """
-    if not duration:
-        return "0 s"
-    unit = next(unit for unit in reversed(UNITS) if unit != "w" and duration % UNITS[unit] == 0)
-    return f"{duration // UNITS[unit]:,} {unit}"
-
-
-def in_words(duration: int) -> str:
-    """Return nanoseconds, which may be negative, in the two largest units that they have.
+def in_words(duration: int, *, exact: bool = False) -> str:
+    """Return nanoseconds, which may be negative, in the two largest units that they have, or in all.
 
     Examples
     --------
     >>> in_words(5_400_000_000_000), in_words(-90_000_000_000), in_words(0), in_words(1_500_000)
     ('1 h 30 min', '−1 min 30 s', '0 s', '1 ms 500 us')
+    >>> in_words(3_690_000_000_000), in_words(3_690_000_000_000, exact=True)
+    ('1 h 1 min', '1 h 1 min 30 s')
     """
     sign, left = "−" if duration < 0 else "", abs(duration)
     parts: list[str] = []
@@ -87,18 +76,19 @@ def in_words(duration: int) -> str:
         if unit != "w" and (count or parts):
             parts.append(f"{count:,} {unit}" if count else "")
             left = rest
-        if len(parts) == 2:
+        if len(parts) == 2 and not exact:
             break
     return sign + (" ".join(filter(None, parts)) or "0 s")
 
 
-def _unit_of(text: str) -> str:
+def _parsed(text: str) -> int | None:
+    """Return a duration that is written as a number and a unit; None where it is not."""
     match = _DURATION.fullmatch(text)
     if match is None:
-        return ""
+        return None
     unit = match[2].lower()
-    unit = _OTHER_NAMES.get(unit, unit)
-    return unit if unit in UNITS else ""
+    length = UNITS.get(_OTHER_NAMES.get(unit, unit))
+    return None if length is None else round(float(match[1]) * length)
 
 
 def _from_numpy(name: str, given: np.timedelta64) -> int:

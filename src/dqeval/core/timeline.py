@@ -33,9 +33,9 @@ class Spans:
     Attributes
     ----------
     starts, stops : array of int, shape (n,)
-        Nanoseconds since 1970 for dates; for numbers, the numbers times ``per_unit``.
-    dated : bool
-        Whether these are dates.
+        Nanoseconds since 1970 for dates; otherwise the numbers.
+    dated : bool or None
+        Whether these are dates; None where there is no interval.
     instants : array of bool, shape (n,)
         Those that were given as a moment, or end when they start: they take one cell.
     """
@@ -83,7 +83,7 @@ class TimeAxis:
         return np.datetime64(ticks, "ns") if self.dated else ticks
 
     def __str__(self) -> str:
-        step = durations.shown(self.resolution) if self.dated else f"{self.resolution:,}"
+        step = durations.in_words(self.resolution, exact=True) if self.dated else f"{self.resolution:,}"
         return f"{count_of(self.length, 'cell')} of {step}"
 
 
@@ -203,6 +203,9 @@ def cells_of_duration(name: str, given: Any, axis: TimeAxis) -> float:
 def _columns_of(name: str, given: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
     """Return starts and ends as they are given, and which were given as a single moment."""
     if hasattr(given, "left") and hasattr(given, "right"):  # an IntervalIndex
+        if given.closed != "left":
+            advice = 'give it as .set_closed("left"), or as pairs of start and end with closed="both"'
+            raise ValueError(f"{name} is an IntervalIndex that is closed on {given.closed!r}: {advice}")
         return _pairs(_moments(given.left), _moments(given.right))
     if isinstance(given, Mapping) or hasattr(given, "columns"):
         return _from_table(name, given)
