@@ -51,6 +51,7 @@ SLOW_FILES = {
     "test_fuzz",
     "test_hostile_files",
     "test_lock",
+    "test_long_tables",
     "test_page",
     "test_receipts",
     "test_reproduce",

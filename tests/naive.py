@@ -558,3 +558,100 @@ def sweep_thresholds(scores):
 def best_of_sweep(metric, labels, scores, **parameters):
     """Return the best value of a metric of detections over the sweep; detected is what lies above a threshold."""
     return max(metric(labels, [s > theta for s in scores], **parameters) for theta in sweep_thresholds(scores))
+
+
+# What operators ask for. At a break a new stretch begins, and nothing goes on across it; pairs are inclusive here, too.
+
+
+def split_runs(flags, breaks):
+    """Return the runs of ones, which end at breaks."""
+    borders = [0, *breaks, len(flags)]
+    return [(low + a, low + b) for low, high in pairwise(borders) for a, b in runs(flags[low:high])]
+
+
+def alarm_zones(labels, early, breaks):
+    """Return the points from which on an alarm counts for each event, and where the event starts and ends."""
+    zones, taken = [], set()
+    for a, b in split_runs(labels, breaks):
+        low = a
+        while low > 0 and a - low < early and low not in breaks and low - 1 not in taken:
+            low -= 1
+        taken |= set(range(a, b + 1))
+        zones.append((low, a, b))
+    return zones
+
+
+def alarm_counts(labels, found, early, breaks):
+    """Return how many events are detected, and how many alarms touch no zone."""
+    zones = [range(low, b + 1) for low, _, b in alarm_zones(labels, early, breaks)]
+    detected = sum(any(found[t] for t in zone) for zone in zones)
+    free = [not any(t in zone for zone in zones for t in range(a, b + 1)) for a, b in split_runs(found, breaks)]
+    return detected, sum(free)
+
+
+def alarm_curve(labels, scores, early, breaks):
+    """Return each distinct score, from the highest, with events detected, false alarms and points in alarm there."""
+    rows = []
+    for threshold in sorted(set(scores), reverse=True):
+        found = [s >= threshold for s in scores]
+        rows.append((threshold, *alarm_counts(labels, found, early, breaks), sum(found)))
+    return rows
+
+
+def threshold_within(labels, scores, early, breaks, most):
+    """Return the highest score that detects the most events before there are too many false alarms; None if none."""
+    best, most_detected = None, 0
+    for threshold, detected, false, _ in alarm_curve(labels, scores, early, breaks):
+        if false > most:
+            break
+        if detected > most_detected:
+            best, most_detected = threshold, detected
+    return best
+
+
+# Samples on a clock: cells [t, t + resolution) from the first sample on, without those that were not observed.
+
+
+def usual_step(times):
+    """Return the median of the steps, of two in the middle the shorter; 1 where there is none."""
+    steps = sorted(b - a for a, b in pairwise(times))
+    return steps[(len(steps) - 1) // 2] if steps else 1
+
+
+def cells_begin(times, resolution):
+    """Return where the cell of the first sample begins, if no resolution is given.
+
+    It is the place in a step that has no sample for the longest time before it.
+    """
+    phases = {(t - times[0]) % resolution for t in times}
+    without = {p: min((p - q) % resolution or resolution for q in phases) for p in phases}
+    begin = max(sorted(phases), key=without.get)
+    return times[0] - (resolution - begin) % resolution
+
+
+def observed_cells(times, resolution, max_gap, origin):
+    """Return each cell that was observed, with the samples that stand for it: its own, or those of one before."""
+    samples = {}
+    for i, t in enumerate(times):
+        samples.setdefault((t - origin) // resolution, []).append(i)
+    found = []
+    for cell in range(max(samples) + 1):
+        before, after = max(c for c in samples if c <= cell), min(c for c in samples if c >= cell)
+        if cell in samples or after - before - 1 <= max_gap:
+            found.append((cell, samples[before]))
+    return found
+
+
+def highest_in_cells(cells, points):
+    return [max(points[i] for i in samples) for _, samples in cells]
+
+
+def stretches(cells):
+    """Return the positions at which each stretch without a gap begins and ends."""
+    begins = [k for k, (cell, _) in enumerate(cells) if k == 0 or cell != cells[k - 1][0] + 1]
+    return list(pairwise([*begins, len(cells)]))
+
+
+def in_stretches(score, labels, found, near, borders):
+    """Return what DQE says of each stretch by itself, a row an event; a stretch without an event says nothing."""
+    return np.concatenate([score(labels[a:b], found[a:b], near) for a, b in borders if any(labels[a:b])])

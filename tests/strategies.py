@@ -56,3 +56,9 @@ def labelled(draw, other, **options):
     """Draw labels and, of the same length, what ``other`` draws."""
     y_true = draw(labels(**options))
     return y_true, draw(other(len(y_true)))
+
+
+def breaks(length):
+    """Draw positions at which a new stretch begins behind a gap, often none."""
+    positions = st.sets(st.integers(1, length - 1), max_size=4).map(sorted) if length > 1 else st.just([])
+    return st.just([]) | positions

@@ -167,7 +167,10 @@ HALVES = np.concatenate([np.arange(800), np.arange(800)])
 def test_two_series_in_one_table(form):
     (message,) = said(timestamp=form(HALVES)).values()
     assert message.startswith("the time starts again once, first after point 799 (")
-    assert "are these 2 series in one table? Metrics take them for one: score each by itself" in message
+    assert (
+        "are these 2 series in one table? Metrics take them for one: score each by itself, with --series COLUMN"
+        in message
+    )
 
 
 @every_form
@@ -256,7 +259,8 @@ def test_the_number_of_a_series_is_no_detector(name, numbers):
     assert column == name
     blocks = 1 + np.count_nonzero(np.diff(numbers))
     assert message.startswith(f"{blocks} blocks of one number each, the second from point ")
-    assert "are these several series in one table? Score each by itself" in message
+    assert f"are these several series in one table? Score each by itself, with --series {name}" in message
+    assert f"; if it tells series apart, split the table with --series {name}" in message
     assert (
         "taken for a detector, but it looks like the number of a series or group, not a score: name the columns"
         in message
@@ -270,6 +274,7 @@ def test_a_single_series_with_a_number_is_no_stack():
 def test_a_column_that_counts():
     (message,) = said(row=HALVES).values()
     assert message.startswith("counts up and starts again once: is this a number of the point, of several series")
+    assert message.strip().endswith("by itself, with --series COLUMN, and leave this column out")
 
 
 def test_detections_in_one_block_and_levels_that_return_are_scores():

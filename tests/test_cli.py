@@ -59,7 +59,7 @@ def test_score(file):
     done = run("score", file, "--near", "1.5")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert done.stdout.startswith("scores.csv: 6 points, 1 event; near 1.5, as given\n")
+    assert done.stdout.startswith("scores.csv: 6 points, 1 event; near 1.5 (1 d 12 h), as given\n")
     panels = [dqeval.panel(LABELS, scores, near=1.5) for scores in (NOISY, GOOD)]
     for metric in dqeval.METRICS:
         assert row(done.stdout, f"{metric.label} ") == pytest.approx([p[metric.name] for p in panels], abs=5e-4)

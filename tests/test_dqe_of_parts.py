@@ -6,7 +6,7 @@ from hypothesis import given
 
 import dqeval
 from dqeval.core.events import find_events
-from dqeval.core.partition import cut
+from dqeval.core.regions import cut
 from dqeval.metrics.dqe_of_parts import scores_of_parts
 from strategies import any_near, detections, exact_near, labelled
 

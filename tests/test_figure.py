@@ -1,14 +1,17 @@
 """The figure for a paper: what is on it, and the files it is written to."""
 
 import sys
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib import image, pyplot
+from matplotlib import dates, image, pyplot
 
 import dqeval
 from dqeval import Series
+from dqeval.core.sampling import Clock
+from dqeval.datasets.door import prepare
 from dqeval.render import figure
 from dqeval.render.figure import draw
 
@@ -178,6 +181,66 @@ def test_missing_values_are_gaps(drawn):
     values[100:200] = np.nan
     found = drawn(Series("x", SERIES.labels, SERIES.scores, values), near=24)
     assert np.isnan(found.axes[0].get_lines()[0].get_ydata()[100:200]).all()
+
+
+def on_a_clock(kept=slice(None)):
+    times = np.datetime64("2026-03-01T00:00") + np.arange(1600)
+    scores = {name: column[kept] for name, column in SERIES.scores.items()}
+    return Series("demo", SERIES.labels[kept], scores, SERIES.values[kept], timestamps=times[kept])
+
+
+def days(*moments):
+    return [float(dates.date2num(np.datetime64(moment))) for moment in moments]
+
+
+def test_an_axis_of_dates(drawn):
+    found = drawn(on_a_clock(), period=48)
+    top, last = found.axes[0], found.axes[-2]
+    assert top.get_title("left") == "demo: 1,600 cells of 1 min, 6 events, near 24 min"
+    assert list(top.get_xlim()) == pytest.approx(days("2026-03-01T00:00", "2026-03-02T02:40"), abs=1e-9)
+    assert last.get_xlabel() == "time, 2026-03-01T00:00 – 2026-03-02T02:40"
+    assert captures(top)[0] == pytest.approx(days("2026-03-01T03:34", "2026-03-01T03:38"), abs=1e-9)
+    x, y = top.get_lines()[0].get_data()
+    assert x[0] == pytest.approx(days("2026-03-01T00:00:30")[0], abs=1e-9)
+    np.testing.assert_array_equal(y, SERIES.values)
+    found.draw_without_rendering()
+    assert [label.get_text() for label in last.get_xticklabels()] == ["Mar-01", "06:00", "12:00", "18:00", "Mar-02"]
+    texts = [text.get_text() for text in found.axes[1].get_legend().get_texts()]
+    assert "not observed" not in texts
+    assert overlaps(found) == []
+
+
+def test_what_was_not_observed(drawn):
+    kept = np.delete(np.arange(1600), np.r_[300:420, 1100:1150])
+    found = drawn(on_a_clock(kept), near="24min", resolution="1min")
+    texts = [text.get_text() for text in found.axes[1].get_legend().get_texts()]
+    assert "not observed" in texts
+    for axes in found.axes[::2]:
+        (bars,) = (collection for collection in axes.collections if collection.get_label() == "not observed")
+        ends = [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in bars.get_paths()]
+        moments = ("2026-03-01T05:00", "2026-03-01T07:00", "2026-03-01T18:20", "2026-03-01T19:10")
+        np.testing.assert_allclose(np.ravel(ends), days(*moments), rtol=0, atol=1e-9)
+        x, y = axes.get_lines()[0].get_data()
+        assert np.flatnonzero(np.isnan(y)).tolist() == np.flatnonzero(np.isnan(x)).tolist() == [300, 981]
+        assert list(axes.get_xlim()) == pytest.approx(days("2026-03-01T00:00", "2026-03-02T02:40"), abs=1e-9)
+    assert overlaps(found) == []
+
+
+def test_a_clock_of_numbers(drawn):
+    series = made(60, 2, ["one"])
+    found = drawn(replace(series, timestamps=10 * np.arange(60)), near=2, resolution=10)
+    assert found.axes[0].get_xlim() == (0, 600)
+    assert found.axes[-2].get_xlabel() == "time"
+    assert found.axes[0].get_title("left") == "made: 60 cells of 10, 2 events, near 2 cells"
+
+
+def test_names_of_events_where_there_is_room(drawn):
+    prepared = prepare(on_a_clock(), near=None, period=48, clock=Clock(), name="demo")
+    names = ["INC-1", "a name that is far too long to be shown as a whole", "INC-3", "", "INC-5", "INC-6: all down"]
+    found = drawn(replace(prepared, labelled=replace(prepared.labelled, names=tuple(names))))
+    written = [text.get_text() for text in found.axes[0].texts]
+    assert written == ["INC-1", "a name that…n as a whole", "", "INC-5"]
+    assert overlaps(found) == []
 
 
 @pytest.mark.unmeasured

@@ -305,7 +305,7 @@ def test_memory_that_is_not_there(tmp_path, monkeypatch, name):
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.read_columns(tmp_path / name)
     monkeypatch.setattr("dqeval.datasets.loading.check_shapes", none)
-    monkeypatch.setattr("dqeval.datasets.columns.read_with_times", none)
+    monkeypatch.setattr("dqeval.datasets.columns.read_content", none)
     with pytest.raises(ValueError, match=f"{name}: {guard.NO_MEMORY}"):
         dqeval.datasets.load(tmp_path / name)
 

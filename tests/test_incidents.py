@@ -130,7 +130,7 @@ def test_time_zones():
         result = dqeval.evaluate_intervals(incidents, aware, span=span, resolution="1h", near=1)
         assert [(event.start, event.stop) for event in result.per_event] == list(HOURS)
         assert result.dqe == 1
-    with pytest.raises(ValueError, match=r"incidents: the times, such as .* cannot be read together: "):
+    with pytest.raises(ValueError, match="the starts of incidents are dates with a time zone, and the ends are"):
         dqeval.evaluate_intervals([(aware[0][0], STOPS[0])], [])
 
 
@@ -182,9 +182,13 @@ BAD = {
     "dates and numbers": (
         ([(5, 9)], [("2026-01-01", "2026-01-02")]),
         {},
-        "some times are dates and others are numbers",
+        "incidents are plain numbers, and alerts are dates without a time zone: give one form",
     ),
-    "words": (([("today", "tomorrow")], []), {}, "incidents: the times, such as 'today', cannot be read together"),
+    "words": (
+        ([("today", "tomorrow")], []),
+        {},
+        "incidents, starts: the times, such as 'today', cannot be read together",
+    ),
     "missing": (([("2026-01-01", "NaT")], []), {}, "cannot be read together|is missing"),
     "not a time": (
         ([(np.datetime64("NaT"), np.datetime64("2026-01-01"))], []),
@@ -192,7 +196,7 @@ BAD = {
         "the time at position 0 is missing",
     ),
     "not whole": (([(0.5, 2)], []), {}, "the time 0.5 is not whole: give whole numbers"),
-    "infinite": (([(0, np.inf)], []), {}, "the time at position 1 is not finite"),
+    "infinite": (([(0, np.inf)], []), {}, "incidents, ends: the time at position 0 is not finite"),
     "too large": (([(1, 10**30)], []), {}, "the time 1e[+]30 is too large: give smaller numbers, or dates"),
     "too far away": (([("2026-01-01", "3026-01-01")], []), {}, "is too far away: dates must be from 1678 to 2261"),
     "mixed": (([(1, 2), 3], []), {}, "some are pairs of start and end, and others are not"),
@@ -254,13 +258,15 @@ def test_labels_of_points_that_begin_within_an_interval():
 
 
 def test_bad_times():
-    with pytest.raises(ValueError, match="times must ascend: the one at position 2, 5, is before the one before it"):
+    with pytest.raises(ValueError, match="times must ascend: at position 2, 5 comes behind 9; sort the points"):
         dqeval.labels_from_intervals([(1, 2)], [0, 9, 5])
-    with pytest.raises(ValueError, match="is the same as the one before it"):
+    with pytest.raises(ValueError, match="at position 1, 3 is there twice"):
         dqeval.intervals_from_labels([1, 0], [3, 3])
     with pytest.raises(ValueError, match="labels and times must have the same length: got 2 and 3"):
         dqeval.intervals_from_labels([1, 0], [1, 2, 3])
-    with pytest.raises(ValueError, match="intervals and times must both be dates, or both numbers"):
+    with pytest.raises(
+        ValueError, match="intervals are dates without a time zone, and times are plain numbers: give one form"
+    ):
         dqeval.labels_from_intervals([("2026-01-01", "2026-01-02")], [1, 2])
 
 
@@ -282,3 +288,29 @@ def test_what_is_no_duration(given):
 def test_durations_below_zero_or_endless(given):
     with pytest.raises(ValueError, match="of at least 0, and of less than a century"):
         durations.nanoseconds("near", given)
+
+
+def test_the_last_moment_is_in_the_span():
+    """Where nobody gives a span, a false alarm at the last moment counts, and so does an end that is inside."""
+    by_default = dqeval.evaluate_intervals([(0, 10)], [5, 20], near=2)
+    given = dqeval.evaluate_intervals([(0, 10)], [5, 20], span=(0, 21), near=2)
+    assert (by_default.dqe, by_default.axis.length) == (given.dqe, 21)
+    assert dqeval.evaluate_intervals([(0, 10)], [(10, 10)], closed="both", near=2).capture == 1
+    assert dqeval.evaluate_intervals([5], [5], near=2).dqe == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (5, "incidents must be pairs of start and end, times, or columns: got 5"),
+        ({"start": [1, 2], "end": [3]}, "incidents must have an end for each start: got 2 and 1"),
+        ({"start": [1, 2], "duration": [3]}, "incidents must have an end for each start: got 2 and 1"),
+    ],
+)
+def test_intervals_that_are_none(given, message):
+    with pytest.raises(ValueError, match=message):
+        dqeval.evaluate_intervals(given, [])
+
+
+def test_durations_of_several_units():
+    assert durations.nanoseconds("near", "1 h 30 min") == durations.nanoseconds("near", "90min")

@@ -45,6 +45,7 @@ RIGHT = {
     "progress": {"nothing"},
     "scale": {"truth"},
     "name": {"text"},
+    "series": {"text", "nothing"},
     "per_event": {"truth"},
     "window": {"nothing"},
     "train_stop": {"nothing"},
@@ -55,6 +56,13 @@ RIGHT = {
     "thresholds": set(),
     "span": {"nothing", "list"},
     "resolution": {"nothing", "timedelta"},
+    "times": {"nothing"},
+    "max_gap": {"nothing"},
+    "false_alarms_per_day": {"nothing"},
+    "false_alarms_per_1000": {"huge"},
+    "label": {"nothing"},
+    "value": {"nothing"},
+    "scores": {"nothing"},
     "max_delay": {"nothing", "huge", "beyond floats", "too long to print"},
 }
 NEEDED_WINDOW = {"vus_roc", "vus_pr"}
@@ -64,6 +72,8 @@ FUNCTIONS = {
     "evaluate_detections": (dqeval.evaluate_detections, (LABELS, DETECTIONS), {}),
     "evaluate_intervals": (dqeval.evaluate_intervals, ([(5, 9)], [(6, 7)]), {}),
     "alarms": (dqeval.alarms, (LABELS, DETECTIONS), {}),
+    "alarm_curve": (dqeval.alarm_curve, (LABELS, SCORES), {}),
+    "threshold_for": (dqeval.threshold_for, (LABELS, SCORES), {"false_alarms_per_1000": 10}),
     "labels_from_intervals": (dqeval.labels_from_intervals, ([(5, 9)], range(20)), {}),
     "intervals_from_labels": (dqeval.intervals_from_labels, (LABELS, range(120)), {}),
     "check": (dqeval.check, (COLUMNS,), {}),
@@ -76,9 +86,11 @@ FUNCTIONS = {
     "chance": (dqeval.panel(LABELS, SCORES, metrics=["auc_roc"]).chance, (), {"repeats": 1}),
     "score": (scoring.score, ([datasets.series_of(COLUMNS)],), {"metrics": ["dqe"]}),
     "near_profile": (dqeval.near_profile, (COLUMNS,), {}),
+    "split": (datasets.split, ({**COLUMNS, "value": SCORES, "by": LABELS},), {"by": "by"}),
     "interval": (dqeval.evaluate(LABELS, SCORES).interval, (), {}),
     "detect": (dqeval.detect, (VALUES, "sub_lof"), {}),
     "synthetic": (datasets.synthetic, (), {}),
+    "read_intervals": (datasets.read_intervals, ("nowhere.csv",), {}),
     **{name: (getattr(detectors, name), (VALUES,), {}) for name in ("kmeans_ad", "sub_lof", "fft", "sr")},
 }
 for name in metrics.__all__:
@@ -150,6 +162,6 @@ def test_other_arguments():
         dqeval.combine(3)
     with pytest.raises(ValueError, match="metrics must be a sequence of names: got 3"):
         dqeval.panel(LABELS, SCORES, metrics=3)
-    with pytest.raises(ValueError, match=r"near must be .*: got np\.timedelta64"):
+    with pytest.raises(ValueError, match=r"near np\.timedelta64.* is a duration, and there is no clock"):
         dqeval.evaluate(LABELS, SCORES, near=np.timedelta64(3, "s"))
     assert not dqeval.evaluate(LABELS, SCORES, scale=np.True_).curve.thresholds.max() > 1

@@ -9,37 +9,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
-from dqeval.core.events import find_events
+from dqeval.core.events import find_events, split_at
 from dqeval.metrics.operators import alarms_of
-from naive import runs
-from strategies import detections, labelled
+from naive import alarm_zones, split_runs
+from strategies import breaks, detections, labelled
 
 
 def alarms(labels, found, **options):
-    return alarms_of(*(find_events(np.asarray(flags, dtype=bool)) for flags in (labels, found)), **options)
+    events, detected = (find_events(np.asarray(flags, dtype=bool)) for flags in (labels, found))
+    return alarms_of(split_at(events, np.array(options.get("breaks", ()), dtype=int)), detected, **options)
 
 
-def naive(labels, found, early, max_delay):
+def naive(labels, found, early, max_delay, breaks=()):
     """From the definition, point by point, with inclusive ends."""
-    events, alarm_runs = runs(labels), runs(found)
+    alarm_runs = split_runs(found, breaks)
     zones, delays, touching = [], [], []
-    for i, (a, b) in enumerate(events):
-        low = max(a - early, events[i - 1][1] + 1 if i else 0, 0)
+    for low, a, b in alarm_zones(labels, early, breaks):
         high = b if max_delay is None else min(b, a + max_delay)
         zones.append(set(range(low, b + 1)))
         hits = [t for t in range(low, high + 1) if found[t]]
         delays.append(hits[0] - a if hits else None)
         touching.append(sum(any(low <= t <= high for t in range(x, y + 1)) for x, y in alarm_runs))
     false = sum(not any(set(range(x, y + 1)) & zone for zone in zones) for x, y in alarm_runs)
-    quiet = max((b - a + 1 for a, b in runs([not flag for flag in found])), default=0)
+    quiet = max((b - a + 1 for a, b in split_runs([not flag for flag in found], breaks)), default=0)
     return delays, touching, false, quiet
 
 
-@given(labelled(detections), st.integers(0, 6), st.none() | st.integers(0, 6))
-def test_equals_the_definition(pair, early, max_delay):
+@given(labelled(detections), st.integers(0, 6), st.none() | st.integers(0, 6), st.data())
+def test_equals_the_definition(pair, early, max_delay, data):
     labels, found = (flags.tolist() for flags in pair)
-    delays, touching, false, quiet = naive(labels, found, early, max_delay)
-    result = alarms(labels, found, early=early, max_delay=max_delay)
+    gaps = data.draw(breaks(len(labels)))
+    delays, touching, false, quiet = naive(labels, found, early, max_delay, gaps)
+    result = alarms(labels, found, early=early, max_delay=max_delay, breaks=gaps)
     assert [None if np.isnan(delay) else delay for delay in result.delays.tolist()] == delays
     assert result.detected.tolist() == [delay is not None for delay in delays]
     assert result.alarms_per_event.tolist() == touching
@@ -86,6 +87,16 @@ def test_by_hand():
     assert found.longest_quiet == 5
 
 
+def test_nothing_goes_on_across_a_break():
+    """Points 0 to 3, then a gap, then 4 to 9; an alarm over the gap, and one before the event behind it."""
+    labels, found = [0, 0, 0, 0, 0, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    whole, split = alarms(labels, found, early=2), alarms(labels, found, early=2, breaks=[4])
+    assert (whole.delays.tolist(), whole.false_alarms, whole.longest_quiet) == ([-2], 0, 5)
+    assert (split.delays.tolist(), split.false_alarms, split.longest_quiet) == ([-1], 1, 5)
+    quiet = alarms(labels, [0] * 10, breaks=[4])
+    assert (quiet.longest_quiet, quiet.events_detected) == (6, 0)
+
+
 def test_nothing_detected_and_no_event():
     silent = alarms([0, 1, 0], [0, 0, 0])
     assert (silent.events_detected, silent.longest_quiet, silent.false_alarms) == (0, 3, 0)
@@ -115,7 +126,8 @@ def test_shown():
         ({"early": -1}, "early must be a whole number of at least 0"),
         ({"max_delay": 0.5}, "max_delay must be a whole number of at least 0"),
         ({"resolution": "0s"}, "resolution must be above 0"),
-        ({"resolution": 5}, 'resolution must be a duration such as "30min"'),
+        ({"resolution": -5}, "resolution must be above 0"),
+        ({"resolution": "5"}, 'resolution must be a duration such as "30min"'),
     ],
 )
 def test_bad_options(options, message):

@@ -28,13 +28,22 @@ LAYERS = [
     {"kernels"},
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
-        *("core.scaling", "core.durations", "core.timeline"),
+        *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
+        "core.alarms",
         *("core.prepared", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
     {
-        *("analysis.clock", "analysis.evaluate", "analysis.panel", "analysis.result", "analysis.check"),
         *(
+            "analysis.clock",
+            "analysis.evaluate",
+            "analysis.timed_result",
+            "analysis.panel",
+            "analysis.result",
+            "analysis.check",
+        ),
+        *(
+            "analysis.alarms",
             "analysis.detect",
             "analysis.incidents",
             "analysis.near_profile",

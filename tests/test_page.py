@@ -2,18 +2,23 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dqeval
+from dqeval import Series
+from dqeval.analysis.compare import comparison_of
 from dqeval.core.events import find_events
 from dqeval.core.pieces import PIECES, parts_in
+from dqeval.core.sampling import Clock
 from dqeval.core.scaling import min_max
 from dqeval.datasets.door import prepare
-from dqeval.render.drawing import COLOURS
+from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.series_page import page as html_of
+from dqeval.render.time_scale import scale_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER_OPTIONS = [
@@ -212,6 +217,7 @@ def test_the_slider_by_keyboard_and_the_curve_by_click(opened, file):
     settle(page)
     assert slider.input_value() == "51"
     assert slider.get_attribute("aria-valuetext").startswith("0.51 (score")
+    page.locator("#curve-plot").scroll_into_view_if_needed()
     box = page.locator("#curve-plot").bounding_box()
     page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
     settle(page)
@@ -360,7 +366,7 @@ def test_times_of_events(tmp_path):
     dqeval.report(small(timestamp=times), tmp_path / "times.html", near=1)
     text = (tmp_path / "times.html").read_text(encoding="utf-8")
     data = json.loads(text.split('id="data">')[1].partition("</script>")[0])
-    assert data["times"] == ["2026-01-01T00:02 – 2026-01-01T00:03"]
+    assert data["times"] == ["2026-01-01 00:02 – 00:04"]
 
 
 def times_on_the_page(data, tmp_path):
@@ -371,9 +377,11 @@ def times_on_the_page(data, tmp_path):
 
 def test_an_index_of_times_is_used(tmp_path):
     frame = pd.DataFrame(small(), index=pd.date_range("2026-01-01", periods=8, freq="min"))
-    assert times_on_the_page(frame, tmp_path) == ["2026-01-01T00:02 – 2026-01-01T00:03"]
+    assert times_on_the_page(frame, tmp_path) == ["2026-01-01 00:02 – 00:04"]
     zoned = frame.tz_localize("Europe/Paris")
-    assert times_on_the_page(zoned, tmp_path) == ["2025-12-31T23:02 – 2025-12-31T23:03"]
+    assert times_on_the_page(zoned, tmp_path) == ["2025-12-31 23:02 – 23:04"]
+    uneven = frame.set_index(frame.index.union([pd.Timestamp("2026-01-02")]).delete(0))
+    assert times_on_the_page(uneven, tmp_path) == ["2026-01-01T00:03 – 2026-01-01T00:04"]  # no clock: the timestamps
     assert times_on_the_page(frame.reset_index(drop=True), tmp_path) is None
     numbered = frame.reset_index(drop=True).rename_axis("epoch")
     assert times_on_the_page(numbered, tmp_path) == ["2 – 3"]
@@ -403,3 +411,257 @@ def test_thresholds_in_the_units_of_the_scores(tmp_path):
     assert all(100_000 <= float(threshold) <= 100_000.03 for threshold in shown["far"])
     assert set(shown["same"]) == {"none"}
     assert shown["alarms"][49] == "0.5"
+
+
+def data_on(html):
+    return json.loads(html.split('id="data">')[1].partition("</script>")[0])
+
+
+def models(item, kind):
+    """Return the attributes of the models of a kind in what Bokeh embeds."""
+    found = []
+
+    def search(node):
+        if isinstance(node, dict):
+            if node.get("name") == kind and "attributes" in node:
+                found.append(node["attributes"])
+            for each in node.values():
+                search(each)
+        elif isinstance(node, list):
+            for each in node:
+                search(each)
+
+    search(item)
+    return found
+
+
+def columns_of(source):
+    return {name: column for name, column in source["data"]["entries"] if isinstance(column, list)}
+
+
+def timed(*, near="5min", names=()):
+    """Return two hours by the minute with three events and three gaps; behind the last gap there is no event."""
+    missing = np.r_[40:50, 80:90, 110:116]
+    kept = np.delete(np.arange(120), missing)
+    labels = np.isin(np.arange(120), np.r_[20:26, 60:70, 100:104])
+    scores = labels + 0.5 * np.isin(np.arange(120), np.r_[28:30, 38:40, 50:53, 117:119]) + 0.01 * (np.arange(120) % 7)
+    times = np.datetime64("2026-03-01T12:00") + kept * np.timedelta64(1, "m")
+    series = Series("timed", labels[kept], {"mine": scores[kept]}, np.sin(np.arange(120.0))[kept], timestamps=times)
+    found = prepare(series, near=near, period=None, clock=Clock(None, "1min", None), name="timed")
+    return replace(found, labelled=replace(found.labelled, names=tuple(names)))
+
+
+@pytest.fixture(scope="module")
+def clock_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("clock") / "timed.html"
+    prepared = timed(names=["INC-1: disk full", "INC-2: <b>&", "INC-3"])
+    path.write_text(html_of(prepared, comparison_of(prepared)), encoding="utf-8")
+    return path
+
+
+def source_of(page, name):
+    script = (
+        f"Object.entries(Bokeh.documents[0].get_model_by_name('{name}').data).map(([k, v]) => [k, [...v].map(String)])"
+    )
+    return dict(page.evaluate(script))
+
+
+def test_time_is_to_scale_and_gaps_are_shaded(opened, clock_file):
+    page = opened(clock_file)
+    scale = scale_of(timed())
+    low, high = page.evaluate("dqevalReport.view()")
+    assert (low, high) == scale.limits
+    assert high - low == 120 * 60_000
+    for name in ("values-gaps", "scores-gaps"):
+        gaps = source_of(page, name)
+        drawn = np.array([gaps["x0"], gaps["x1"]], dtype=float).T
+        assert ((drawn - low) / 60_000).tolist() == [[40, 50], [80, 90], [110, 116]]
+        assert gaps["lasting"] == ["10 min", "10 min", "6 min"]
+    prepared = timed()
+    for name, values in (("values", prepared.line), ("scores-0", min_max(prepared.scores["mine"]))):
+        drawn = source_of(page, name)
+        x, y = scale.line(np.arange(scale.length), values)
+        np.testing.assert_allclose(np.array(drawn["y"], dtype=float), y, rtol=1e-6)
+        there = ~np.isnan(x)
+        np.testing.assert_allclose(np.array(drawn["x"], dtype=float)[there], x[there])
+    assert page.locator(".key.unobserved").inner_text() == "not observed"
+    assert page.get_by_text("detected where there is no event").count() == 1
+
+
+def test_hover_texts_have_times_and_durations(opened, clock_file):
+    page = opened(clock_file)
+    drawn = source_of(page, "scores-0")
+    at = {int(point): i for i, point in enumerate(drawn["point"]) if drawn["y"][i] != "NaN"}
+
+    def place(position):
+        return drawn["place"][at[position]]
+
+    assert float(drawn["at"][at[40]]) == scale_of(timed()).starts(np.array([40]))[0]
+    assert place(18) == "1 min early for event 1, INC-1: disk full (near miss)"
+    assert place(19) == "right before event 1, INC-1: disk full (near miss)"
+    assert place(22) == "2 min after the start of event 1, INC-1: disk full"
+    assert place(26) == "right after event 1, INC-1: disk full (near miss)"
+    assert place(38) == "12 min late for event 1, INC-1: disk full (false alarm)"
+    assert place(91) == "in no region of an event"
+
+
+def test_detections_on_a_clock(opened, clock_file):
+    page = opened(clock_file)
+    set_step(page, 40)
+    drawn = page.evaluate(
+        "() => { const d = dqevalReport.detections(); return [[...d.left], [...d.right], [...d.colour]] }"
+    )
+    prepared = timed()
+    scale, regions = scale_of(prepared), prepared.regions
+    runs = prepared.labelled.runs(min_max(prepared.scores["mine"]) >= 0.4)
+    parts = parts_in(runs, regions)
+    expected = {
+        (scale.starts(np.array([start]))[0], scale.ends(np.array([stop]))[0], COLOURS[PIECES[piece]])
+        for start, stop, piece in zip(parts.starts, parts.stops, parts.piece, strict=True)
+    }
+    (alone,) = (run for run in runs if run[0] >= 90)  # behind the last gap
+    expected.add((scale.starts(np.array([alone[0]]))[0], scale.ends(np.array([alone[1]]))[0], UNOBSERVED))
+    assert set(zip(*drawn, strict=True)) == expected
+    # What is detected before a gap, and behind it, is not one.
+    assert {(start, stop) for start, stop in runs} >= {(38, 40), (40, 43)}
+
+
+def test_events_have_names_times_and_lengths(opened, clock_file):
+    page = opened(clock_file)
+    rows = shown_rows(page)
+    assert list(rows) == [
+        "INC-1: disk full\n2026-03-01 12:20 – 12:26\n6 min, cells [20, 26)",
+        "INC-2: <b>&\n2026-03-01 13:00 – 13:10\n10 min, cells [50, 60)",
+        "INC-3\n2026-03-01 13:40 – 13:44\n4 min, cells [80, 84)",
+    ]
+    page.get_by_role("button", name="INC-2").click()
+    settle(page)
+    low, high = page.evaluate("dqevalReport.view()")
+    start = scale_of(timed()).origin
+    assert [(low - start) / 60_000, (high - start) / 60_000] == [50, 80]  # from gap to gap
+    found = page.locator("#announcement").inner_text()
+    assert found.startswith("Event 2 of 3, INC-2: <b>&, 2026-03-01 13:00 – 13:10. Captured")
+    page.get_by_role("button", name="All", exact=True).click()
+    settle(page)
+    assert page.evaluate("dqevalReport.view()") == list(scale_of(timed()).limits)
+
+
+def test_zooming_into_a_gap(opened, clock_file):
+    page = opened(clock_file)
+    start = scale_of(timed()).origin
+    page.evaluate(
+        f"Bokeh.documents[0].get_model_by_name('view').setv({{start: {start + 42 * 6e4}, end: {start + 52 * 6e4}}})"
+    )
+    settle(page)
+    drawn = source_of(page, "values")
+    assert [point for point, y in zip(drawn["point"], drawn["y"], strict=True) if y != "NaN"] == [
+        "39",
+        "40",
+        "41",
+        "42",
+    ]
+
+
+def test_events_without_names_are_named_by_their_time(opened, tmp_path):
+    prepared = timed()
+    path = tmp_path / "unnamed.html"
+    path.write_text(html_of(prepared, comparison_of(prepared)), encoding="utf-8")
+    page = opened(path)
+    assert next(iter(shown_rows(page))) == "2026-03-01 12:20 – 12:26\n6 min, cells [20, 26)"
+    page.keyboard.press("n")
+    settle(page)
+    assert "Event 1 of 3, 2026-03-01 12:20 – 12:26." in page.locator("#announcement").inner_text()
+
+
+def test_what_the_page_says_on_a_clock(clock_file):
+    text = clock_file.read_text(encoding="utf-8")
+    assert (
+        "94 cells of 1 min, 3 events; near 5 (5 min), as given; 26 min (21.7 %) not observed, in 3 gaps, left out;"
+        in text
+    )
+    assert "near range of this page, near 5 (5 min), as given." in text
+    data = data_on(text)
+    assert models(data["timePlots"], "DatetimeAxis")
+    assert "near range, in cells of 1 min" in [axis["axis_label"] for axis in models(data["nearPlot"], "LinearAxis")]
+
+
+@pytest.mark.parametrize(
+    ("times", "tip", "axis"),
+    [
+        (np.datetime64("2026-01-01") + np.arange(8), "@at{%F}", "DatetimeAxis"),
+        (np.datetime64("2026-01-01T00:00") + 5 * np.arange(8), "@at{%F %H:%M}", "DatetimeAxis"),
+        (np.datetime64("2026-01-01T00:00:07") + 60 * np.arange(8), "@at{%F %T}", "DatetimeAxis"),
+        (np.datetime64("2026-01-01T00:00:00.5") + 500 * np.arange(8), "@at{%F %T.%3N}", "DatetimeAxis"),
+        (np.datetime64("2026-01-01T00:00:00.000001") + np.arange(8), "@at{0,0}", "LinearAxis"),
+    ],
+)
+def test_times_have_the_digits_they_need(tmp_path, times, tip, axis):
+    dqeval.report(small(timestamp=times), tmp_path / "page.html", near=1)
+    item = data_on((tmp_path / "page.html").read_text(encoding="utf-8"))["timePlots"]
+    assert {tool["tooltips"][0][1] for tool in models(item, "HoverTool")} == {tip}
+    assert models(item, axis)
+
+
+def test_a_clock_of_numbers(tmp_path):
+    columns = small(timestamp=[10, 20, 30, 40, 50, 60, 120, 130])
+    dqeval.report(columns, tmp_path / "page.html", near=1, resolution=10)
+    data = data_on((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert data["times"] == ["30 – 50"]
+    assert (data["scale"]["unit"], data["scale"]["resolution"]) == ("cell", None)
+    assert (data["scale"]["origin"], data["scale"]["width"]) == (10, 10)
+    labels = [axis["axis_label"] for axis in models(data["nearPlot"], "LinearAxis")]
+    assert "near range, in cells" in labels
+
+
+def test_the_numbers_that_operators_ask_for(demo, file, tmp_path):
+    text = file.read_text(encoding="utf-8")
+    threshold = dqeval.explain(demo.labels, demo.scores["late"], near=24).threshold
+    alarms = dqeval.alarms(demo.labels, demo.scores["late"] >= threshold, early=24)
+    row = f"<td>late</td><td>4 of 6</td><td>{alarms.median_delay:g} points</td>"
+    table = text.split('id="alarms">')[1].partition("</table>")[0]
+    assert row in table.replace("\n", "").replace(' style="text-align: right"', "")
+    assert "(1.25 per 1,000 points)" in table
+    timed = replace(demo, timestamps=np.datetime64("2026-01-01T00:00") + np.arange(1600))
+    dqeval.report(timed, tmp_path / "page.html", period=48)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    table = text.split('id="alarms">')[1].partition("</table>")[0]
+    assert "15 min" in table
+    assert "(1.8 per day)" in table
+    sentences = " ".join(sentence for detector in data_on(text)["detectors"] for sentence in detector["sentences"])
+    assert "one near miss, 11 min late" in sentences
+    assert " point" not in sentences
+
+
+def test_the_plot_of_alarms(demo, file):
+    data = data_on(file.read_text(encoding="utf-8"))["alarmPlot"]
+    sources = [columns_of(source) for source in models(data, "ColumnDataSource")]
+    marks = {}
+    for source in sources:
+        for i, name in enumerate(source.get("detector", ())):
+            marks.setdefault(name, []).append((source["threshold"][i], source["events"][i], source["rate"][i]))
+    for name, scores in demo.scores.items():
+        curve = dqeval.alarm_curve(demo.labels, scores, early=24)
+        rates = curve.false_alarms_per_1000
+        expected = [
+            (str(curve.rounded_threshold(k)), f"{curve.detected[k]} of 6", f"{rates[k]:.3g}")
+            for k in curve.drawn.tolist()
+        ]
+        *gains, (shown, events, rate) = marks[name]
+        assert gains == expected
+        threshold = dqeval.explain(demo.labels, scores, near=24).threshold
+        alarms = dqeval.alarms(demo.labels, scores >= threshold, early=24)
+        assert shown == f"{threshold} (suggested)"
+        assert events == f"{alarms.detected.sum()} of 6"
+        assert rate == f"{1000 * alarms.false_alarm_rate:.3g}"
+    labels = {axis["axis_label"] for axis in models(data, "LinearAxis")}
+    assert labels == {"false alarms per 1,000 points, at most", "share of events detected"}
+    assert len(models(data, "FixedTicker")) == 1
+
+
+def test_the_plot_of_alarms_with_little_to_show(tmp_path):
+    dqeval.report(small(same=np.full(8, 5.0), mine=[0, 0, 3, 2, 0, 1, 0, 0]), tmp_path / "page.html", near=1)
+    data = data_on((tmp_path / "page.html").read_text(encoding="utf-8"))["alarmPlot"]
+    names = [columns_of(source).get("detector", []) for source in models(data, "ColumnDataSource")]
+    assert ["same"] not in names  # nothing is ever detected
+    assert names.count(["mine"]) == 2
+    assert not models(data, "FixedTicker")  # a single false alarm needs no wide axis

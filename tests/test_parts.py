@@ -8,8 +8,8 @@ from hypothesis import given
 import naive
 import strategies
 from dqeval.core.events import find_events
-from dqeval.core.partition import cut
 from dqeval.core.pieces import PIECES, parts_in
+from dqeval.core.regions import cut
 
 NAMES = ("alarm_early", "near_early", "capture", "near_late", "alarm_late")
 

@@ -113,7 +113,7 @@ BAD_ARRAYS = {
         'y_true has no anomaly (no value is 1), so the score is undefined; pass undefined="nan" to get NaN with',
     ),
 }
-NEAR_RULE = "near must be a finite number of at least 0: got {}; it is a number of points, 0 for no near misses"
+NEAR_RULE = "near must be a finite number of at least 0: got {}; it is a number of points, 0 for none"
 PERIOD_RULE = (
     "period must be a finite number above 0: got {}; it is a number of points; give the series' values instead"
 )

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from dqeval import datasets, detectors, kernels, metrics
+from dqeval.analysis.alarms import OperatingPoint, alarm_curve, alarms, threshold_for
 from dqeval.analysis.check import Finding, check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
@@ -10,17 +11,12 @@ from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
-from dqeval.analysis.incidents import (
-    TimedEventScores,
-    TimedResult,
-    alarms,
-    evaluate_intervals,
-    intervals_from_labels,
-    labels_from_intervals,
-)
+from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import best_threshold, panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.analysis.timed_result import TimedEventScores, TimedResult
+from dqeval.core.alarms import Alarms
 from dqeval.core.intervals import Interval
 from dqeval.core.near import Period, find_period
 from dqeval.core.partition import partition
@@ -38,11 +34,12 @@ from dqeval.core.types import (
 )
 from dqeval.core.validate import UndefinedError, UndefinedWarning
 from dqeval.metrics import dqe_score, sdqe_score
-from dqeval.metrics.operators import Alarms
+from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.series_page import report
 
 __all__ = [
     "METRICS",
+    "AlarmCurve",
     "Alarms",
     "BestThreshold",
     "Chance",
@@ -57,6 +54,7 @@ __all__ = [
     "Interval",
     "MetricError",
     "NearProfile",
+    "OperatingPoint",
     "Partition",
     "Period",
     "PluginWarning",
@@ -68,6 +66,7 @@ __all__ = [
     "TimedResult",
     "UndefinedError",
     "UndefinedWarning",
+    "alarm_curve",
     "alarms",
     "bench",
     "best_threshold",
@@ -94,6 +93,7 @@ __all__ = [
     "partition",
     "report",
     "sdqe_score",
+    "threshold_for",
 ]
 
 if TYPE_CHECKING:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, replace
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.analysis import clock, pitfalls
 from dqeval.analysis.result import Result
+from dqeval.core.durations import Length
+from dqeval.core.events import flags_of
 from dqeval.core.near import CONSTANT, Near, near_of
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, sampling_in
 from dqeval.core.registry import METRICS
+from dqeval.core.sampling import Clock, Sampling
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
 from dqeval.datasets.door import Data, as_series
@@ -36,6 +40,7 @@ IDENTIFIER = re.compile(
     r"(s|[-_ .]?(id|no|nr|num|number|index|idx|\d+))?",
     re.IGNORECASE,
 )
+IS_IDENTIFIER = "it looks like the number of a series or group, not a score"
 # What is measured, not scored, by its whole name, such as cpu, mem_used or net.rx_bytes: cpu_score is a score.
 QUANTITIES = {
     *("cpu", "gpu", "mem", "memory", "ram", "swap", "disk", "net", "network", "rx", "tx", "bytes", "packets"),
@@ -98,7 +103,7 @@ class Checked(Result):
         return {"series": self.name, "findings": self.records()}
 
 
-def check(data: Data, *, near: float | str | None = None, period: float | None = None) -> list[Finding]:
+def check(data: Data, *, near: Length | None = None, period: Length | None = None) -> list[Finding]:
     """Look for trouble in the labels, values, timestamps and scores of a series.
 
     Parameters
@@ -126,26 +131,68 @@ def check(data: Data, *, near: float | str | None = None, period: float | None =
     return findings_in(as_series(data), near=near, period=period)
 
 
-def findings_in(series: Series, *, near: float | str | None = None, period: float | None = None) -> list[Finding]:
+def findings_in(
+    series: Series,
+    *,
+    near: Length | None = None,
+    period: Length | None = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
+) -> list[Finding]:
     """Return what `check` finds in a series that was read already."""
     series = _as_floats(series)
     if not len(series.labels):
         return [Finding("error", "label", "there is no point at all")]
-    labelled = Labelled(_flags(series.labels))
+    flags = _flags(series.labels)
     given = near is not None or period is not None
+    try:
+        asked = Clock(resolution=resolution, max_gap=max_gap)
+        sampling = sampling_in(series, near=near, period=period, clock=asked)
+        times = misread_times(series) if sampling is None else list(_on_clock(series, sampling))
+        if sampling is not None:
+            flags = _flags_in_cells(series, flags, sampling)
+            series = replace(series, labels=flags.astype(np.float64), values=_in_cells(series.values, sampling))
+    except ValueError as error:
+        if series.timestamps is None:  # then it is about what was asked, not about the series
+            raise
+        return [Finding("error", "timestamp", str(error))]
+    labelled = Labelled(flags, None if sampling is None else sampling.axis)
     usable = series if given or _has_period(series) else replace(series, values=None)
-    in_use = near_of(usable, labelled.labels, near=near, period=period)
-    found = [*_labels(series, labelled, in_use), *_values(series, given), *misread_times(series)]
+    in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis)
+    found = [*_labels(series, labelled, in_use), *_values(series, given), *times]
     rest: list[Finding] = []
     for name, scores in series.scores.items():
-        if wrong := _unusable(scores, len(series.labels)):
+        if wrong := _unusable(scores, len(flags) if sampling is None else sampling.samples):
             # What else could be said of a column that is no detector's would only distract.
             rest += _no_detector(name, None) or [Finding("error", name, wrong)]
         else:
-            scored = labelled.scored(scores)
+            scored = labelled.scored(scores if sampling is None else sampling.highest(scores))
             found += misread_scores(name, scored)
             rest += _no_detector(name, scores) or [*_scores(name, scored), *_misleading_scores(name, scored, in_use)]
     return sorted([*found, *rest], key=lambda finding: finding.level != "error")
+
+
+def _flags_in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> BoolArray:
+    if series.incidents is None:
+        return sampling.highest(flags)
+    return flags_of(incidents_on(sampling.axis, series).events)
+
+
+def _in_cells(values: FloatArray | None, sampling: Sampling) -> FloatArray | None:
+    return None if values is None else sampling.last(values)
+
+
+def _on_clock(series: Series, sampling: Sampling) -> Iterator[Finding]:
+    """Yield what a clock leaves out, and which incidents do not fit it."""
+    notes = [*series.remarks, *sampling.notes()]
+    if (spans := series.incidents) is not None:
+        found = incidents_on(sampling.axis, series)
+        notes += found.notes("incident")
+        short = ~spans.instants & (spans.stops - spans.starts < sampling.axis.resolution) & ~found.outside
+        if count := int(np.count_nonzero(short)):
+            cell = sampling.axis.lasting(1)
+            notes.append(f"{count_of(count, 'incident')} shorter than a cell of {cell}: they count as a whole one")
+    yield from (_warning("timestamp", note) for note in notes)
 
 
 def misread_times(series: Series) -> list[Finding]:
@@ -154,6 +201,13 @@ def misread_times(series: Series) -> list[Finding]:
     Like `misread_scores`, it is a part of `check`, and what the commands that compute numbers warn of.
     """
     return [] if series.timestamps is None else list(_times(series.timestamps))
+
+
+def about_times(prepared: Prepared) -> list[Finding]:
+    """Return what to say of the times of a series that is prepared: what was left out on a clock, or what is wrong."""
+    if prepared.on_clock:
+        return [_warning("", note) for note in prepared.notes]
+    return misread_times(prepared.series)
 
 
 def misread_scores(name: str, scored: Scored) -> list[Finding]:
@@ -176,7 +230,9 @@ def _misleading_scores(name: str, scored: Scored, near: Near) -> Iterator[Findin
 
 def warnings_about(name: str, findings: Iterable[Finding]) -> tuple[str, ...]:
     """Return findings in a series as sentences."""
-    return tuple(f"{name}, column {finding.column}: {finding.message}" for finding in findings)
+    return tuple(
+        f"{name}{f', column {finding.column}' if finding.column else ''}: {finding.message}" for finding in findings
+    )
 
 
 def _as_floats(series: Series) -> Series:
@@ -208,10 +264,15 @@ def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
     again = int(np.count_nonzero(steps < 0))
     if _is_identifier(name, scores) and 0 < len(starts) <= len(scores) / SHORTEST_BLOCK - 1:
         blocks = f"{len(starts) + 1:,} blocks of one number each, the second from point {starts[0]:,} on"
-        yield _warning(name, f"{blocks}: are these several series in one table? Score each by itself")
+        yield _warning(
+            name, f"{blocks}: are these several series in one table? Score each by itself, with --series {quote(name)}"
+        )
     elif again and (again + 1) * SHORTEST_BLOCK <= len(scores) and len(np.unique(steps[steps >= 0])) == 1:
         message = f"counts up and starts again {clock.times_in_words(again)}: is this a number of the point, of several"
-        yield _warning(name, f"{message} series in one table? Score each by itself, without this column")
+        yield _warning(
+            name,
+            f"{message} series in one table? Score each by itself, with --series COLUMN, and leave this column out",
+        )
 
 
 def _inverted(name: str, scored: Scored) -> Iterator[Finding]:
@@ -229,13 +290,15 @@ def _no_detector(name: str, scores: FloatArray | None) -> list[Finding]:
     if not (why := _why_no_detector(name, scores)):
         return []
     advice = "name the columns of scores with --score, or leave this column out"
+    if why == IS_IDENTIFIER:
+        advice += f"; if it tells series apart, split the table with --series {quote(name)}"
     return [_warning(name, f"taken for a detector, but {why}: {advice}")]
 
 
 def _why_no_detector(name: str, scores: FloatArray | None) -> str:
     """Return why a column is hardly a detector's, by its name, and by its numbers if they can be used."""
     if scores is not None and _is_identifier(name, scores):
-        return "it looks like the number of a series or group, not a score"
+        return IS_IDENTIFIER
     if _is_measured(name):
         return "by its name this is something measured, not a score"
     return ""

@@ -94,7 +94,7 @@ def _jumps(clock: Clock, steps: FloatArray) -> str:
         )
     if _starts_again(clock.times, back).mean() >= 0.5:
         found = f"the time starts again {often}, {where}: are these {len(back) + 1:,} series in one table?"
-        return f"{found} Metrics take them for one: score each by itself"
+        return f"{found} Metrics take them for one: score each by itself, with --series COLUMN"
     return f"the time goes back {often}, {where}: was the clock put back, or are rows out of order?"
 
 

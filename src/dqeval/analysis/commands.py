@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from dqeval.analysis import pitfalls
-from dqeval.analysis.check import Checked, findings_in, misread_scores, misread_times
+from dqeval.analysis.check import Checked, about_times, findings_in, misread_scores
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.explain import explanation_of, with_cautions
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.result import Result
 from dqeval.analysis.score import score
 from dqeval.analysis.several import Explanations, Several
+from dqeval.core import durations
 from dqeval.core.prepared import Prepared
+from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress, Series
 from dqeval.core.validate import UndefinedError, errors_about
 from dqeval.datasets.door import prepare
@@ -30,7 +32,8 @@ class Command:
     Attributes
     ----------
     parameters : mapping of str to callable
-        The parameters that a receipt holds, each with what tells whether a value is valid.
+        The parameters that a receipt holds, each with what tells whether a value is valid. Those of `CLOCK` may be
+        missing.
     subject : callable
         A series and the parameters to what the command works on: see `prepared_subject`.
     work : callable
@@ -44,13 +47,14 @@ class Command:
 
 def prepared_subject(series: Series, parameters: Parameters) -> Prepared:
     """Return a series that is checked, with scores, and with the near range that the parameters tell of."""
-    found = prepare(series, near=parameters["near"], period=parameters["period"])
+    clock = Clock(resolution=parameters.get("resolution"), max_gap=parameters.get("max_gap"))
+    found = prepare(series, near=parameters["near"], period=parameters["period"], clock=clock)
     found.require_scores()
     return found
 
 
 def _scored(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
-    options = {name: value for name, value in parameters.items() if name not in ("near", "period")}
+    options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
     return score(series, **options, progress=progress)
 
 
@@ -83,7 +87,7 @@ def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | N
 
 def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
     prepared.require_event()
-    items, findings = [], misread_times(prepared.series)
+    items, findings = [], about_times(prepared)
     cautions = tuple(pitfall.message for pitfall in pitfalls.of_labels(prepared.labelled, prepared.near))
     for done, name in enumerate(prepared.scores, start=1):
         scored = prepared.scored(name)
@@ -108,20 +112,27 @@ def _is_number_or_none(value: Any) -> bool:
     return value is None or (type(value) in (int, float) and abs(value) <= sys.float_info.max)
 
 
-_NEAR = {"near": lambda value: isinstance(value, str) or _is_number_or_none(value), "period": _is_number_or_none}
+def _is_length_or_none(value: Any) -> bool:
+    return _is_number_or_none(value) or (isinstance(value, str) and durations.is_duration(value))
+
+
+_NEAR = {"near": lambda value: isinstance(value, str) or _is_number_or_none(value), "period": _is_length_or_none}
+# What may be said of a clock, and need not be.
+CLOCK = {"resolution": _is_length_or_none, "max_gap": _is_length_or_none}
 COMMANDS = {
     "score": Command(
         {
             "metrics": is_list_of_text,
             **_NEAR,
+            **CLOCK,
             "thresholds": lambda value: type(value) is int or value == "exact",
             "per_event": lambda value: isinstance(value, bool),
         },
         prepared_subject,
         _scored,
     ),
-    "compare": Command(_NEAR, prepared_subject, _of_each(_compared)),
-    "explain": Command(_NEAR, prepared_subject, _of_each(_explained)),
+    "compare": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_compared)),
+    "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained)),
     "near": Command({}, lambda series, parameters: prepare(series), _of_each(_profiled)),
-    "check": Command(_NEAR, lambda series, parameters: series, _of_each(_checked)),
+    "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked)),
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
-from dqeval.analysis.check import misread_scores, misread_times
+from dqeval.analysis.check import about_times, misread_scores
 from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import Explanation
@@ -12,7 +13,9 @@ from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.score import dqe_of
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import arguments, validate
+from dqeval.core.durations import Length
 from dqeval.core.prepared import Prepared
+from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.render.tables import best_of, in_words
@@ -24,8 +27,11 @@ LEAST_DIFFERENCE, SPREADS = 0.01, 2
 def compare(
     data: Data,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     repeats: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
@@ -37,12 +43,21 @@ def compare(
     data : Series, mapping of str to array-like, str or Path
         A series with the scores of at least one detector; or its columns by name, as in a file: ``label``, ``value``
         (optional), and one for each detector, such as a DataFrame; or a file with one series, of any format.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
-        period that the series has, or that is estimated from its values.
+        median length of an event, or a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
+        with neither, it is the period that the series has, or that is estimated from its values.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order, if the series does not say so: dates of any kind, or numbers. Then, and
+        with ``resolution``, ``max_gap`` or a duration, time is counted in cells: a cell has the highest score of the
+        samples in it.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     repeats : int, default 10
         How many random scores the chance level is the mean of.
     seed : int, default 0
@@ -60,7 +75,8 @@ def compare(
     >>> found.best, found.winners[0], found.disagreements[0].part
     ('sharp', ('sharp',), 'false_alarm')
     """
-    return comparison_of(prepare(data, near=near, period=period), repeats=repeats, seed=seed, progress=progress)
+    prepared = prepare(data, near=near, period=period, clock=Clock(times, resolution, max_gap))
+    return comparison_of(prepared, repeats=repeats, seed=seed, progress=progress)
 
 
 def comparison_of(
@@ -72,7 +88,7 @@ def comparison_of(
     arguments.seed(seed)
     tell = arguments.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}
-    findings = misread_times(prepared.series)
+    findings = about_times(prepared)
     for name, scored, panel in panels_of(prepared, progress=lambda done, _: tell(done, steps)):
         panels[name] = panel
         explanations[name] = explanation_of(scored, prepared.near.points, name=name, result=panel.dqe)

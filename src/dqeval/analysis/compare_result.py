@@ -13,9 +13,10 @@ from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
+from dqeval.core.alarms import HEADER
 from dqeval.core.intervals import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near
-from dqeval.core.types import PARTS, EventScores, FloatArray
+from dqeval.core.types import PARTS, SCORE_NAMES, EventScores, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
 
 SAME = 0.0005  # values that are closer print alike
@@ -200,6 +201,7 @@ class Comparison(Result):
             self.cost_table(),
             self.event_table(),
             self.start_table(),
+            self.alarm_table(),
         ]
         return Page([*parts, *self._agreement()])
 
@@ -220,12 +222,18 @@ class Comparison(Result):
         """Return the suggested threshold for each detector, DQE there, and the events that it misses there."""
         rows = []
         for name, found in self.explanations.items():
-            missed = [f"[{e.scores.start}, {e.scores.stop})" for e in found.events if not e.captured]
+            missed = [e.scores.place for e in found.events if not e.captured]
             shown = ", ".join(missed[:SHOWN_OTHERS]) + (f" and {len(missed) - SHOWN_OTHERS} more" * (len(missed) > 3))
             rows.append((name, found.shown_threshold, f"{found.sdqe:.3f}", f"{self.wins(name)}", shown or "none"))
         best = best_of([found.sdqe for found in self.explanations.values()])
         header = ("detector", "suggested threshold", "DQE there", "best at events", "events missed there")
         return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
+
+    def alarm_table(self) -> Table:
+        """Return what operators ask for, at the suggested threshold of each detector."""
+        rows = [(name, *found.alarms.cells()) for name, found in self.explanations.items() if found.alarms is not None]
+        note = "at the suggested threshold; an alarm may be early within the near range"
+        return Table(("detector", *HEADER), rows, note=note)
 
     def _agreement(self) -> Iterator[str]:
         shown = [f"- {d.sentence}" for d in self.disagreements[:SHOWN_DISAGREEMENTS]]
@@ -282,7 +290,7 @@ class Comparison(Result):
     def event_table(self) -> Table:
         """Return DQE of each event for each detector, and who is best there."""
         events = self._events()
-        rows = [(f"[{row[0].start}, {row[0].stop})", *(event.dqe for event in row)) for row in events]
+        rows = [(row[0].place, *(event.dqe for event in row)) for row in events]
         table = mark_best(("DQE of event", *self.panels), rows)
         best = [", ".join(winners) or "none" for winners in self.winners]
         cells = [(*row, name) for row, name in zip(table.rows, best, strict=True)]
@@ -320,7 +328,7 @@ class Comparison(Result):
                 name: {part: getattr(dqe_of(panel), part) for part in PARTS} for name, panel in self.panels.items()
             },
             "start": {
-                name: {"threshold": found.numbers()["threshold"], "sdqe": found.sdqe}
+                name: {key: found.numbers()[key] for key in ("threshold", "sdqe", "alarms")}
                 for name, found in self.explanations.items()
             },
             "intervals": {name: asdict(dqe_of(panel).interval()) for name, panel in self.panels.items()},
@@ -328,8 +336,7 @@ class Comparison(Result):
             "costs": {name: found.costs for name, found in self.explanations.items()},
             "events": [
                 {
-                    "start": events[0].start,
-                    "stop": events[0].stop,
+                    **{key: value for key, value in events[0].record().items() if key not in SCORE_NAMES},
                     "dqe": {name: event.dqe for name, event in zip(self.panels, events, strict=True)},
                     "best": list(winners),
                 }

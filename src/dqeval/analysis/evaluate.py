@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import validate
+from dqeval.core.durations import Length
+from dqeval.core.sampling import Clock
 from dqeval.core.scaling import Scale
+from dqeval.core.thresholds import detection_levels
 from dqeval.core.types import Combined, DQEResult, EventScores, Numbers, Scores
 from dqeval.core.validate import Undefined
 from dqeval.metrics import dqe
@@ -18,9 +22,12 @@ def evaluate(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     thresholds: int | Literal["exact"] = 100,
     scale: Scale | bool = "min-max",
     undefined: Undefined = "raise",
@@ -33,14 +40,22 @@ def evaluate(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_score : array-like of numbers, shape (n,)
         The detector's scores: the larger, the more anomalous.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it.
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
+        the highest score of the samples in it, and the result knows when events were.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
     scale : "min-max", "log-rank" or "none", default "min-max"
@@ -75,17 +90,31 @@ def evaluate(
     1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
-    levels = dqe.levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined)
-    return dqe.result_of(levels, validate.thresholds(thresholds))
+    count = validate.thresholds(thresholds)
+    points = dqe.points_with_scores(
+        y_true,
+        y_score,
+        scale=scale,
+        undefined=undefined,
+        near=near,
+        period=period,
+        values=values,
+        clock=Clock(times, resolution, max_gap),
+    )
+    result = dqe.result_of(dqe.levels_of(points.found, points.regions, count), count)
+    return on_clock(result, points.labelled, points.notes)
 
 
 def evaluate_detections(
     y_true: Numbers,
     y_pred: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     undefined: Undefined = "raise",
 ) -> DQEResult:
     """Evaluate plain detections, that is a detector at a single threshold, event by event.
@@ -96,27 +125,49 @@ def evaluate_detections(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_pred : array-like of 0 and 1, shape (n,)
         The detections: 1 where the detector raised an alarm.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it.
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
+        the highest score of the samples in it, and the result knows when events were.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
 
     Returns
     -------
     DQEResult
+        With ``times``, a `TimedResult`, which tells what operators ask for too.
 
     Examples
     --------
     >>> dqeval.evaluate_detections([0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 0, 0], near=2).dqe
     1.0
     """
-    return dqe.result_of(dqe.levels_of_detections(y_true, y_pred, near, period, values, undefined), 1)
+    points = dqe.points_with_detections(
+        y_true,
+        y_pred,
+        undefined=undefined,
+        near=near,
+        period=period,
+        values=values,
+        clock=Clock(times, resolution, max_gap),
+    )
+    result = dqe.result_of(detection_levels(points.found, points.regions), 1)
+    if points.labelled.axis is None:
+        return result
+    alarms = alarms_at(points.labelled, points.found, points.near.points)
+    return on_clock(result, points.labelled, points.notes, alarms)
 
 
 def combine(results: Iterable[DQEResult]) -> Combined:

@@ -13,12 +13,14 @@ import numpy as np
 from dqeval.analysis import pitfalls
 from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Explanation, Improvement, in_points
 from dqeval.analysis.suggestion import suggested_threshold
+from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as levelling
-from dqeval.core.events import find_events
-from dqeval.core.near import near_from_arguments
+from dqeval.core.durations import Length
 from dqeval.core.pieces import belonging_to_captures, parts_in
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Scored, points_of
+from dqeval.core.sampling import Clock
+from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import (
     PARTS,
     BoolArray,
@@ -41,9 +43,12 @@ def explain(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     name: str = "",
 ) -> Explanation:
     r"""Say in plain words what a detector does at each event, what costs most, and what would mend it.
@@ -55,14 +60,22 @@ def explain(
     y_score : array-like of numbers, shape (n,)
         The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
         for detections.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it.
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
+        the highest score of the samples in it, and the result knows when events were.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     name : str, optional
         What to call the detector.
 
@@ -90,12 +103,13 @@ def explain(
     """
     arguments.text("name", name)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Labelled(labels).scored(raw)
-    validate.check_defined(scored.events, "raise")
-    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
+    clock = Clock(times, resolution, max_gap)
+    points = points_of(y_true, labels, raw, near=near, period=period, values=values, clock=clock)
+    validate.check_defined(points.labelled.events, "raise")
+    scored, found = points.labelled.scored(points.found), points.near
     explanation = with_cautions(explanation_of(scored, found.points, name=name), scored, found.points)
     of_all = tuple(pitfall.message for pitfall in pitfalls.of_labels(scored.labelled, found))
-    return replace(explanation, cautions=of_all + explanation.cautions)
+    return replace(explanation, cautions=points.notes + of_all + explanation.cautions)
 
 
 def with_cautions(explanation: Explanation, scored: Scored, near: float) -> Explanation:
@@ -115,11 +129,14 @@ class _Explaining:
 
     def __init__(self, scored: Scored, regions: Partition, result: DQEResult | None) -> None:
         self.scored, self.regions = scored, regions
-        self.result = result or dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS)
+        self.axis = scored.labelled.axis
+        self.result = result or on_clock(
+            dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS), scored.labelled
+        )
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
         self.start, self.sdqe = suggested_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))
         self.detections: BoolArray = scored.scores >= self.start
-        parts = parts_in(find_events(self.detections), regions)
+        parts = parts_in(scored.labelled.runs(self.detections), regions)
         owned = belonging_to_captures(parts)
         # What is detected apart from the alarms that capture events, and what these have beyond the events.
         self.parts, self.overhang = parts.without(owned), parts.without(~owned)
@@ -141,6 +158,7 @@ class _Explaining:
             sdqe=self.sdqe,
             events=tuple(self.events()),
             improvements=tuple(self.improvements()),
+            alarms=alarms_at(self.scored.labelled, self.detections, self.regions.near),
         )
 
     def raw_threshold(self) -> float:
@@ -167,6 +185,7 @@ class _Explaining:
                 first_near_miss=digits.shown(self.highest(i, "near_miss")),
                 first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
                 costs={part: float(costs[part][i]) for part in PARTS},
+                axis=self.axis,
             )
 
     def width(self, i: int) -> dict[str, float]:
@@ -277,11 +296,11 @@ class _Explaining:
     def change(self, i: int, part: str, peaks: list[int], cut_off: list[tuple[float, float]]) -> str:
         """Say what to change."""
         event, raw, digits = self.result.per_event[i], self.scored.raw, _Digits(self.scored.raw)
-        place = f"[{event.start}, {event.stop})"
+        place = event.place
         if part == "capture":
             now = digits.shown(raw[self.places["capture"][i]])
             return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
-        steps = list(_trims(event, cut_off))
+        steps = list(_trims(event, cut_off, self.axis))
         if peaks:
             noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
             which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
@@ -291,15 +310,15 @@ class _Explaining:
         return words[0].upper() + words[1:]
 
 
-def _trims(event: EventScores, cut_off: list[tuple[float, float]]) -> Iterator[str]:
+def _trims(event: EventScores, cut_off: list[tuple[float, float]], axis: TimeAxis | None) -> Iterator[str]:
     """Say how much later an alarm should begin, and how much earlier it should end."""
     early = _duration(part for part in cut_off if part[0] < event.start)
     late = _duration(part for part in cut_off if part[0] >= event.stop)
-    alarm = f"the alarm at [{event.start}, {event.stop})"
+    alarm = f"the alarm at {event.place}"
     if early:
-        yield f"begin {alarm} {in_points(early)} later"
+        yield f"begin {alarm} {in_points(early, axis)} later"
     if late:
-        yield f"end {'it' if early else alarm} {in_points(late)} earlier"
+        yield f"end {'it' if early else alarm} {in_points(late, axis)} earlier"
 
 
 def _duration(parts: Iterable[tuple[float, float]]) -> float:

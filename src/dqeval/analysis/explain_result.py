@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from dqeval.core.alarms import Alarms
+from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
 from dqeval.render.tables import Page, count_of
 
@@ -43,6 +45,8 @@ class EventExplanation:
     costs : dict of str to float
         What is lost, over all thresholds, by not capturing it, by near misses, and by false alarms: with its DQE they
         add up to 1. A cost below 0 is a gain: near misses are all that an event has that is not captured.
+    axis : TimeAxis, optional
+        The clock, where there is one: then lengths are told as durations.
     """
 
     scores: EventScores
@@ -56,6 +60,7 @@ class EventExplanation:
     first_near_miss: str
     first_false_alarm: str
     costs: dict[str, float]
+    axis: TimeAxis | None = None
 
     @property
     def costs_most(self) -> str | None:
@@ -108,11 +113,15 @@ class EventExplanation:
         return f"Captured, {until}" if self.captured else f"Missed: captured only {until}"
 
     def _width(self) -> str:
-        ends = [f"{in_points(self.early)} early"] if self.early else []
-        ends += [f"{in_points(self.late) if not ends else f'{self.late:,g}'} late"] if self.late else []
-        beyond = (
-            f", {self.beyond:,g} of them beyond the near range, where they are a false alarm" if self.beyond else ""
-        )
+        on_clock = self.axis is not None and self.axis.dated
+        ends = [f"{self._lasting(self.early)} early"] if self.early else []
+        if self.late:
+            ends.append(f"{f'{self.late:,g}' if ends and not on_clock else self._lasting(self.late)} late")
+        beyond = ""
+        if self.beyond:
+            part = f"{self._lasting(self.beyond)} of it" if on_clock else f"{self.beyond:,g} of them"
+            are = "it is" if on_clock else "they are"
+            beyond = f", {part} beyond the near range, where {are} a false alarm"
         return f"the alarm is wider than the event: {', '.join(ends)}{beyond}"
 
     def _near_missed(self) -> str:
@@ -131,17 +140,19 @@ class EventExplanation:
         distance = self._distance(part)
         if distance == 0:
             return "right before it" if early else "right after it"
-        return f"{in_points(distance)} {'early' if early else 'late'}"
+        return f"{self._lasting(distance)} {'early' if early else 'late'}"
 
     def _alarmed(self) -> str:
         if not self.false_alarms:
             return f"no false alarm{_first(self.first_false_alarm)}"
         found = _number(len(self.false_alarms), "false alarm", "false alarms")
         if len(self.false_alarms) == 1:
-            return f"{found} of {in_points(self.false_alarm_points)}"
-        return (
-            f"{found}, {in_points(self.false_alarm_points)} in all, scattered over {in_points(self.false_alarm_reach)}"
-        )
+            return f"{found} of {self._lasting(self.false_alarm_points)}"
+        reach = f"scattered over {self._lasting(self.false_alarm_reach)}"
+        return f"{found}, {self._lasting(self.false_alarm_points)} in all, {reach}"
+
+    def _lasting(self, points: float) -> str:
+        return in_points(points, self.axis)
 
     def _cost(self) -> str:
         part = self.costs_most
@@ -163,7 +174,7 @@ class EventExplanation:
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row."""
         return {
-            **asdict(self.scores),
+            **self.scores.record(),
             "captured": self.captured,
             "captured_to": self.captured_to,
             "near_misses": len(self.near_misses),
@@ -234,6 +245,8 @@ class Explanation:
         Where DQE itself may mislead here, each with its number: how much it depends on the scale of the scores or on a
         single one, whether a wrong point would raise it, few events, gaps in the labels, a near range of 0 or a
         fallback. `dqeval.compare` does not look for them.
+    alarms : Alarms
+        What operators ask for, at the suggested threshold. Alarms may be early within the near range.
     """
 
     name: str
@@ -244,6 +257,7 @@ class Explanation:
     events: tuple[EventExplanation, ...]
     improvements: tuple[Improvement, ...]
     cautions: tuple[str, ...] = ()
+    alarms: Alarms | None = field(default=None, compare=False)
 
     @property
     def costs(self) -> dict[str, float]:
@@ -260,8 +274,8 @@ class Explanation:
         r = self.result
         opening = f"{self.name}: " if self.name else ""
         opening += f"DQE {r.dqe:.3f} (capture {r.capture:.3f}, near miss {r.near_miss:.3f}, false alarm "
-        opening += f"{r.false_alarm:.3f}) over {count_of(len(r.per_event), 'event')}, near {r.near:g}.\n{MEANING}"
-        lines = [f"- [{e.scores.start}, {e.scores.stop}) DQE {e.scores.dqe:.3f}. {e.sentence}" for e in self.events]
+        opening += f"{r.false_alarm:.3f}) over {count_of(len(r.per_event), 'event')}, {r.near_in_words}.\n{MEANING}"
+        lines = [f"- {e.scores.place} DQE {e.scores.dqe:.3f}. {e.sentence}" for e in self.events]
         parts = [opening, self._start(), "\n".join(lines)]
         if self.improvements:
             steps = [f"{i}. {step.sentence}" for i, step in enumerate(self.improvements, start=1)]
@@ -271,13 +285,10 @@ class Explanation:
     def _start(self) -> str:
         if np.isinf(self.threshold):
             return "Nothing is ever detected: all scores are the same."
-        start = (
-            f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there). The lines below describe what "
-        )
-        start += (
-            "happens at this threshold. Where there is no near miss or false alarm, brackets give the threshold at "
-        )
-        return start + "which the first one appears."
+        start = f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there)."
+        alarms = "" if self.alarms is None else f" There: {self.alarms.sentence}"
+        below = "The lines below describe what happens at this threshold. Where there is no near miss or false alarm, "
+        return f"{start}{alarms}\n{below}brackets give the threshold at which the first one appears."
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per event."""
@@ -295,6 +306,7 @@ class Explanation:
             "near": r.near,
             "threshold": None if np.isinf(self.threshold) else self.threshold,
             "sdqe": self.sdqe,
+            "alarms": None if self.alarms is None else self.alarms.numbers(),
             "costs": self.costs,
             "events": self.records(),
             "improvements": [asdict(step) for step in self.improvements],
@@ -334,6 +346,8 @@ def _number(count: int, singular: str, plural: str) -> str:
     return f"one {singular}" if count == 1 else f"{count:,} {plural}"
 
 
-def in_points(length: float) -> str:
-    """Return a duration in words."""
+def in_points(length: float, axis: TimeAxis | None = None) -> str:
+    """Return a length in words: as a duration, where there is a clock of dates."""
+    if axis is not None and axis.dated:
+        return axis.lasting(length)
     return "1 point" if length == 1 else f"{length:,g} points"

@@ -22,7 +22,6 @@ from dqeval.core.near import (
     find_period,
     parts_of_period,
 )
-from dqeval.core.partition import cut
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.thresholds import sample_levels
 from dqeval.core.types import FloatArray, Progress
@@ -296,12 +295,12 @@ class _Curve:
     """DQE of a detector against the near range: at which thresholds its points are detected does not depend on it."""
 
     def __init__(self, scored: Scored) -> None:
-        self._events = scored.events
-        self._levels = sample_levels(scored.scores, cut(scored.events, 0.0), 100)
+        self._labelled = scored.labelled
+        self._levels = sample_levels(scored.scores, self._labelled.regions(0.0), 100)
 
     def at(self, near: float) -> float:
         """Return DQE with a near range."""
-        return dqe.mean_dqe(replace(self._levels, partition=cut(self._events, near)))
+        return dqe.mean_dqe(replace(self._levels, partition=self._labelled.regions(near)))
 
 
 def _filled_values(prepared: Prepared) -> tuple[FloatArray | None, str]:

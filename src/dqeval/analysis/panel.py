@@ -12,12 +12,14 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.analysis.timed_result import on_clock
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as sweeping
+from dqeval.core.durations import Length
 from dqeval.core.entries import Metric
-from dqeval.core.near import near_from_arguments
-from dqeval.core.prepared import Labelled, Match, Scored
+from dqeval.core.prepared import Labelled, Match, Scored, points_of
 from dqeval.core.registry import METRICS
+from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.types import DQEResult, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined, UndefinedError
 
@@ -26,9 +28,12 @@ def panel(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     metrics: Sequence[str] | None = None,
     thresholds: int | Literal["exact"] = 100,
     undefined: Undefined = "raise",
@@ -42,15 +47,24 @@ def panel(
     y_score : array-like of numbers, shape (n,)
         The detector's scores, the larger, the more anomalous; or its detections: whatever holds only 0 and 1 is taken
         for detections.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event. The windows and buffers of the other metrics follow from it as in the paper. For
-        scores: VUS window the period, PATE buffers half of it. For detections: all of them the near range.
-    period : float, optional
-        The period of the series; ``near`` is then half of it.
+        median length of an event, or with ``times`` a duration such as "10min". The windows
+        and buffers of the other metrics follow from it as in the paper. For scores: VUS window the period, PATE buffers
+        half of it. For detections: all of them the near range.
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
+        the highest score of the samples in it, and the result knows when events were.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     metrics : sequence of str, optional
         Which metrics; all if not given. ``dqeval metrics`` lists them.
     thresholds : int or "exact", default 100
@@ -81,7 +95,8 @@ def panel(
     RF       0.438          0.22
     near 24
     """
-    run = _started(y_true, y_score, near, period, values, thresholds, undefined, _chosen(metrics))
+    clock = Clock(times, resolution, max_gap)
+    run = _started(y_true, y_score, near, period, values, clock, thresholds, undefined, _chosen(metrics))
     return run.complete()
 
 
@@ -104,13 +119,13 @@ def panel_and_errors(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     metrics: Sequence[str] | None = None,
     undefined: Undefined = "raise",
 ) -> PanelAndErrors:
     """Return what `panel` does, and what went wrong, by metric, where the values of the others are still wanted."""
-    run = _started(y_true, y_score, near, period, None, 100, undefined, _chosen(metrics))
+    run = _started(y_true, y_score, near, period, None, NO_CLOCK, 100, undefined, _chosen(metrics))
     errors: dict[str, Exception] = {}
     for metric in run.metrics:
         try:
@@ -125,9 +140,10 @@ def panel_and_errors(
 def _started(
     y_true: Numbers,
     y_score: Numbers,
-    near: float | str | None,
-    period: float | None,
+    near: Length | None,
+    period: Length | None,
     values: Numbers | None,
+    clock: Clock,
     thresholds: int | Literal["exact"],
     undefined: Undefined,
     metrics: Sequence[Metric],
@@ -136,10 +152,9 @@ def _started(
     count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     # A copy: the caller may change the labels later, and the chance level is computed from them then.
-    scored = Labelled(labels.copy()).scored(raw)
-    validate.check_defined(scored.events, undefined)
-    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-    return _Run(scored, found.points, count, metrics)
+    points = points_of(y_true, labels.copy(), raw, near=near, period=period, values=values, clock=clock)
+    validate.check_defined(points.labelled.events, undefined)
+    return _Run(points.labelled.scored(points.found), points.near.points, count, metrics, points.notes)
 
 
 def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
@@ -224,9 +239,14 @@ class _Run:
     """A panel while its metrics are computed, one after the other."""
 
     def __init__(
-        self, scored: Scored, near: float, thresholds: int | Literal["exact"], metrics: Sequence[Metric]
+        self,
+        scored: Scored,
+        near: float,
+        thresholds: int | Literal["exact"],
+        metrics: Sequence[Metric],
+        notes: tuple[str, ...] = (),
     ) -> None:
-        self.scored, self.near, self.thresholds, self.metrics = scored, near, thresholds, metrics
+        self.scored, self.near, self.thresholds, self.metrics, self.notes = scored, near, thresholds, metrics, notes
         self.values: dict[str, float] = {}
         self.seconds: dict[str, float] = {}
         self.failures: dict[str, str] = {}
@@ -283,7 +303,7 @@ class _Run:
         if metric.takes == "scores":
             found = metric.compute(self.scored, **parameters)
             if isinstance(found, DQEResult):
-                self.dqe = found
+                self.dqe = on_clock(found, self.scored.labelled, self.notes)
                 return found.dqe
             return float(found)
         if self.scored.binary:
@@ -321,6 +341,7 @@ class _Run:
             binary=self.scored.binary,
             dqe=self.dqe,
             labels=self.labels,
+            notes=self.notes,
             make_chance=partial(_chance, self.scored.labelled, detected, self.thresholds),
         )
 
@@ -372,7 +393,16 @@ def _chance(
     names = list(evaluation.values)
     metrics = [METRICS[name] for name in names]
     points = hashlib.sha256(labelled.labels.tobytes()).digest()
-    key = (points, detected, evaluation.near, thresholds, tuple(map(id, metrics)), count, start)
+    key = (
+        points,
+        labelled.breaks.tobytes(),
+        detected,
+        evaluation.near,
+        thresholds,
+        tuple(map(id, metrics)),
+        count,
+        start,
+    )
     if key not in _chance_levels:
         rows = _random_rows(labelled, detected, evaluation.near, thresholds, metrics, count, start, progress)
         while len(_chance_levels) >= MOST_CHANCE_LEVELS:

@@ -110,6 +110,8 @@ class Evaluation:
         The whole result of DQE, unless that was not asked for.
     labels : dict of str to str
         What the metrics are called in tables.
+    notes : tuple of str
+        What was left out on a clock, and why.
     """
 
     values: dict[str, float]
@@ -121,6 +123,7 @@ class Evaluation:
     binary: bool
     dqe: DQEResult | None
     labels: dict[str, str]
+    notes: tuple[str, ...] = ()
     make_chance: InitVar[Callable[..., Chance] | None] = None
 
     def __post_init__(self, make_chance: Callable[..., Chance] | None) -> None:
@@ -211,7 +214,9 @@ class Evaluation:
             )
             for name, value in self.values.items()
         ]
-        return Table(("metric", "value", "at threshold", ""), rows, note=f"near {self.near:g}")
+        return Table(
+            ("metric", "value", "at threshold", ""), rows, note="; ".join([f"near {self.near:g}", *self.notes])
+        )
 
     def __str__(self) -> str:
         return self._table().text()

@@ -13,7 +13,7 @@ from dqeval.core.intervals import FEWEST
 from dqeval.core.near import BY_DEFAULT, Near
 from dqeval.core.prepared import Labelled, Scored, highest_in_events
 from dqeval.core.scaling import min_max
-from dqeval.core.types import BoolArray, Events, FloatArray, Partition
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
 from dqeval.metrics import dqe
 from dqeval.render.tables import count_of
 
@@ -47,7 +47,7 @@ def of_labels(labelled: Labelled, near: Near) -> Iterator[Pitfall]:
     if 0 < len(events) < FEWEST:
         what = f"only {count_of(len(events), 'event')}: from fewer than {FEWEST} there is no confidence interval"
         yield Pitfall("few events", f"{what}, and one more event may change every number")
-    yield from _gaps(events)
+    yield from _gaps(events, labelled.breaks)
     if near.points == 0:
         yield Pitfall("near 0", "near is 0: an alarm that is a single point early or late is a false alarm")
     if near.source == BY_DEFAULT:
@@ -80,9 +80,11 @@ def of_scores(scored: Scored, near: float, detections: BoolArray | None = None) 
     yield from _wrong_point(scored, regions, _suggested(scored, regions) if detections is None else detections)
 
 
-def _gaps(events: Events) -> Iterator[Pitfall]:
+def _gaps(events: Events, breaks: IntArray) -> Iterator[Pitfall]:
     gaps = events.starts[1:] - events.stops[:-1]
-    close = np.flatnonzero(gaps <= WIDEST_GAP)
+    # Between the parts of one that was not observed all the time there is no point at all.
+    seen = np.searchsorted(breaks, events.starts[1:], side="right") == np.searchsorted(breaks, events.stops[:-1])
+    close = np.flatnonzero((gaps <= WIDEST_GAP) & seen)
     if len(close):
         pairs = f"{count_of(len(close), 'pair')} of neighbouring events at most {WIDEST_GAP} points apart"
         first = f"the first at point {int(events.stops[close[0]]):,}"
@@ -141,7 +143,8 @@ def _suggested(scored: Scored, regions: Partition) -> BoolArray:
 
 def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> Iterator[Pitfall]:
     before = _scores_of(detections, regions)
-    changed = (_with_wrong_points(detections, scored.events, behind=behind) for behind in (True, False))
+    breaks = scored.labelled.breaks
+    changed = (_with_wrong_points(detections, scored.events, breaks, behind=behind) for behind in (True, False))
     after = np.maximum.reduce([_scores_of(each, regions)[:, 0] for each in changed])
     # Beside an event that is missed a near miss is meant to count.
     rise = np.where(highest_in_events(detections, scored.events), after - before[:, 0], 0.0)
@@ -155,11 +158,12 @@ def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> I
         yield Pitfall("wrong point", f"{where}{what} {after[most]:.3f}, as {why}")
 
 
-def _with_wrong_points(detections: BoolArray, events: Events, *, behind: bool) -> BoolArray:
+def _with_wrong_points(detections: BoolArray, events: Events, breaks: IntArray, *, behind: bool) -> BoolArray:
     """Return the detections, and one point more right behind, or before, each event, where there is one."""
-    places = events.stops if behind else events.starts - 1
+    borders = events.stops if behind else events.starts
+    borders = borders[(borders > 0) & (borders < events.length) & ~np.isin(borders, breaks)]
     found = detections.copy()
-    found[places[(places >= 0) & (places < events.length)]] = True
+    found[borders if behind else borders - 1] = True
     return found
 
 

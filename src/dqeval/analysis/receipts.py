@@ -11,6 +11,7 @@ import numpy as np
 
 from dqeval.analysis.result import Result
 from dqeval.analysis.walk import Visit
+from dqeval.core.prepared import Prepared
 from dqeval.datasets.door import Entry
 from dqeval.datasets.files import name_of
 from dqeval.render.tables import one_line
@@ -50,9 +51,12 @@ def receipt(
 
 
 def record_of(visit: Visit[Any]) -> dict[str, Any]:
-    """Return what a receipt says of an input; with the near range, if it was used."""
-    near = getattr(visit.subject, "near", None)
-    return visit.opened.record() | ({} if near is None else {"near": near.points, "near_from": near.source})
+    """Return what a receipt says of an input; with the near range and the clock, if it was prepared."""
+    found, prepared = visit.opened.record(), visit.subject
+    if not isinstance(prepared, Prepared):
+        return found
+    found |= {"near": prepared.near.points, "near_from": prepared.near.source}
+    return found | ({"cells": str(prepared.labelled.axis)} if prepared.on_clock else {})
 
 
 def names_in_receipt(found: Iterable[Mapping[str, Any]]) -> list[str]:

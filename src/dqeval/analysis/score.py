@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.analysis.check import Finding, misread_scores, misread_times, warnings_about
+from dqeval.analysis.check import Finding, about_times, misread_scores, warnings_about
 from dqeval.analysis.evaluate import combine
 from dqeval.analysis.panel import panel_of
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments, validate
+from dqeval.core.durations import Length
 from dqeval.core.near import Near
-from dqeval.core.prepared import NO_EVENT, Prepared, Scored
+from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
@@ -35,6 +36,8 @@ class SeriesScores:
         By detector.
     findings : tuple of Finding
         What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
+    cells : str
+        How many cells there are, and how long each is, if the points were put on a clock.
     """
 
     name: str
@@ -43,6 +46,12 @@ class SeriesScores:
     near: Near
     panels: dict[str, Evaluation]
     findings: tuple[Finding, ...] = ()
+    cells: str = ""
+
+    @property
+    def size(self) -> str:
+        """How long the series is, in words."""
+        return self.cells or count_of(self.points, "point")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,7 @@ class Scoring(Result):
         }
 
     def _panel_numbers(self, found: Evaluation) -> dict[str, Any]:
-        events = {"per_event": [asdict(event) for event in dqe_of(found).per_event]} if self.per_event else {}
+        events = {"per_event": [event.record() for event in dqe_of(found).per_event]} if self.per_event else {}
         return {
             "values": named_values(found),
             "best_thresholds": {metric: best.threshold for metric, best in found.best.items()},
@@ -156,7 +165,7 @@ class Scoring(Result):
         """What was scored, in a line."""
         if len(self.series) == 1:
             (only,) = self.series
-            return f"{only.name}: {count_of(only.points, 'point')}, {count_of(only.events, 'event')}; {only.near}"
+            return f"{only.name}: {only.size}, {count_of(only.events, 'event')}; {only.near}"
         events = count_of(sum(scores.events for scores in self.series), "event")
         return f"{len(self.series):,} series, {events}; {_near_words(self.series)}"
 
@@ -198,7 +207,7 @@ class Scoring(Result):
         for scores in self.series:
             prefix = "" if len(self.series) == 1 else f"{scores.name} "
             for events in zip(*(dqe_of(scores.panels[name]).per_event for name in self.detectors), strict=True):
-                place = f"{prefix}[{events[0].start}, {events[0].stop})"
+                place = f"{prefix}{events[0].place}"
                 rows.append((place, *(getattr(event, part) for event in events)))
         return mark_best((f"{part_label(part)} of event", *self.detectors), rows)
 
@@ -270,8 +279,8 @@ def score(
     series: Iterable[Data | Prepared],
     *,
     metrics: Sequence[str] | None = None,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     thresholds: int | Literal["exact"] = 100,
     per_event: bool = False,
     progress: Progress | None = None,
@@ -324,6 +333,7 @@ def score(
     found: list[SeriesScores] = []
     left_out: list[str] = []
     first: tuple[str, tuple[str, ...]] | None = None
+    reason = ""
     for one in series:
         prepared = _prepared(one, near, period)
         own = prepared.name, tuple(prepared.scores)
@@ -331,17 +341,18 @@ def score(
         _check_same_detectors(first, own)
         if not len(prepared.labelled.events):
             left_out.append(prepared.name)
+            reason = prepared.no_event
             continue
         with validate.errors_about(prepared.name):
             found.append(_scores(prepared, metrics, thresholds, progress))
     if first is None:
         raise ValueError("there is no series to score")
     if not found:
-        raise UndefinedError(f"{', '.join(left_out)}: {NO_EVENT}")
+        raise UndefinedError(f"{', '.join(left_out)}: {reason}")
     return Scoring(tuple(found), tuple(left_out), per_event)
 
 
-def _prepared(data: Data | Prepared, near: float | str | None, period: float | None) -> Prepared:
+def _prepared(data: Data | Prepared, near: Length | None, period: Length | None) -> Prepared:
     series = data if isinstance(data, Prepared) else as_series(data)
     with validate.errors_about(series.name):
         return prepare(series, near=near, period=period)
@@ -354,14 +365,14 @@ def _scores(
     progress: Progress | None,
 ) -> SeriesScores:
     found = {}
-    findings = misread_times(prepared.series)
+    findings = about_times(prepared)
     for name, scored, panel in panels(prepared, metrics=metrics, thresholds=thresholds, progress=progress):
         found[name] = panel
         findings += misread_scores(name, scored)
     labelled = prepared.labelled
-    return SeriesScores(
-        prepared.name, len(labelled.labels), len(labelled.events), prepared.near, found, tuple(findings)
-    )
+    counts = len(labelled.labels), len(labelled.events)
+    cells = str(labelled.axis) if prepared.on_clock else ""
+    return SeriesScores(prepared.name, *counts, prepared.near, found, tuple(findings), cells)
 
 
 def left_out_sentence(names: Sequence[str]) -> str:
@@ -430,4 +441,5 @@ def _event_rows(found: Evaluation) -> Iterator[dict[str, Any]]:
     for event in dqe_of(found).per_event:
         for part in SCORE_NAMES:
             value = getattr(event, part)
-            yield {"metric": part, "start": event.start, "stop": event.stop, "value": value, "best_threshold": None}
+            places = {key: value for key, value in event.record().items() if key not in SCORE_NAMES}
+            yield {"metric": part, **places, "value": value, "best_threshold": None}

@@ -9,11 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dqeval.analysis.commands import COMMANDS, is_list_of_text
+from dqeval.analysis.commands import CLOCK, COMMANDS, is_list_of_text
 from dqeval.analysis.receipts import names_in_receipt, receipt, record_of
 from dqeval.analysis.walk import Walk
 from dqeval.core.types import Progress, Series
-from dqeval.datasets.door import TABLE, Asked, Entry, entries
+from dqeval.datasets.alerts import FORMAT as ALERTS
+from dqeval.datasets.alerts import AlertsEntry, alerts_entry
+from dqeval.datasets.door import TABLE, Asked, Entry, entries, file_record
+from dqeval.datasets.interval_files import IntervalSource
 from dqeval.datasets.loading import FORMATS
 from dqeval.render.tables import Page, count_of, in_words, printable
 
@@ -157,10 +160,14 @@ def _trouble(given: Any) -> str:
         return f"its command is none of {in_words(list(COMMANDS), most=len(COMMANDS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
         return "its inputs are not each a file with a name and columns, or a format"
+    if len(set(map(_series_column, given["inputs"]))) > 1:
+        return "its inputs are not split by the same column"
     valid = COMMANDS[command].parameters
-    if not isinstance(parameters, dict) or set(parameters) != set(valid):
+    if not isinstance(parameters, dict) or not set(valid) - set(CLOCK) <= set(parameters) <= set(valid):
         return f"its parameters are not those of {command}: {', '.join(valid) or 'none'}"
-    wrong = [name for name in valid if not valid[name](parameters[name])]
+    if any(each.get("format") == ALERTS for each in given["inputs"]) and set(parameters) & set(CLOCK):
+        return "of alerts, its inputs say how time is counted, and no parameter does"
+    wrong = [name for name in parameters if not valid[name](parameters[name])]
     return f"its parameter {wrong[0]} is not valid" if wrong else ""
 
 
@@ -168,27 +175,52 @@ def _is_input(given: Any) -> bool:
     """Tell whether this is a file with a name, and either columns or a format; and the name of a series, if at all."""
     if not isinstance(given, dict) or not all(isinstance(given.get(key), str) for key in ("name", "file")):
         return False
-    if not isinstance(given.get("series", ""), str):
+    if not isinstance(given.get("series", ""), str) or not _is_file(given.get("incidents", given)):
         return False
+    if given.get("format") == ALERTS:
+        return _are_alerts(given)
     if "columns" not in given:
         return isinstance(given.get("format"), str) and given["format"] in FORMATS.names
-    return _are_columns(given["columns"])
+    return _are_columns(given["columns"], with_labels="incidents" not in given)
 
 
-def _are_columns(columns: Any) -> bool:
+def _is_file(given: Any) -> bool:
+    return isinstance(given, dict) and isinstance(given.get("file"), str)
+
+
+def _are_alerts(given: Mapping[str, Any]) -> bool:
+    """Tell whether this says from which alerts a series was made, in which time, and how that is counted."""
+    alerts, span = given.get("alerts"), given.get("span")
+    return (
+        isinstance(alerts, list)
+        and all(map(_is_file, alerts))
+        and (span is None or (is_list_of_text(span) and len(span) == 2))
+        and CLOCK["resolution"](given.get("resolution"))
+    )
+
+
+def _are_columns(columns: Any, *, with_labels: bool) -> bool:
     return (
         isinstance(columns, dict)
-        and set(columns) == {"label", "value", "scores"}
-        and isinstance(columns["label"], str)
+        and {"label", "value", "scores"} <= set(columns) <= {"label", "value", "scores", "series"}
+        and isinstance(columns["label"], str if with_labels else type(None))
         and (columns["value"] is None or isinstance(columns["value"], str))
         and is_list_of_text(columns["scores"])
+        and isinstance(columns.get("series", ""), str)
     )
+
+
+def _series_column(then: Mapping[str, Any]) -> str | None:
+    """Return the column that names the series of the table that an input is from, if that was split."""
+    column: str | None = then.get("columns", {}).get("series")
+    return column
 
 
 def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
     then, parameters, command = given["inputs"], given["parameters"], COMMANDS[given["command"]]
     # By the files that the receipt names: where the given ones are called otherwise, that is a failure of its own.
-    found = [_as_then(entry, each) for entry, each in zip(_inputs(files, then), then, strict=True)]
+    beside = _Beside(files, then)
+    found = [_as_then(entry, each, beside) for entry, each in zip(_inputs(files, then, beside), then, strict=True)]
 
     def subject(series: Series) -> Any:
         return command.subject(series, parameters)
@@ -201,15 +233,26 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
     return receipt(given["command"], list(map(record_of, visits)), parameters, result)
 
 
-def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]]) -> list[Entry]:
-    """Return the series of the files, as many as the receipt has; what else there is in folders is passed over."""
-    found = list(entries(files))
+def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _Beside) -> list[Entry]:
+    """Return the series of the files, as many as the receipt has; others in folders and long tables are passed over."""
+    column = next(map(_series_column, then), None)
+    others = [file for file in files if file not in beside.used]
+    if len(then) == 1 and then[0].get("format") == ALERTS:
+        if extra := [file for file in others if not file.is_dir()]:
+            raise ValueError(f"the receipt was not made with {_clipped(extra[0].name)}: leave it out")
+        return [_alerts(then[0], beside)]
+    source = next((beside.find(each["incidents"]) for each in then if "incidents" in each), None)
+    asked = Asked(series=column, incidents=None if source is None else IntervalSource(source, column))
+    found = list(entries(others, asked))
     if len(found) != len(then):
         known = {(each["file"], each.get("series")) for each in then}
-        found = [entry for entry in found if not entry.in_folder or _key(entry) in known]
+        found = [entry for entry in found if not (entry.in_folder or entry.part) or _key(entry) in known]
     if len(found) != len(then):
-        count = count_of(len(then), "file")
-        raise ValueError(f"the receipt was made from {count}: give as many, in the same order, not {len(found)}")
+        for entry in found:
+            if entry.trouble is not None:
+                raise entry.trouble
+        made = count_of(len(then), "file") if column is None else f"{len(then):,} series of column {_clipped(column)}"
+        raise ValueError(f"the receipt was made from {made}: give as many, in the same order, not {len(found)}")
     return found
 
 
@@ -217,10 +260,47 @@ def _key(entry: Entry) -> tuple[str, str | None]:
     return entry.path.name, None if entry.alone else entry.source.name
 
 
-def _as_then(entry: Entry, then: Mapping[str, Any]) -> Entry:
+def _as_then(entry: Entry, then: Mapping[str, Any], beside: _Beside) -> Entry:
     """Return how to read a series as it was read for the receipt."""
+    if isinstance(entry, AlertsEntry):
+        return entry
     source = replace(entry.source, format=then.get("format", TABLE))
-    return replace(entry, source=source, asked=Asked(**then.get("columns", {})), in_folder=False)
+    asked = Asked(**then.get("columns", {}), incidents=entry.asked.incidents)
+    return replace(entry, source=source, asked=asked, in_folder=False)
+
+
+class _Beside:
+    """The files with incidents and alerts that a receipt names: among those given, or in folders."""
+
+    def __init__(self, files: Sequence[Path], then: Sequence[Mapping[str, Any]]) -> None:
+        wanted = [each["incidents"] for each in then if "incidents" in each]
+        for each in then:
+            wanted += [each, *each["alerts"]] if each.get("format") == ALERTS else []
+        names = {each["file"] for each in wanted}
+        places = [place for file in files for place in (sorted(file.iterdir()) if file.is_dir() else [file])]
+        self._places = {place: None for place in places if place.name in names and place.is_file()}
+        self._hashes: dict[Path, str] = {}
+        self.used = {self.find(each) for each in wanted}
+
+    def find(self, record: Mapping[str, Any]) -> Path:
+        """Return the file of a record: of several with its name, the one with its content."""
+        found = [place for place in self._places if place.name == record["file"]]
+        if not found:
+            raise ValueError(f"the receipt was made with {_clipped(record['file'])}: give that file, too")
+        return next((place for place in found if self._hash(place) == record.get("sha256")), found[0])
+
+    def _hash(self, place: Path) -> str:
+        if place not in self._hashes:
+            self._hashes[place] = file_record(place)["sha256"]
+        return self._hashes[place]
+
+
+def _alerts(then: Mapping[str, Any], beside: _Beside) -> Entry:
+    """Return the series of incidents and alerts of a receipt."""
+    alerts = [beside.find(each) for each in then["alerts"]]
+    span = then.get("span")
+    ends = None if span is None else (span[0], span[1])
+    return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"))
 
 
 def _is_note(place: Place, then: Any, now: Any) -> bool:

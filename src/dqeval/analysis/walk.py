@@ -59,6 +59,7 @@ class Walk(Generic[Subject]):
         self._found, self._names, self._subject = found, names, subject
         self._progress = progress or (lambda done, total: None)
         self._read = 0
+        self._said: set[str] = set()
         self.errors: list[Exception] = []
         self.without_scores: list[str] = []
 
@@ -72,14 +73,20 @@ class Walk(Generic[Subject]):
                 if entry.in_folder or not entry.alone:
                     self.without_scores.append(name)
                 else:
-                    self.errors.append(error)
+                    self._keep(error)
             except (ValueError, OSError) as error:
                 unused.append(error)
-                self.errors.append(error)
+                self._keep(error)
             else:
                 yield visit
         if len(unused) == len(self._found):
             raise (self.errors or unused)[0]
+
+    def _keep(self, error: Exception) -> None:
+        """Keep what is wrong; once, where it is the same for all series of a table, such as a missing column."""
+        if str(error) not in self._said:
+            self._said.add(str(error))
+            self.errors.append(error)
 
     def _visit(self, entry: Entry, name: str, place: int) -> Visit[Subject]:
         try:

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from dqeval.cli.options import Files, Form, Label, NearRange, Output, Period, Score, Value
+from dqeval.cli.options import (
+    Alerts,
+    FilesOrAlerts,
+    Form,
+    Incidents,
+    Label,
+    MaxGap,
+    NearRange,
+    Output,
+    Period,
+    Resolution,
+    Score,
+    SeriesColumn,
+    Span,
+    Value,
+)
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import find_entries, show
+from dqeval.cli.results import Intervals, series_of, show
 
 
 def check(
-    files: Files,
+    files: FilesOrAlerts = None,
     label: Label = None,
     value: Value = None,
     score: Score = None,
+    series: SeriesColumn = None,
+    resolution: Resolution = None,
+    max_gap: MaxGap = None,
+    incidents: Incidents = None,
+    alerts: Alerts = None,
+    span: Span = None,
     near: NearRange = None,
     period: Period = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
 ) -> None:
     """Find trouble in labels and scores before anyone trusts a number: exit code 1 if there is an error."""
-    parameters = {"near": near, "period": period}
-    show("check", find_entries(files, label, value, score), parameters, form=form, path=path)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    parameters = {"near": near, "period": period, **intervals.parameters}
+    show("check", series_of(files, label, value, score, series, intervals), parameters, form=form, path=path)

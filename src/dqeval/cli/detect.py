@@ -204,7 +204,8 @@ def _detect_and_write(job: DetectTask) -> DetectResult:
 
 def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
     """Check that all columns of a file that is to be overwritten are among the new ones."""
-    from dqeval.datasets.files import column_names, some_names
+    from dqeval.datasets.files import column_names
+    from dqeval.datasets.guard import some_names
 
     lost = [name for name in column_names(path) if name not in columns]
     if lost:

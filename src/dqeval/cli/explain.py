@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 from dqeval.cli import gate
-from dqeval.cli.options import FailUnder, Files, Form, Label, NearRange, Output, Period, Score, Value
+from dqeval.cli.options import (
+    Alerts,
+    FailUnder,
+    FilesOrAlerts,
+    Form,
+    Incidents,
+    Label,
+    MaxGap,
+    NearRange,
+    Output,
+    Period,
+    Resolution,
+    Score,
+    SeriesColumn,
+    Span,
+    Value,
+)
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import find_entries, show
+from dqeval.cli.results import Intervals, series_of, show
 
 
 def explain(
-    files: Files,
+    files: FilesOrAlerts = None,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
     value: Value = None,
     score: Score = None,
+    series: SeriesColumn = None,
+    resolution: Resolution = None,
+    max_gap: MaxGap = None,
+    incidents: Incidents = None,
+    alerts: Alerts = None,
+    span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
     fail_under: FailUnder = None,
 ) -> None:
     """Explain each detector in plain words: what it does at each event, what costs most, what to improve."""
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
-    parameters = {"near": near, "period": period}
-    show("explain", find_entries(files, label, value, score), parameters, form=form, path=path, limits=limits)
+    parameters = {"near": near, "period": period, **intervals.parameters}
+    show(
+        "explain",
+        series_of(files, label, value, score, series, intervals),
+        parameters,
+        form=form,
+        path=path,
+        limits=limits,
+    )

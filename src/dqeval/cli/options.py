@@ -54,12 +54,19 @@ def check_page(path: Path) -> None:
         raise typer.BadParameter(f"the report is an HTML page: {path} should end with .html")
 
 
-def _near_range(text: str) -> float | str:
+def _length(text: str) -> float | str:
     """Return a number of points, or what else there is, which is checked with the series."""
+    if text.isdecimal() and len(text) < 16:
+        return int(text)
     try:
         return float(text)
     except ValueError:
         return text
+
+
+def _cells(text: str) -> int | str:
+    """Return a number of cells, or what else there is, which is checked with the series."""
+    return int(text) if text.isdecimal() and len(text) < 20 else text
 
 
 def _output(text: str) -> Any:
@@ -105,6 +112,9 @@ SEVERAL = "Separate several with commas, or repeat the option."
 FORMATS = "|".join(OutputFormat)
 
 Files = Annotated[list[Path], typer.Argument(help=FILES_HELP, metavar="FILE")]
+FilesOrAlerts = Annotated[
+    list[Path] | None, typer.Argument(help=f"{FILES_HELP} Not needed with --alerts.", metavar="FILE")
+]
 SeriesFiles = Annotated[
     list[Path], typer.Argument(help="Files with labelled series of any format, or folders of them.", metavar="FILE")
 ]
@@ -118,6 +128,14 @@ Score = Annotated[
         help=f"Columns of the detectors' scores. {SEVERAL}",
         metavar="COLUMNS",
         show_default="every other column of numbers",
+    ),
+]
+SeriesColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--series",
+        help="Column that names the series of each row, in a table of several; COLUMN=NAMES for some of them.",
+        metavar="COLUMN",
     ),
 ]
 Metrics = Annotated[
@@ -151,14 +169,58 @@ NearRange = Annotated[
     str | None,
     typer.Option(
         "--near",
-        help="Near-miss range around an event, in points, or in median event lengths such as 2ev.",
-        parser=_near_range,
-        metavar="POINTS|2ev",
+        help="Near-miss range around an event: points, median event lengths such as 2ev, or a duration such as 10min.",
+        parser=_length,
+        metavar="POINTS|2ev|10min",
     ),
 ]
 Period = Annotated[
-    float | None,
-    typer.Option(help="Period of the series; the near-miss range is half of it.", metavar="POINTS"),
+    str | None,
+    typer.Option(
+        help="Period of the series, in points or such as 24h; the near-miss range is half of it.",
+        parser=_length,
+        metavar="POINTS|24h",
+    ),
+]
+Resolution = Annotated[
+    str | None,
+    typer.Option(
+        help="Count time in cells of this length, such as 1min, by the timestamps.",
+        parser=_length,
+        metavar="1min",
+        show_default="points; with incidents, the usual step",
+    ),
+]
+MaxGap = Annotated[
+    str | None,
+    typer.Option(
+        help="Carry a score forward over this many missing cells, or this long; what is longer was not observed.",
+        parser=_cells,
+        metavar="CELLS|10min",
+        show_default="3 cells",
+    ),
+]
+Incidents = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with incidents, each with a start and an end, in place of labels: CSV, or of NAB, Label Studio, "
+        "Grafana, Prometheus or ESA-ADB.",
+        metavar="FILE",
+    ),
+]
+Alerts = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="File with the alerts of a detector, in place of scores. Repeat it for several detectors.", metavar="FILE"
+    ),
+]
+Span = Annotated[
+    str | None,
+    typer.Option(
+        help="The time in which there may have been alerts, such as 2026-01-01..2026-02-01.",
+        metavar="START..END",
+        show_default="from the first to the last of all",
+    ),
 ]
 Form = Annotated[
     OutputFormat, typer.Option("--format", help="Output format; JSON is a receipt for dqeval verify.", metavar=FORMATS)

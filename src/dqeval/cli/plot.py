@@ -8,17 +8,33 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqeval.cli import gate
-from dqeval.cli.options import FailUnder, FigureFormat, Figures, Files, Label, NearRange, Period, Score, Value
+from dqeval.cli.options import (
+    Alerts,
+    FailUnder,
+    FigureFormat,
+    Figures,
+    FilesOrAlerts,
+    Incidents,
+    Label,
+    MaxGap,
+    NearRange,
+    Period,
+    Resolution,
+    Score,
+    SeriesColumn,
+    Span,
+    Value,
+)
 from dqeval.cli.output import Tell
-from dqeval.cli.results import Written, find_entries, places_for, write_each
+from dqeval.cli.results import Intervals, Written, places_for, series_of, write_each
 
 if TYPE_CHECKING:
     from dqeval.core.prepared import Prepared
 
 
 def plot(
-    files: Files,
     path: Figures,
+    files: FilesOrAlerts = None,
     kind: Annotated[
         FigureFormat,
         typer.Option("--format", help="The format of figures in a folder.", metavar="|".join(FigureFormat)),
@@ -28,17 +44,26 @@ def plot(
     label: Label = None,
     value: Value = None,
     score: Score = None,
+    series: SeriesColumn = None,
+    resolution: Resolution = None,
+    max_gap: MaxGap = None,
+    incidents: Incidents = None,
+    alerts: Alerts = None,
+    span: Span = None,
     fail_under: FailUnder = None,
 ) -> None:
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    from dqeval.analysis.check import about_times, warnings_about
     from dqeval.analysis.score import named_values
     from dqeval.render.figure import draw, ending
 
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
-    found = find_entries(files, label, value, score)
+    found = series_of(files, label, value, score, series, intervals)
 
     def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
-        return Written({name: named_values(panel) for name, panel in draw(prepared, place).items()})
+        warnings = warnings_about(prepared.name, about_times(prepared)) if prepared.on_clock else ()
+        return Written({name: named_values(panel) for name, panel in draw(prepared, place).items()}, warnings)
 
-    parameters = {"near": near, "period": period}
+    parameters = {"near": near, "period": period, **intervals.parameters}
     write_each("plot", found, places_for(found, path, kind, ending), parameters, write, limits=limits)

@@ -8,37 +8,61 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqeval.cli import gate
-from dqeval.cli.options import FailUnder, Files, Label, Modules, NearRange, Pages, Period, Score, Value, check_page
+from dqeval.cli.options import (
+    Alerts,
+    FailUnder,
+    FilesOrAlerts,
+    Incidents,
+    Label,
+    MaxGap,
+    Modules,
+    NearRange,
+    Pages,
+    Period,
+    Resolution,
+    Score,
+    SeriesColumn,
+    Span,
+    Value,
+    check_page,
+)
 from dqeval.cli.output import Tell
-from dqeval.cli.results import Written, find_entries, places_for, write_each
+from dqeval.cli.results import Intervals, Written, places_for, series_of, write_each
 
 if TYPE_CHECKING:
     from dqeval.core.prepared import Prepared
 
 
 def report(
-    files: Files,
     path: Pages,
+    files: FilesOrAlerts = None,
     opened: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
     value: Value = None,
     score: Score = None,
+    series: SeriesColumn = None,
+    resolution: Resolution = None,
+    max_gap: MaxGap = None,
+    incidents: Incidents = None,
+    alerts: Alerts = None,
+    span: Span = None,
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
     """Write an interactive report: one HTML file per series that needs no server and no network."""
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
     from dqeval.render.series_page import report
 
     limits = gate.limits(fail_under, gate.all_names())
-    found = find_entries(files, label, value, score)
+    found = series_of(files, label, value, score, series, intervals)
 
     def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
         comparison = report(prepared, place, progress=tell)
         return Written(comparison.by_detector, comparison.warnings)
 
-    parameters = {"near": near, "period": period}
+    parameters = {"near": near, "period": period, **intervals.parameters}
     places = places_for(found, path, "html", check_page)
     write_each("report", found, places, parameters, write, limits=limits, after=_open if opened else _leave)
 

@@ -27,12 +27,94 @@ MOST_NAMED = 3  # series that were left out
 
 
 def find_entries(
-    files: Sequence[Path], label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
+    files: Sequence[Path] | None,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    series: str | None = None,
+    incidents: Path | None = None,
 ) -> list[Entry]:
-    """Return the series in files and folders, from the columns that were asked for."""
+    """Return the series in files and folders, from the columns that were asked for; of a long table maybe only some."""
     from dqeval.datasets.door import Asked, entries
+    from dqeval.datasets.interval_files import IntervalSource
 
-    return list(entries(files, Asked(label, value, scores)))
+    if not files:
+        raise typer.BadParameter("name a file; or give --incidents and --alerts")
+    if incidents is not None and label is not None:
+        raise typer.BadParameter("--incidents stand in place of labels: leave out --label")
+    column, chosen, names = (series or "").partition("=")
+    found = None if incidents is None else IntervalSource(incidents, column or None)
+    asked = Asked(label, value, scores, column or None, names if chosen else None, found)
+    if series is None:
+        return list(entries(files, asked))
+    with output.progress("reading") as tell:
+        return list(entries(files, asked, progress=tell))
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """What was said of the clock, and of incidents and alerts.
+
+    Attributes
+    ----------
+    resolution, max_gap : optional
+        How time is counted.
+    incidents : Path, optional
+    alerts : list of Path, optional
+    span : str, optional
+    """
+
+    resolution: Any
+    max_gap: Any
+    incidents: Path | None
+    alerts: list[Path] | None
+    span: str | None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a receipt says of the clock: only what was said; of alerts, it is a part of the input."""
+        given = {} if self.alerts else {"resolution": self.resolution, "max_gap": self.max_gap}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def series_of(
+    files: Sequence[Path] | None,
+    label: str | None,
+    value: str | None,
+    scores: Sequence[str] | None,
+    series: str | None,
+    intervals: Intervals,
+) -> list[Entry]:
+    """Return the series in files and folders, with labels or incidents; or the one of incidents and alerts."""
+    from dqeval.datasets.alerts import alerts_entry
+
+    if not intervals.alerts:
+        if intervals.span is not None:
+            raise typer.BadParameter("--span is for --alerts: files with scores say themselves when they begin and end")
+        return find_entries(files, label, value, scores, series, intervals.incidents)
+    if files:
+        raise typer.BadParameter("--alerts stand in place of files with scores: give one or the other")
+    columns = {
+        "--label": label,
+        "--value": value,
+        "--score": scores,
+        "--series": series,
+        "--max-gap": intervals.max_gap,
+    }
+    for option, given in columns.items():
+        if given is not None:
+            raise typer.BadParameter(f"{option} is for files with scores, and says nothing of --alerts: leave it out")
+    if intervals.incidents is None:
+        raise typer.BadParameter("--alerts need --incidents to be compared with")
+    span = None if intervals.span is None else _ends(intervals.span)
+    return [alerts_entry(intervals.incidents, intervals.alerts, span, intervals.resolution)]
+
+
+def _ends(span: str) -> tuple[str, str]:
+    start, between, end = span.partition("..")
+    if not between:
+        raise typer.BadParameter(f"--span must be two times, such as 2026-01-01..2026-02-01: got {span}")
+    return start, end
 
 
 def show(
@@ -47,7 +129,7 @@ def show(
     """Read the series, do what the command does, show it, and exit with the code for what came of it."""
     from dqeval.analysis.commands import COMMANDS
 
-    refuse_overwriting([entry.path for entry in found], path)
+    refuse_overwriting(_files(found), path)
     inputs = _Inputs(form.is_receipt)
     with output.progress(command) as tell:
         walk = _walk(command, found, inputs.names(found), parameters, tell)
@@ -200,10 +282,16 @@ def places_for(found: Sequence[Entry], path: Path, kind: str, check: Callable[[P
         places = [path]
     else:
         raise ValueError(f"-o {path} is one file, and there are {len(found):,} to write: name a folder, such as out")
+    files = _files(found)
     for place in places:
         writable(place)
-        refuse_overwriting([entry.path for entry in found], place)
+        refuse_overwriting(files, place)
     return places
+
+
+def _files(found: Sequence[Entry]) -> list[Path]:
+    """Return all files that some series are read from."""
+    return list(dict.fromkeys(file for entry in found for file in entry.files))
 
 
 def refuse_overwriting(files: Sequence[Path], output: Path | None) -> None:
@@ -214,9 +302,15 @@ def refuse_overwriting(files: Sequence[Path], output: Path | None) -> None:
 
 
 def entry_titles(found: Sequence[Entry]) -> list[str]:
-    """Return what to call the series: as their files, or by their own names where a file holds several."""
-    names = series_names([entry.path for entry in found])
-    return [name if entry.alone else entry.source.name for name, entry in zip(names, found, strict=True)]
+    """Return what to call the series: as their files, or by their own names where a file holds several.
+
+    Where two files hold series of the same name, the files tell them apart.
+    """
+    files = series_names([entry.path for entry in found])
+    names = [entry.source.name for entry in found]
+    counts = Counter(name for name, entry in zip(names, found, strict=True) if not entry.alone)
+    own = [name if counts[name] == 1 else f"{file}: {name}" for file, name in zip(files, names, strict=True)]
+    return [file if entry.alone else name for file, name, entry in zip(files, own, found, strict=True)]
 
 
 def series_names(files: Sequence[Path]) -> list[str]:

@@ -8,24 +8,30 @@ import typer
 
 from dqeval.cli import gate
 from dqeval.cli.options import (
+    Alerts,
     FailUnder,
-    Files,
+    FilesOrAlerts,
     Form,
+    Incidents,
     Label,
+    MaxGap,
     Metrics,
     Modules,
     NearRange,
     Output,
     Period,
+    Resolution,
     Score,
+    SeriesColumn,
+    Span,
     Value,
 )
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import find_entries, show
+from dqeval.cli.results import Intervals, series_of, show
 
 
 def score(
-    files: Files,
+    files: FilesOrAlerts = None,
     metrics: Metrics = None,
     near: NearRange = None,
     period: Period = None,
@@ -34,22 +40,37 @@ def score(
     label: Label = None,
     value: Value = None,
     score: Score = None,
+    series: SeriesColumn = None,
+    resolution: Resolution = None,
+    max_gap: MaxGap = None,
+    incidents: Incidents = None,
+    alerts: Alerts = None,
+    span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
     """Score every detector with every metric; of several files, show the means too."""
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
     names = _metric_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
     parameters = {
         "metrics": names,
         "near": near,
         "period": period,
+        **intervals.parameters,
         "thresholds": "exact" if exact else 100,
         "per_event": per_event,
     }
-    show("score", find_entries(files, label, value, score), parameters, form=form, path=path, limits=limits)
+    show(
+        "score",
+        series_of(files, label, value, score, series, intervals),
+        parameters,
+        form=form,
+        path=path,
+        limits=limits,
+    )
 
 
 def _metric_names(given: list[str] | None) -> list[str]:

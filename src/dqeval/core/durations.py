@@ -28,8 +28,11 @@ _OTHER_NAMES = {
     **dict.fromkeys(("day", "days"), "d"),
     **dict.fromkeys(("week", "weeks"), "w"),
 }
-_DURATION = re.compile(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]+)\s*", re.ASCII | re.IGNORECASE)
+_DURATION = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]+)", re.ASCII | re.IGNORECASE)
+_DURATIONS = re.compile(rf"\s*(?:{_DURATION.pattern}\s*){{1,8}}", re.ASCII | re.IGNORECASE)
 _LONGEST = 2**62
+
+Length = float | str | timedelta | np.timedelta64  # a number of points or cells, or a duration
 
 
 def is_duration(given: Any) -> bool:
@@ -82,13 +85,16 @@ def in_words(duration: int, *, exact: bool = False) -> str:
 
 
 def _parsed(text: str) -> int | None:
-    """Return a duration that is written as a number and a unit; None where it is not."""
-    match = _DURATION.fullmatch(text)
-    if match is None:
+    """Return a duration that is written as numbers with units; None where it is not."""
+    if not _DURATIONS.fullmatch(text):
         return None
-    unit = match[2].lower()
-    length = UNITS.get(_OTHER_NAMES.get(unit, unit))
-    return None if length is None else round(float(match[1]) * length)
+    found = 0
+    for number, name in _DURATION.findall(text):
+        length = UNITS.get(_OTHER_NAMES.get(name.lower(), name.lower()))
+        if length is None:
+            return None
+        found += round(float(number) * length)
+    return found
 
 
 def _from_numpy(name: str, given: np.timedelta64) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dqeval.core.types import BoolArray, Events
+from dqeval.core.types import BoolArray, Events, IntArray
 
 
 def find_events(flags: BoolArray) -> Events:
@@ -16,3 +16,34 @@ def find_events(flags: BoolArray) -> Events:
     changes = np.flatnonzero(flags[1:] != flags[:-1]) + 1
     borders = np.concatenate([[0] if flags[0] else [], changes, [len(flags)] if flags[-1] else []]).astype(np.intp)
     return Events(starts=borders[0::2].copy(), stops=borders[1::2].copy(), length=len(flags))
+
+
+def split_at(events: Events, breaks: IntArray) -> Events:
+    """Return events that end where there is a break, and begin again behind it.
+
+    Examples
+    --------
+    >>> list(split_at(find_events(np.array([0, 1, 1, 1, 1, 0], dtype=bool)), np.array([1, 3])))
+    [(1, 3), (3, 5)]
+    """
+    if not len(breaks) or not len(events):
+        return events
+    current = np.searchsorted(events.starts, breaks, side="left") - 1
+    inner = breaks[(current >= 0) & (breaks < events.stops[current])]
+    return Events(
+        np.sort(np.concatenate([events.starts, inner])), np.sort(np.concatenate([events.stops, inner])), events.length
+    )
+
+
+def flags_of(events: Events) -> BoolArray:
+    """Return which points lie in events.
+
+    Examples
+    --------
+    >>> flags_of(find_events(np.array([0, 1, 1, 0, 1], dtype=bool))).astype(int)
+    array([0, 1, 1, 0, 1])
+    """
+    changes = np.zeros(events.length + 1, dtype=np.int8)
+    np.add.at(changes, events.starts, 1)
+    np.add.at(changes, events.stops, -1)
+    return np.cumsum(changes[:-1], dtype=np.int8) > 0

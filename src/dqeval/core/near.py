@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import arguments, validate
-from dqeval.core.events import find_events
+from dqeval.core import arguments, durations, validate
+from dqeval.core.events import find_events, split_at
+from dqeval.core.timeline import TimeAxis, cells_of_duration, near_in_cells
 from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
 from dqeval.render.tables import count_of
 
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
+AS_GIVEN = "as given"
 BY_DEFAULT = "by default"  # the source of a near range that nothing is known for
 KNOWN = "half the period of the series"
 GIVEN_PERIOD = "half the given period"
@@ -42,11 +44,14 @@ class Near:
         the estimated period", "by default", or "a fallback" with the reason why no period was found.
     strength : float, optional
         The autocorrelation at the period, where that was estimated: 1 for values that repeat exactly, 0 for none.
+    words : str
+        How long it is, where there is a clock.
     """
 
     points: float
     source: str
     strength: float | None = None
+    words: str = ""
 
     @property
     def is_fallback(self) -> bool:
@@ -54,7 +59,7 @@ class Near:
         return self.source.startswith(FALLBACK)
 
     def __str__(self) -> str:
-        return f"near {self.points:g}, {self.source}"
+        return f"near {self.points:g}{f' ({self.words})' if self.words else ''}, {self.source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,9 @@ def _is_repeat(lag: int, of: int, correlation: FloatArray) -> bool:
     return times == 1 or bool(correlation[lag] <= correlation[int(before - room) : int(before + room) + 1].max())
 
 
-def near_of(series: Series, labels: BoolArray, *, near: float | str | None = None, period: float | None = None) -> Near:
+def near_of(
+    series: Series, labels: BoolArray, *, near: Any = None, period: Any = None, axis: TimeAxis | None = None
+) -> Near:
     """Return the near range of a series: given, or half the period that is given, known or estimated, or the default.
 
     Parameters
@@ -158,9 +165,11 @@ def near_of(series: Series, labels: BoolArray, *, near: float | str | None = Non
     labels : array of bool
         Its labels, checked.
     near : float or str, optional
-        What the caller wants instead: points, or "2ev" for twice the median length of an event.
-    period : float, optional
-        Half of which the caller wants instead. At most one of the two.
+        What the caller wants instead: points, "2ev" for twice the median length of an event, or a duration.
+    period : float or str, optional
+        Half of which the caller wants instead, in points or as a duration. At most one of the two.
+    axis : TimeAxis, optional
+        The clock on which durations are counted.
 
     Returns
     -------
@@ -176,10 +185,10 @@ def near_of(series: Series, labels: BoolArray, *, near: float | str | None = Non
     one_column = series.values is not None and (series.values.ndim == 1 or series.values.shape[1] == 1)
     values = series.values if near is period is known is None and one_column else None
     if known is not None:
-        return Near(validate.period(known) / 2, KNOWN)
+        return _on_axis(Near(validate.period(known) / 2, KNOWN), axis)
     if near is period is None and series.no_period:
-        return Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {series.no_period}")
-    return near_from_arguments(series.labels, labels, near=near, period=period, values=values)
+        return _on_axis(Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {series.no_period}"), axis)
+    return near_from_arguments(series.labels, labels, near=near, period=period, values=values, axis=axis)
 
 
 def period_or_fallback(series: Series) -> int:
@@ -201,35 +210,60 @@ def parts_of_period(words: Mapping[str, float], period: float, *, is_period: boo
     return {name: share * period for name, share in zip(names, words.values(), strict=True)}
 
 
-def check_options(near: float | str | None, period: float | None) -> None:
-    """Check what a caller wants as the near range, where that is not about any series yet."""
-    near_from_arguments((), np.zeros(0, dtype=np.bool_), near=near, period=period, values=None)
+def check_options(near: Any, period: Any) -> None:
+    """Check what a caller wants as the near range, where that is not about any series yet; of durations, the form."""
+    given = {"near": near, "period": period}
+    points = {name: None if durations.is_duration(value) else value for name, value in given.items()}
+    near_from_arguments((), np.zeros(0, dtype=np.bool_), **points, values=None)
+    arguments.at_most_one(**given)
 
 
 def near_from_arguments(
-    y_true: Numbers, labels: BoolArray, *, near: float | str | None, period: float | None, values: Numbers | None
+    y_true: Numbers,
+    labels: BoolArray,
+    *,
+    near: Any,
+    period: Any,
+    values: Numbers | None,
+    axis: TimeAxis | None = None,
 ) -> Near:
     """Return the near range: given, or half the period, which is given or found in the values, or the fallback.
 
-    The labels are wanted as they were given, and as they were read.
+    The labels are wanted as they were given, and as they were read. With a time axis, a near range or a period may be a
+    duration.
     """
+    return _on_axis(_near(y_true, labels, near, period, values, axis), axis)
+
+
+def _on_axis(near: Near, axis: TimeAxis | None) -> Near:
+    """Return a near range that says how long it is, where there is a clock."""
+    return near if axis is None or not axis.dated else replace(near, words=axis.lasting(near.points))
+
+
+def _near(
+    y_true: Numbers, labels: BoolArray, near: Any, period: Any, values: Numbers | None, axis: TimeAxis | None
+) -> Near:
     arguments.at_most_one(near=near, period=period, values=values)
+    if near is not None and durations.is_duration(near):
+        points = near_in_cells(near, axis)
+        return Near(points, AS_GIVEN)
     if near is not None:
-        return _as_given(validate.near(near), labels)
+        return _as_given(validate.near(near), labels, axis)
     if period is not None:
-        return Near(validate.period(period) / 2, GIVEN_PERIOD)
+        points = cells_of_duration("period", period, axis) if durations.is_duration(period) else period
+        return Near(validate.period(points) / 2, GIVEN_PERIOD)
     if values is not None:
         return _estimated(validate.values_beside(y_true, labels, values), values)
     return Near(FALLBACK_NEAR, BY_DEFAULT)
 
 
-def _as_given(near: float | str, labels: BoolArray) -> Near:
+def _as_given(near: float | str, labels: BoolArray, axis: TimeAxis | None) -> Near:
     """Return a near range that was given in points or in event lengths, which are 0 where there is no event."""
     if not isinstance(near, str):
-        return Near(near, "as given")
+        return Near(near, AS_GIVEN)
     times, median = float(near.removesuffix("ev")), 0.0
     if labels.any():
-        events = find_events(labels)
+        events = split_at(find_events(labels), np.array(() if axis is None else axis.breaks, dtype=np.intp))
         median = float(np.median(events.stops - events.starts))
     return Near(times * median, f"{'' if times == 1 else f'{times:g} times '}the median event length")
 

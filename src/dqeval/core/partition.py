@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from dqeval.core import validate
-from dqeval.core.events import find_events
-from dqeval.core.near import near_from_arguments
-from dqeval.core.types import Events, Numbers, Partition
+from dqeval.core.durations import Length
+from dqeval.core.prepared import points_of
+from dqeval.core.sampling import Clock
+from dqeval.core.types import Numbers, Partition
 
 
 def partition(
-    y_true: Numbers, *, near: float | str | None = None, period: float | None = None, values: Numbers | None = None
+    y_true: Numbers,
+    *,
+    near: Length | None = None,
+    period: Length | None = None,
+    values: Numbers | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
 ) -> Partition:
     """Cut the time axis around the events of a labelled series.
 
@@ -19,14 +27,22 @@ def partition(
     ----------
     y_true : array-like of 0 and 1, shape (n,)
         The labels: 1 marks an anomaly.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it.
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell is
+        an anomaly if a sample in it is, and the result knows when regions begin and end.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
 
     Returns
     -------
@@ -48,20 +64,6 @@ def partition(
     near 1, 11 points
     """
     labels = validate.labels(y_true)
-    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-    return cut(find_events(labels), found.points)
-
-
-def cut(events: Events, near: float) -> Partition:
-    """Return the local regions of the events."""
-    middles = (events.stops[:-1] + events.starts[1:]) / 2
-    borders = np.concatenate([[0.0], middles, [float(events.length)]])
-    left, right = borders[:-1][: len(events)], borders[1:][: len(events)]
-    return Partition(
-        events=events,
-        near=near,
-        left=left,
-        near_start=np.maximum(events.starts - near, left),
-        near_stop=np.minimum(events.stops + near, right),
-        right=right,
-    )
+    clock = Clock(times, resolution, max_gap)
+    points = points_of(y_true, labels, labels, near=near, period=period, values=values, clock=clock)
+    return points.regions

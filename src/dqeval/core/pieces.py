@@ -63,8 +63,9 @@ def belonging_to_captures(parts: Parts) -> BoolArray:
 def parts_in(detections: Events, regions: Partition) -> Parts:
     """Cut detections at the borders of the pieces of some regions."""
     events = regions.events
-    cuts = np.column_stack([regions.left, regions.near_start, events.starts, events.stops, regions.near_stop])
-    borders = np.append(cuts.ravel(), float(events.length))
+    cuts = (regions.left, regions.near_start, events.starts, events.stops, regions.near_stop, regions.right)
+    # What lies before, between and behind regions is a piece of nothing.
+    borders = np.concatenate([[0.0], np.column_stack(cuts).ravel(), [float(events.length)]])
     first = np.searchsorted(borders, detections.starts, side="right") - 1
     last = np.searchsorted(borders, detections.stops, side="left") - 1
     counts = last - first + 1
@@ -72,6 +73,6 @@ def parts_in(detections: Events, regions: Partition) -> Parts:
     cell = np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts) + first[run]
     starts = np.maximum(detections.starts[run], borders[cell])
     stops = np.minimum(detections.stops[run], borders[cell + 1])
-    there = starts < stops  # pieces may be empty
-    cell = cell[there]
-    return Parts(cell // len(PIECES), cell % len(PIECES), starts[there], stops[there])
+    event, piece = np.divmod(cell - 1, len(PIECES) + 1)
+    there = (starts < stops) & (piece < len(PIECES)) & (event >= 0)  # pieces may be empty
+    return Parts(event[there], piece[there], starts[there], stops[there])

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import validate
-from dqeval.core.events import find_events
-from dqeval.core.near import Near, near_of
-from dqeval.core.partition import cut
+from dqeval.core import durations, validate
+from dqeval.core.durations import Length
+from dqeval.core.events import find_events, flags_of, split_at
+from dqeval.core.moments import Kind, same_kind
+from dqeval.core.near import Near, near_from_arguments, near_of
+from dqeval.core.regions import cut
+from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import log_rank, min_max
+from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, PrecisionRecall, Series
 from dqeval.core.validate import NoScoresError, Undefined, UndefinedError
 from dqeval.kernels import ranges
@@ -40,14 +44,44 @@ class _Shared:
 
 @dataclass(frozen=True, eq=False)
 class Labelled(_Shared):
-    """Labels, their events and regions, and what is made from them once, whatever the scores are."""
+    """Labels, their events and regions, and what is made from them once, whatever the scores are.
+
+    Attributes
+    ----------
+    labels : array of bool
+    axis : TimeAxis, optional
+        When the points are, where there is a clock. Nothing goes on where something was not observed.
+    names : tuple of str
+        What the events are called, where their source says it.
+    """
 
     labels: BoolArray
+    axis: TimeAxis | None = None
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def breaks(self) -> IntArray:
+        """The points before which something was not observed."""
+        return np.array(() if self.axis is None else self.axis.breaks, dtype=np.intp)
+
+    @property
+    def resolution(self) -> int | None:
+        """How many nanoseconds a point lasts; None where there is no clock of dates."""
+        return self.axis.resolution if self.axis is not None and self.axis.dated else None
 
     @cached_property
     def events(self) -> Events:
         """The labelled events."""
-        return find_events(self.labels)
+        return self.runs(self.labels)
+
+    def runs(self, flags: BoolArray) -> Events:
+        """Return the runs of what is labelled or detected."""
+        return split_at(find_events(flags), self.breaks)
+
+    @cached_property
+    def zones(self) -> Partition:
+        """The points that are nearer to each event than to any other, whatever was not observed between them."""
+        return cut(self.events, 0.0) if len(self.breaks) else self.regions(0.0)
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -56,7 +90,7 @@ class Labelled(_Shared):
 
     def regions(self, near: float) -> Partition:
         """Return the local regions of the events for a near range."""
-        return self.once(("regions", near), lambda: cut(self.events, near))
+        return self.once(("regions", near), lambda: cut(self.events, near, self.breaks))
 
     def scored(self, raw: FloatArray) -> Scored:
         """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""
@@ -140,17 +174,39 @@ class Prepared:
     Attributes
     ----------
     series : Series
-        As it was given; its labels and scores, checked, are here.
+        Its labels and scores, checked, are here. On a clock, it has cells in place of samples.
     labelled : Labelled
     scores : mapping of str to array of float
         By detector.
     near : Near
+    on_clock : bool
+        Whether the points were put on a time axis, because that was asked for.
+    notes : tuple of str
+        What was left out on the way.
+    samples : Series, optional
+        The series as it was given, if it was put on a clock.
+    clock : Clock
+        What was said of that clock.
     """
 
     series: Series
     labelled: Labelled
     scores: Mapping[str, FloatArray]
     near: Near
+    on_clock: bool = False
+    notes: tuple[str, ...] = ()
+    samples: Series | None = None
+    clock: Clock = NO_CLOCK
+
+    @property
+    def given(self) -> Series:
+        """The series as it was given."""
+        return self.series if self.samples is None else self.samples
+
+    @property
+    def event_names(self) -> tuple[str, ...]:
+        """What the events are called, where their source says it."""
+        return self.labelled.names
 
     @property
     def name(self) -> str:
@@ -180,7 +236,15 @@ class Prepared:
     def require_event(self) -> None:
         """Raise where there is no anomaly, and so no number."""
         if not len(self.labelled.events):
-            raise UndefinedError(NO_EVENT)
+            raise UndefinedError(self.no_event)
+
+    @property
+    def no_event(self) -> str:
+        """Why there is no number, where there is no anomaly."""
+        if self.series.incidents is None:
+            return NO_EVENT
+        missing = (note for note in self.notes if "incident" in note)
+        return "; ".join(["no incident lies in the time of the series, so there is no event", *missing])
 
     def require_scores(self) -> None:
         """Raise where no detector has scored the series."""
@@ -188,17 +252,133 @@ class Prepared:
             raise NoScoresError(f"{self.name} holds no scores: `dqeval detect` makes some")
 
 
-def prepare_series(series: Series, *, near: float | str | None = None, period: float | None = None) -> Prepared:
-    """Check a series and find its near range: see `near_of`. An error says which column it is about."""
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Labels with scores or detections, as points, or as cells of a time axis.
+
+    Attributes
+    ----------
+    labelled : Labelled
+    found : array of float or bool
+        The scores or the detections.
+    near : Near
+    notes : tuple of str
+        What was left out.
+    """
+
+    labelled: Labelled
+    found: NDArray[Any]
+    near: Near
+    notes: tuple[str, ...] = ()
+
+    @property
+    def regions(self) -> Partition:
+        """The local regions of the events."""
+        return self.labelled.regions(self.near.points)
+
+
+def points_of(
+    y_true: Numbers,
+    labels: BoolArray,
+    found: NDArray[Any],
+    *,
+    near: Any,
+    period: Any,
+    values: Numbers | None,
+    clock: Clock,
+) -> Points:
+    """Return labels, which were checked, with what was found, put on a clock if there is one."""
+    sampling = clock.sampling(len(labels))
+    if sampling is None:
+        in_use = near_from_arguments(y_true, labels, near=near, period=period, values=values)
+        return Points(Labelled(labels), found, in_use)
+    validate.same_index("y_true", y_true, "times", clock.times)
+    if values is not None:
+        values = sampling.last(validate.values_beside(y_true, labels, values))
+    cells = sampling.highest(labels)
+    in_use = near_from_arguments(cells, cells, near=near, period=period, values=values, axis=sampling.axis)
+    return Points(Labelled(cells, sampling.axis), sampling.highest(found), in_use, tuple(sampling.notes()))
+
+
+def prepare_series(
+    series: Series, *, near: Length | None = None, period: Length | None = None, clock: Clock = NO_CLOCK
+) -> Prepared:
+    """Check a series and find its near range: see `near_of`. An error says which column it is about.
+
+    With a clock, or with a duration, the points are put on a time axis. Without one, points that are evenly spaced have
+    an axis too: it changes no number, and tells when events are.
+    """
     # A copy: the caller may change the labels later, and results compute their chance level from them then.
     labels = validate.labels(series.labels).copy()
     for what, column in (("values", series.values), ("timestamps", series.timestamps)):
         if column is not None and len(column) != len(labels):
             count = f"{len(column):,} for {len(labels):,} points"
             raise ValueError(f"{what} must have the same length as labels: got {count}")
-    found = near_of(series, labels, near=near, period=period)
     scores = {name: _checked_scores(series, labels, name) for name in series.scores}
-    return Prepared(series, Labelled(labels), scores, found)
+    sampling = sampling_in(series, near=near, period=period, clock=clock)
+    if sampling is not None:
+        found = _prepared_on_clock(series, labels, scores, near, period, sampling)
+        return replace(found, samples=series, clock=clock)
+    axis = None if series.timestamps is None else even_axis(series.timestamps, _KINDS[series.zoned])
+    in_use = near_of(series, labels, near=near, period=period, axis=axis)
+    return Prepared(series, Labelled(labels, axis), scores, in_use)
+
+
+def _prepared_on_clock(
+    series: Series,
+    labels: BoolArray,
+    scores: Mapping[str, FloatArray],
+    near: Length | None,
+    period: Length | None,
+    sampling: Sampling,
+) -> Prepared:
+    """Return a series with its points put on a time axis."""
+    cells, incidents = sampling.highest(labels), None
+    if series.incidents is not None:
+        incidents = incidents_on(sampling.axis, series)
+        cells = flags_of(incidents.events)
+    found = {name: sampling.highest(column) for name, column in scores.items()}
+    values = None if series.values is None else sampling.last(series.values)
+    known = None if series.period is None else max(round(sampling.in_cells(series.period)), 1)
+    times = sampling.axis.times()
+    series = replace(series, labels=cells, scores=found, values=values, period=known, timestamps=times, train_stop=None)
+    in_use = near_of(series, cells, near=near, period=period, axis=sampling.axis)
+    notes = (*series.remarks, *sampling.notes(), *(() if incidents is None else incidents.notes("incident")))
+    names = () if incidents is None else incidents.names
+    labelled = Labelled(cells, sampling.axis, names)
+    return Prepared(series, labelled, found, in_use, on_clock=True, notes=notes)
+
+
+def incidents_on(axis: TimeAxis, series: Series) -> Found:
+    """Return the incidents of a series on its clock."""
+    spans: Spans = series.incidents
+    same_kind({"incidents": spans.kind, "timestamps": axis.kind})
+    return axis.positions(spans, "left")
+
+
+_KINDS: dict[bool | None, Kind | None] = {True: "universal", False: "local", None: None}
+
+
+def sampling_in(series: Series, *, near: Length | None, period: Length | None, clock: Clock) -> Sampling | None:
+    """Return where the points of a series lie on a time axis, if incidents, a duration or the caller ask for one."""
+    asked = ["incidents"] if series.incidents is not None else []
+    asked += [*clock.asked, *(n for n, given in (("near", near), ("period", period)) if durations.is_duration(given))]
+    if not asked:
+        return None
+    if clock.times is None and series.timestamps is None:
+        advice = "the series has no timestamps; give times, or a number of points"
+        raise ValueError(f"{asked[0]} needs a clock, and there is none: {advice}")
+    if clock.times is None:
+        clock = replace(clock, times=series.timestamps, kind=_kind(series))
+    return clock.sampling(len(series.labels))
+
+
+def _kind(series: Series) -> Kind | None:
+    """Return whether timestamps have a time zone; where nobody knows, they have that of the incidents."""
+    if series.zoned is None and series.incidents is not None and series.incidents.kind != "number":
+        found: Kind | None = series.incidents.kind
+        return found
+    return _KINDS[series.zoned]
 
 
 def _checked_scores(series: Series, labels: BoolArray, name: str) -> FloatArray:
@@ -223,7 +403,7 @@ class Match:
     @cached_property
     def found(self) -> Events:
         """The detected events."""
-        return find_events(self.flags)
+        return self.labelled.runs(self.flags)
 
     @cached_property
     def found_lengths(self) -> IntArray:

@@ -324,7 +324,7 @@ def metric(
 
     def add(function: Function) -> Function:
         options = inspect.signature(function).parameters.values()
-        chosen_here = {"undefined", "near", "period", "values", "scale"}
+        chosen_here = {"undefined", "near", "period", "values", "scale", "times", "resolution", "max_gap"}
         METRICS.add(
             Metric(
                 name=name or function.__name__,

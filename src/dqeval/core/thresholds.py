@@ -91,6 +91,11 @@ def exact_levels(scores: FloatArray, partition: Partition, order: IntArray | Non
     region = np.repeat(np.arange(len(first), dtype=np.intc), np.diff(last_point, prepend=0))
     if order is None:
         order = np.argsort(scores)
+    if (np.append(first_point, len(scores)) > np.append(0, last_point)).any():  # some points are in no region
+        inside = np.zeros(len(scores), dtype=np.bool_)
+        for start, stop in zip(first_point.tolist(), last_point.tolist(), strict=True):
+            inside[start:stop] = True
+        order = order[inside[order]]
     levels_by_rank(order, scores, region, partition.right, shift, first, of_point, thresholds, weights, counts)
     events = partition.events
     return Levels(

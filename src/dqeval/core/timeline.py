@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd
 from typing import Any, Literal
@@ -11,19 +11,25 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import durations
+from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
-from dqeval.core.times import are_known, parse_times
-from dqeval.core.types import Events
+from dqeval.core.events import split_at
+from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind, shown
+from dqeval.core.types import BoolArray, Events, IntArray
 from dqeval.render.tables import count_of
 
 Closed = Literal["left", "both"]
-Ticks = NDArray[np.int64]
 
-STARTS, STOPS, LENGTHS = ("start", "starts", "begin", "left"), ("end", "stop", "ends", "stops", "right"), ("duration",)
+# What columns are called, in small letters.
+STARTS = ("start", "starts", "begin", "left", "from", "start_time", "starttime", "started_at", "starts_at", "startsat")
+STOPS = (
+    *("end", "stop", "ends", "stops", "right", "to", "finish", "end_time", "endtime", "stop_time"),
+    *("ended_at", "ends_at", "endsat", "finished_at", "resolved_at"),
+)
+LENGTHS = ("duration",)
 _COARSEST = ("d", "h", "min", "s", "ms", "us", "ns")  # for a clock of which nothing is known but its moments
 _MOST_CELLS = 2**53  # positions of cells are floats
-_LONGEST_STEP = 2**62
+_MOST_TICKS = 2**63  # between any two moments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,16 +40,38 @@ class Spans:
     ----------
     starts, stops : array of int, shape (n,)
         Nanoseconds since 1970 for dates; otherwise the numbers.
-    dated : bool or None
-        Whether these are dates; None where there is no interval.
+    kind : "number", "local", "universal" or None
+        What the times are: see `Moments`; None where there is no interval.
     instants : array of bool, shape (n,)
         Those that were given as a moment, or end when they start: they take one cell.
+    closed : "left" or "both", optional
+        Whether ends are outside their intervals, or inside, where the source says it.
+    names : tuple of str
+        What each is called, where the source says it.
     """
 
     starts: Ticks
     stops: Ticks
-    dated: bool | None
+    kind: Kind | None
     instants: NDArray[np.bool_]
+    closed: Closed | None = None
+    names: tuple[str, ...] = ()
+
+    def reaches(self, moment: int, closed: Closed) -> bool:
+        """Tell whether a moment, at which an interval ends, is inside of it."""
+        ends_inside = self.instants | ((self.closed or closed) == "both")
+        return bool((ends_inside & (self.stops == moment)).any())
+
+    def points(self, ticks: Ticks, step: int, closed: Closed = "left") -> BoolArray:
+        """Tell which points, in ascending order, overlap an interval; each lasts a step."""
+        first = np.searchsorted(ticks + step, self.starts, side="right")
+        ends_inside = self.instants | ((self.closed or closed) == "both")
+        sides = (np.searchsorted(ticks, self.stops, side=side) for side in ("right", "left"))
+        last = np.where(ends_inside, *sides)
+        found = np.zeros(len(ticks), dtype=np.bool_)
+        for start, stop in zip(first.tolist(), last.tolist(), strict=True):
+            found[start:stop] = True
+        return found
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -51,40 +79,145 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class TimeAxis:
-    """A grid of cells: cell k is [origin + k · resolution, origin + (k + 1) · resolution).
+    """A grid of cells: cell k is [origin + k · resolution, origin + (k + 1) · resolution). Some were not observed.
+
+    A position counts the cells that were observed.
 
     Attributes
     ----------
     origin, resolution : int
         In ticks: nanoseconds for dates.
     length : int
-        How many cells there are.
-    dated : bool
+        How many cells were observed.
+    kind : "number", "local" or "universal"
+        What the times are: see `Moments`.
+    breaks : tuple of int
+        The position behind each gap, that is behind cells that were not observed.
+    gaps : tuple of int
+        How many cells each gap has.
     """
 
     origin: int
     resolution: int
     length: int
-    dated: bool
+    kind: Kind
+    breaks: tuple[int, ...] = ()
+    gaps: tuple[int, ...] = ()
 
-    def cells(self, spans: Spans, closed: Closed) -> tuple[Events, int]:
-        """Return the cells that intervals overlap, joined where they touch, and how many intervals lie outside."""
+    @property
+    def dated(self) -> bool:
+        """Whether the times are dates."""
+        return self.kind != "number"
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, observed or not."""
+        return self.length + sum(self.gaps)
+
+    def positions(self, spans: Spans, closed: Closed) -> Found:
+        """Return the positions of the cells that intervals overlap, and what became of the intervals."""
         first = (spans.starts - self.origin) // self.resolution
-        open_end = (spans.stops - self.origin + self.resolution - 1) // self.resolution
+        open_end = -((self.origin - spans.stops) // self.resolution)
         closed_end = (spans.stops - self.origin) // self.resolution + 1
-        last = np.where(spans.instants, first + 1, closed_end if closed == "both" else open_end)
-        inside = (first < self.length) & (last > 0)
-        starts, stops = np.maximum(first[inside], 0), np.minimum(last[inside], self.length)
-        return _joined(starts, stops, self.length), int(np.count_nonzero(~inside))
+        last = np.where(spans.instants, first + 1, closed_end if (spans.closed or closed) == "both" else open_end)
+        outside = (first >= self.cells) | (last <= 0)
+        starts, stops = self._observed(np.clip(first, 0, self.cells)), self._observed(np.clip(last, 0, self.cells))
+        observed = starts < stops
+        breaks = np.array(self.breaks, dtype=np.intp)
+        joined = _joined(starts[observed], stops[observed], self.length, breaks)
+        events = split_at(joined, breaks)
+        names = _names(spans, events, starts, stops) if spans.names else ()
+        return Found(events, outside, ~observed & ~outside, len(events) - len(joined), names)
 
-    def time_of(self, cell: int) -> Any:
-        """Return when a cell begins."""
-        ticks = self.origin + cell * self.resolution
-        return np.datetime64(ticks, "ns") if self.dated else ticks
+    def _observed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of cells; of one that was not observed, that of the next."""
+        if not self.breaks:
+            return cells
+        ends = np.array(self.breaks, dtype=np.int64) + np.cumsum(self.gaps, dtype=np.int64)  # of gaps, in cells
+        passed = np.searchsorted(ends, cells, side="right")
+        position = cells - self._skipped()[passed]
+        # In a gap, or before one: not beyond the position behind it.
+        return np.asarray(np.minimum(position, np.append(self.breaks, self.length).astype(np.int64)[passed]))
+
+    def _skipped(self) -> NDArray[np.int64]:
+        """Return how many cells were not observed before each stretch without a gap."""
+        return np.concatenate([[0], np.cumsum(self.gaps, dtype=np.int64)])
+
+    def cells_at(self, positions: IntArray, *, end: bool = False) -> NDArray[np.int64]:
+        """Return the cells at positions; or those behind the cells before them, where something ends."""
+        passed = np.searchsorted(np.array(self.breaks, dtype=np.intp), positions, side="left" if end else "right")
+        return np.asarray(positions + self._skipped()[passed])
+
+    def starts_of(self, positions: IntArray) -> NDArray[Any]:
+        """Return when what starts at each position starts."""
+        return self._moments(self.cells_at(positions))
+
+    def ends_of(self, positions: IntArray) -> NDArray[Any]:
+        """Return when what ends at each position ends."""
+        return self._moments(self.cells_at(positions, end=True))
+
+    def start_of(self, position: float) -> Any:
+        """Return when what starts at a position starts."""
+        return each_moment(self.starts_of(np.array([int(position)])))[0]
+
+    def end_of(self, position: float) -> Any:
+        """Return when what ends at a position ends."""
+        return each_moment(self.ends_of(np.array([int(position)])))[0]
+
+    def times(self) -> NDArray[Any]:
+        """Return when each observed cell begins."""
+        return self.starts_of(np.arange(self.length))
+
+    def _moments(self, cells: NDArray[np.int64]) -> NDArray[Any]:
+        ticks = self.origin + cells * self.resolution
+        return ticks.astype("datetime64[ns]") if self.dated else ticks
+
+    def lasting(self, points: float, *, exact: bool = False) -> str:
+        """Return how long some cells last, in words."""
+        if self.dated:
+            return durations.in_words(round(points * self.resolution), exact=exact)
+        return f"{points:,g} cells"
 
     def __str__(self) -> str:
         step = durations.in_words(self.resolution, exact=True) if self.dated else f"{self.resolution:,}"
         return f"{count_of(self.length, 'cell')} of {step}"
+
+
+def each_moment(moments: NDArray[Any]) -> list[Any]:
+    """Return moments one by one: dates, or whole numbers of Python."""
+    return list(moments) if moments.dtype.kind == "M" else moments.tolist()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Intervals on a time axis.
+
+    Attributes
+    ----------
+    events : Events
+        The positions that they take, joined where they touch, cut where there is a gap.
+    outside, in_gap : array of bool
+        Which intervals lie outside the span, and which where nothing was observed.
+    cuts : int
+        How many cuts at gaps there are.
+    names : tuple of str
+        What each event is called, where the source says it.
+    """
+
+    events: Events
+    outside: BoolArray
+    in_gap: BoolArray
+    cuts: int
+    names: tuple[str, ...] = ()
+
+    def notes(self, what: str) -> Iterator[str]:
+        """Say what was left out."""
+        if outside := int(np.count_nonzero(self.outside)):
+            yield f"{count_of(outside, what)} outside the span left out"
+        if unseen := int(np.count_nonzero(self.in_gap)):
+            yield f"{count_of(unseen, what)} where nothing was observed left out"
+        if self.cuts:
+            yield f"{count_of(self.cuts, 'gap')} inside {what}s: the parts before and behind count as two"
 
 
 def spans_of(name: str, given: Any) -> Spans:
@@ -95,79 +228,71 @@ def spans_of(name: str, given: Any) -> Spans:
     name : str
         What to call them in an error.
     given : sequence, mapping or DataFrame
-        Pairs of start and end; single moments; columns called start and end, or start and duration.
+        Pairs of start and end; single moments; columns called start and end, or start and duration; or what was read
+        from a file.
     """
+    if isinstance(given, Spans):
+        return given
+    if hasattr(given, "spans"):
+        found: Spans = given.spans()
+        return found
     starts, stops, instants = _columns_of(name, given)
-    if not len(starts):
+    if not len(starts.ticks):
         return Spans(np.zeros(0, np.int64), np.zeros(0, np.int64), None, np.zeros(0, np.bool_))
-    both, dated = ticks_of(name, np.concatenate([starts, stops]))
-    first, last = np.split(both, 2)
+    kind = same_kind({f"the starts of {name}": starts.kind, "the ends": stops.kind})
+    first, last = starts.ticks, stops.ticks
     if (wrong := np.flatnonzero(last < first)).size:
         i = int(wrong[0])
-        raise ValueError(f"{name}: the one at position {i} ends before it starts: {starts[i]} to {stops[i]}")
+        times = f"{shown(starts.moment(i))} to {shown(stops.moment(i))}"
+        raise ValueError(f"{name}: the one at position {i} ends before it starts: {times}")
     order = np.argsort(first, kind="stable")
-    return Spans(first[order], last[order], dated, (instants | (first == last))[order])
+    return Spans(first[order], last[order], kind, (instants | (first == last))[order])
 
 
-def ticks_of(name: str, given: NDArray[Any]) -> tuple[Ticks, bool]:
-    """Return moments as whole numbers, and whether they are dates."""
-    times = parse_times(given)
-    if not are_known(times):
-        example = f"such as {quote(str(given[0]))}"
-        advice = "give numbers, or dates such as 2026-01-31T12:00:00, all with a time zone or all without"
-        raise ValueError(f"{name}: the times, {example}, cannot be read together: {advice}")
-    if times.dtype.kind == "M":
-        if np.isnat(times).any():
-            raise ValueError(f"{name}: the time at position {int(np.argmax(np.isnat(times)))} is missing")
-        ticks = times.astype("datetime64[ns]")
-        if (far := ticks.astype(times.dtype) != times).any():
-            raise ValueError(f"{name}: {times[np.argmax(far)]} is too far away: dates must be from 1678 to 2261")
-        return ticks.astype(np.int64), True
-    if not np.isfinite(times.astype(np.float64)).all():
-        raise ValueError(f"{name}: the time at position {int(np.argmin(np.isfinite(times)))} is not finite")
-    if (np.abs(times.astype(np.float64)) >= _LONGEST_STEP).any():
-        raise ValueError(
-            f"{name}: the time {times[np.argmax(np.abs(times))]} is too large: give smaller numbers, or dates"
-        )
-    if (times != np.floor(times)).any():
-        advice = "give whole numbers, such as milliseconds, or dates"
-        raise ValueError(f"{name}: the time {times[np.argmax(times != np.floor(times))]} is not whole: {advice}")
-    return times.astype(np.int64), False
-
-
-def axis_of(spans: Iterable[Spans], *, span: Any = None, resolution: Any = None) -> TimeAxis:
+def axis_of(
+    spans: Mapping[str, Spans], *, span: Any = None, resolution: Any = None, closed: Closed = "left"
+) -> TimeAxis:
     """Return the grid that some intervals lie on.
 
     Parameters
     ----------
-    spans : iterable of Spans
+    spans : mapping of str to Spans
+        By what to call them in an error.
     span : pair of moments, optional
-        The observed time; by default from the first start to the last end.
+        The observed time; by default from the first start to the last end. Without a time zone, it has that of the
+        intervals.
     resolution : duration or int, optional
         The length of a cell; by default, for dates the largest of a day, an hour, a minute, a second and so on in which
         all moments are whole; 1 for numbers.
     """
-    found = [each for each in spans if len(each)]
-    borders = [border for each in found for border in (each.starts, each.stops)]
-    kinds = {each.dated for each in found}
+    borders = [border for each in spans.values() if len(each) for border in (each.starts, each.stops)]
+    inside = False  # whether the last moment is in the span
+    kind = same_kind({name: each.kind for name, each in spans.items()})
     if span is not None:
-        ends, dated = ticks_of("span", np.asarray([_moment(moment) for moment in _pair(span)]))
-        kinds.add(dated)
-        low, high = (int(end) for end in ends)
+        ends = moments_of("span", _pair(span))
+        kind = same_kind({"intervals": kind, "the ends of the span": _as(kind, ends.kind)})
+        low, high = ends.ticks.tolist()
     elif borders:
         low, high = int(min(b.min() for b in borders)), int(max(b.max() for b in borders))
+        inside = any(each.reaches(high, closed) for each in spans.values())
     else:
         raise ValueError("there is no interval and no span: give span=(start, end)")
-    if len(kinds) > 1:
-        raise ValueError("some times are dates and others are numbers: give all in the same form")
-    (is_dated,) = kinds
-    if high <= low:
+    assert kind is not None
+    if high <= low and not inside:
         raise ValueError("span must end after it starts")
-    step = _resolution(resolution, [*borders, np.array([low, high])], bool(is_dated))
-    length = -(-(high - low) // step)
+    every = [*borders, np.array([low, high])]
+    if max(int(b.max()) for b in every) - min(int(b.min()) for b in every) >= _MOST_TICKS:
+        raise ValueError("the times are too far apart: dates may span 292 years")
+    step = _resolution(resolution, every, kind != "number")
+    length = -(-(high + inside - low) // step)
     if length > _MOST_CELLS:
         raise ValueError(f"the span has {length:,} cells of the resolution: give a coarser resolution")
-    return TimeAxis(low, step, length, bool(is_dated))
+    return TimeAxis(low, step, length, kind)
+
+
+def _as(kind: Kind | None, other: Kind) -> Kind:
+    """Return the kind of a span: its ends are seldom given with a time zone."""
+    return "universal" if (kind, other) == ("universal", "local") else other
 
 
 def _resolution(given: Any, borders: list[Ticks], dated: bool) -> int:
@@ -176,85 +301,108 @@ def _resolution(given: Any, borders: list[Ticks], dated: bool) -> int:
             return 1
         divisor = gcd(*(int(np.gcd.reduce(each)) for each in borders))
         return next(durations.UNITS[unit] for unit in _COARSEST if divisor % durations.UNITS[unit] == 0)
+    return given_resolution(given, dated=dated)
+
+
+def given_resolution(given: Any, *, dated: bool) -> int:
+    """Return the length of a cell that somebody wants, in ticks."""
     if dated:
-        step = durations.nanoseconds("resolution", given if durations.is_duration(given) else _as_seconds(given))
+        step = _nanoseconds("resolution", given)
     elif isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         step = int(given)
     else:
         raise ValueError(f"resolution must be a whole number, as the times are: got {quote(given)}")
-    if not 1 <= step < _LONGEST_STEP:
+    if not 1 <= step < LARGEST:
         raise ValueError(f"resolution must be above 0, and not beyond all times: got {quote(given)}")
     return step
 
 
-def _as_seconds(given: Any) -> Any:
-    """Return a number of seconds as a duration; anything else as it is."""
-    number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-    return np.timedelta64(round(Fraction(float(given)) * 10**9), "ns") if number and np.isfinite(given) else given
+def _nanoseconds(name: str, given: Any) -> int:
+    """Return a duration in nanoseconds; a number is one of seconds."""
+    if durations.is_duration(given) or isinstance(given, bool):
+        return durations.nanoseconds(name, given)
+    if isinstance(given, (int, np.integer)):
+        return int(given) * durations.UNITS["s"]
+    if isinstance(given, (float, np.floating)) and np.isfinite(given):
+        return round(Fraction(float(given)) * durations.UNITS["s"])
+    return durations.nanoseconds(name, given)
 
 
-def cells_of_duration(name: str, given: Any, axis: TimeAxis) -> float:
+def cells_of_duration(name: str, given: Any, axis: TimeAxis | None) -> float:
     """Return a duration in cells."""
+    if axis is None:
+        advice = "give the times too, or a number of points"
+        raise ValueError(f"{name} {quote(given)} is a duration, and there is no clock: {advice}")
     if not axis.dated:
         raise ValueError(f"{name} {quote(given)} is a duration, but the times are numbers, not dates: give a number")
     return durations.nanoseconds(name, given) / axis.resolution
 
 
-def _columns_of(name: str, given: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """Return starts and ends as they are given, and which were given as a single moment."""
+def near_in_cells(given: Any, axis: TimeAxis | None) -> float:
+    """Return a near range that is given as a duration in cells; nothing would be a false alarm if it were longer."""
+    cells = cells_of_duration("near", given, axis)
+    if axis is not None and cells > axis.cells:
+        raise ValueError(f"near {quote(given)} is longer than the whole time, {axis.lasting(axis.cells)}")
+    return cells
+
+
+def _columns_of(name: str, given: Any) -> tuple[Moments, Moments, BoolArray]:
+    """Return starts and ends, and which were given as a single moment."""
     if hasattr(given, "left") and hasattr(given, "right"):  # an IntervalIndex
         if given.closed != "left":
             advice = 'give it as .set_closed("left"), or as pairs of start and end with closed="both"'
             raise ValueError(f"{name} is an IntervalIndex that is closed on {given.closed!r}: {advice}")
-        return _pairs(_moments(given.left), _moments(given.right))
+        return _pairs(name, given.left, given.right)
     if isinstance(given, Mapping) or hasattr(given, "columns"):
         return _from_table(name, given)
     if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 2:
-        return _pairs(_moments(given[:, 0]), _moments(given[:, 1]))
+        return _pairs(name, given[:, 0], given[:, 1])
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise ValueError(f"{name} must be pairs of start and end, times, or columns: got {quote(given)}")
     rows = list(given)
     if rows and all(_is_pair(row) for row in rows):
-        return _pairs(_moments(row[0] for row in rows), _moments(row[1] for row in rows))
+        return _pairs(name, [row[0] for row in rows], [row[1] for row in rows])
     if any(_is_pair(row) for row in rows):
         raise ValueError(f"{name}: some are pairs of start and end, and others are not")
-    moments = _moments(rows)
-    return moments, moments, np.ones(len(moments), dtype=np.bool_)
+    moments = moments_of(name, rows)
+    return moments, moments, np.ones(len(rows), dtype=np.bool_)
 
 
-def _from_table(name: str, table: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+def _from_table(name: str, table: Any) -> tuple[Moments, Moments, BoolArray]:
     names = {str(column).lower(): column for column in (table.columns if hasattr(table, "columns") else table)}
     start, stop, length = (next((n for n in known if n in names), None) for known in (STARTS, STOPS, LENGTHS))
     if start is None or (stop is None and length is None):
         there = ", ".join(map(str, names.values())) or "none"
         raise ValueError(f"{name} needs the columns start and end, or start and duration: got {there}")
-    starts = _moments(table[names[start]])
     if stop is not None:
-        return _pairs(starts, _moments(table[names[stop]]))
-    ticks, dated = ticks_of(name, starts) if len(starts) else (np.zeros(0, np.int64), False)
-    lengths = [_length(name, each, dated) for each in table[names[str(length)]]]
-    ends = ticks + np.array(lengths, dtype=np.int64)
-    return _pairs(*((t.astype("datetime64[ns]") if dated else t) for t in (ticks, ends)))
+        return _pairs(name, table[names[start]], table[names[stop]])
+    starts = moments_of(name, table[names[start]])
+    lengths = [length_of(name, each, starts.kind != "number") for each in table[names[str(length)]]]
+    _same_length(name, len(starts.ticks), len(lengths))
+    stops = replace(starts, ticks=starts.ticks + np.array(lengths, dtype=np.int64))
+    return starts, stops, np.zeros(len(lengths), dtype=np.bool_)
 
 
-def _length(name: str, given: Any, dated: bool) -> int:
+def length_of(name: str, given: Any, dated: bool) -> int:
+    """Return a duration in ticks: of dates, a number is one of seconds."""
+    what = f"{name}, duration"
     if not dated:
-        return int(given)
-    return durations.nanoseconds(f"{name}, duration", given if durations.is_duration(given) else _as_seconds(given))
-
-
-def _pairs(starts: NDArray[Any], stops: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    return starts, stops, np.zeros(len(starts), dtype=np.bool_)
-
-
-def _moments(given: Any) -> NDArray[Any]:
-    """Return moments as an array: dates with a time zone in text, which says it."""
-    found = np.asarray(given if hasattr(given, "dtype") else list(given))
-    if found.dtype.kind == "O":
-        found = np.array([_moment(each) for each in found])
+        return arguments.whole_number(what, given, least=0, most=LARGEST)
+    found = _nanoseconds(what, given)
+    if not 0 <= found < LARGEST:
+        raise ValueError(f"{what} must be at least 0, and less than a century: got {quote(given)}")
     return found
 
 
-def _moment(given: Any) -> Any:
-    return given.isoformat() if hasattr(given, "isoformat") else given
+def _pairs(name: str, starts: Any, stops: Any) -> tuple[Moments, Moments, BoolArray]:
+    first, last = moments_of(f"{name}, starts", starts), moments_of(f"{name}, ends", stops)
+    _same_length(name, len(first.ticks), len(last.ticks))
+    return first, last, np.zeros(len(first.ticks), dtype=np.bool_)
+
+
+def _same_length(name: str, starts: int, ends: int) -> None:
+    if starts != ends:
+        raise ValueError(f"{name} must have an end for each start: got {starts:,} and {ends:,}")
 
 
 def _pair(given: Any) -> tuple[Any, Any]:
@@ -267,10 +415,21 @@ def _is_pair(row: Any) -> bool:
     return isinstance(row, (tuple, list, np.ndarray)) and len(row) == 2
 
 
-def _joined(starts: Ticks, stops: Ticks, length: int) -> Events:
-    """Return cells as events, joined where they touch or overlap; the starts are sorted."""
+def _names(spans: Spans, events: Events, starts: Ticks, stops: Ticks) -> tuple[str, ...]:
+    """Return the names of the intervals that each event is made of."""
+    found: list[dict[str, None]] = [{} for _ in range(len(events))]
+    first, last = np.searchsorted(events.stops, starts, side="right"), np.searchsorted(events.starts, stops)
+    for name, low, high in zip(spans.names, first.tolist(), last.tolist(), strict=True):
+        for event in found[low:high] if name else ():
+            event[name] = None
+    return tuple("; ".join(names) for names in found)
+
+
+def _joined(starts: Ticks, stops: Ticks, length: int, breaks: IntArray) -> Events:
+    """Return cells as events, joined where they overlap, or touch without a break; the starts are sorted."""
     reach = np.maximum.accumulate(stops) if len(stops) else stops
-    new = np.append(True, starts[1:] > reach[:-1]) if len(starts) else np.zeros(0, np.bool_)
+    apart = (starts[1:] > reach[:-1]) | ((starts[1:] == reach[:-1]) & np.isin(starts[1:], breaks))
+    new = np.append(True, apart)[: len(starts)]
     firsts = np.flatnonzero(new)
     lasts = np.append(firsts[1:], len(starts))[: len(firsts)] - 1
     return Events(starts[firsts].astype(np.intp), reach[lasts].astype(np.intp), length)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, astuple, dataclass
+from dataclasses import InitVar, asdict, astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from dqeval.core import arguments
 from dqeval.core.intervals import RESAMPLES, Interval, mean_interval
 from dqeval.render import drawing
-from dqeval.render.tables import Table, count_of
+from dqeval.render.tables import Table, count_of, frame_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -152,6 +153,10 @@ class EventScores:
         """Where the event is, in words."""
         return f"[{self.start}, {self.stop})"
 
+    def record(self) -> dict[str, Any]:
+        """Return all of it as a flat row, ready for JSON."""
+        return asdict(self)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
@@ -281,9 +286,30 @@ class DQEResult:
         rows += [(event.place, *_numbers(event)) for event in self.per_event]
         return Table(("event", *COLUMNS), rows, note=self._note(), legend=MEANING.splitlines())
 
+    @property
+    def near_in_words(self) -> str:
+        """The near range, in words."""
+        return f"near {self.near:g}"
+
     def _note(self) -> str:
-        swept = "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
-        return f"near {self.near:g}, {swept}"
+        return f"{self.near_in_words}, {self._swept()}"
+
+    def _swept(self) -> str:
+        return "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
+
+    def to_frame(self) -> Any:
+        """Return the events as a DataFrame of pandas: a row each, in time order.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> dqeval.evaluate([0, 0, 1, 0, 0, 0, 1], [0, 0, 9, 0, 0, 0, 4], near=1).to_frame().columns.tolist()
+        ['start', 'stop', 'dqe', 'capture', 'near_miss', 'false_alarm']
+        """
+        return frame_of([asdict(event) for event in self.per_event])
 
     def __str__(self) -> str:
         return self._table().text()
@@ -366,6 +392,12 @@ class Series:
     timestamps : array, shape (n,), optional
         The time of each point: numbers, or moments (``datetime64``), which are in universal time if the file tells of a
         time zone; text, as it is written there, where it is neither.
+    zoned : bool, optional
+        Whether the timestamps were given with a time zone; None where that is not known.
+    incidents : Spans, optional
+        When the anomalies began and ended, if the labels follow from that: then points are put on a clock.
+    remarks : tuple of str
+        What was left out or assumed where it was read.
     """
 
     name: str
@@ -376,6 +408,9 @@ class Series:
     period: int | None = None
     timestamps: NDArray[Any] | None = None
     no_period: str = ""
+    zoned: bool | None = None
+    incidents: Any = None
+    remarks: tuple[str, ...] = ()
 
 
 def _position(x: float) -> str:

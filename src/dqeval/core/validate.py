@@ -7,7 +7,7 @@ import numbers
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any, Literal, cast, get_args
@@ -55,13 +55,9 @@ class UndefinedWarning(UserWarning):
 _SCALED = {"min-max": min_max, "log-rank": log_rank}
 
 
-def labels_and_scores(
-    y_true: Numbers, y_score: Numbers, *, scale: Scale | bool = "min-max"
-) -> tuple[BoolArray, FloatArray]:
-    """Return labels, and scores in [0, 1]: scaled, or checked to be there already."""
-    scaled = _SCALED.get(scale_name(scale), _in_unit_interval)
-    labels, scores = labels_and_raw_scores(y_true, y_score)
-    return labels, scaled(scores)
+def scaling(scale: Scale | bool) -> Callable[[FloatArray], FloatArray]:
+    """Return what puts scores in [0, 1]: it scales them, or checks that they are there already."""
+    return _SCALED.get(scale_name(scale), _in_unit_interval)
 
 
 def scale_name(given: Any) -> Scale:
@@ -209,7 +205,7 @@ def near(given: Any) -> float | str:
     """Return the near-miss range: a number of points, or of event lengths such as "2ev"."""
     if isinstance(given, str) and _EVENT_LENGTHS.fullmatch(given):
         return given
-    advice = 'it is a number of points, 0 for no near misses, or event lengths such as "2ev"'
+    advice = 'it is a number of points, 0 for none, event lengths such as "2ev", or a duration such as "10min"'
     return real_number("near", given, least=0.0, advice=advice)
 
 
@@ -293,20 +289,24 @@ def results(given: Any) -> list[DQEResult]:
     return every
 
 
-def why_undefined(events: Events, *, needs_normal: bool = False) -> str | None:
-    """Return why a score is not defined for these labelled events; None if it is."""
+NO_ANOMALY = "y_true has no anomaly (no value is 1)"
+
+
+def why_undefined(events: Events, *, needs_normal: bool = False, none: str = NO_ANOMALY) -> str | None:
+    """Return why a score is not defined for these labelled events, and what to say of none; None if it is."""
     if not len(events):
-        return "y_true has no anomaly (no value is 1)"
-    if needs_normal and events.stops[0] - events.starts[0] == events.length:
+        return none
+    # Events that are split at gaps may be several, and yet leave no point between them.
+    if needs_normal and int((events.stops - events.starts).sum()) == events.length:
         return "y_true has no normal point (every value is 1)"
     return None
 
 
-def check_defined(events: Events, undefined: Any, *, needs_normal: bool = False) -> bool:
+def check_defined(events: Events, undefined: Any, *, needs_normal: bool = False, none: str = NO_ANOMALY) -> bool:
     """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
     if not (isinstance(undefined, str) and undefined in ("raise", "nan")):
         raise ValueError(f'undefined must be "raise" or "nan": got {quote(undefined)}')
-    why = why_undefined(events, needs_normal=needs_normal)
+    why = why_undefined(events, needs_normal=needs_normal, none=none)
     if why is None:
         return True
     rule = f"{why}, so the score is undefined"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.datasets.guard import RefusedError, check_size, damage, size_of
+from dqeval.datasets.grouping import unknown_column
+from dqeval.datasets.guard import RefusedError, check_size, damage, shorten, size_of
 from dqeval.support import extras
 
 if TYPE_CHECKING:
@@ -25,34 +26,80 @@ Array = NDArray[Any]
 Choose = Callable[["pa.Schema"], list[str]]
 
 
-def arrow_arrays(path: Path, kind: str, *, ignored: Collection[str], times: Collection[str]) -> dict[str, Array]:
-    """Return the columns of numbers in a file but for those to be ignored, and the first column of times.
+def arrow_arrays(
+    path: Path, kind: str, ignored: Collection[str], times: Collection[str], series: str | None = None
+) -> tuple[dict[str, Array], bool | None]:
+    """Return the columns of numbers in a file but for those to be ignored, the first one of times, and that of series.
 
-    Names are compared in small letters. Anything else is left out before pyarrow touches it: on damaged or unusual
+    And whether dates among the times have a time zone; None where there are none, or they are text. Names are compared
+    in small letters, but for that of series. Anything else is left out before pyarrow touches it: on damaged or unusual
     columns it may end the process.
     """
+    zones: list[bool] = []
+
+    def chosen(schema: pa.Schema) -> list[str]:
+        names = _chosen(schema, ignored, times, series)
+        fields = (schema.field(name) for name in names if name.lower() in times and name != series)
+        zones.extend(field.type.tz is not None for field in fields if hasattr(field.type, "tz"))
+        return names
+
+    arrays = _read(path, kind, chosen)
+    return arrays, zones[0] if zones else None
+
+
+def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[str, Array], set[str]]:
+    """Return columns of numbers, times, durations or text by their names in small letters, and which have a time zone.
+
+    Of a column that is asked for and holds anything else, an error tells.
+    """
+    zoned: set[str] = set()
+
+    def chosen(schema: pa.Schema) -> list[str]:
+        fields = [field for field in schema if field.name.lower() in names]
+        if twice := [name for name, count in Counter(field.name.lower() for field in fields).items() if count > 1]:
+            raise RefusedError(f"two columns have the same name: {twice[0]}")
+        for field in fields:
+            if not _is_plain(field.type):
+                what = shorten(str(field.type))
+                raise RefusedError(f"column {field.name} must hold times, numbers or text: it holds {what}")
+        zoned.update(field.name.lower() for field in fields if getattr(field.type, "tz", None))
+        return [field.name for field in fields]
+
+    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zoned
+
+
+def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:
     try:
         import pyarrow
         from pyarrow import parquet  # noqa: F401
     except ImportError:
         raise ValueError(f"{kind} files need pyarrow: {extras.install('files')}") from None
 
-    def chosen(schema: pa.Schema) -> list[str]:
-        return _chosen(schema, ignored, times)
-
     reads = _feather if kind == ".feather" else _parquet
     with path.open("rb") as file, damage(f"a {kind} file"):
         return {name: _values(column, pyarrow) for name, column in reads(file, chosen)}
 
 
-def _chosen(schema: pa.Schema, ignored: Collection[str], times: Collection[str]) -> list[str]:
+def _chosen(schema: pa.Schema, ignored: Collection[str], times: Collection[str], series: str | None) -> list[str]:
     """Return the names of the columns to read."""
-    numbers = [field.name for field in schema if _is_number(field.type) and field.name.lower() not in ignored]
-    time = [field.name for field in schema if field.name.lower() in times and _is_time(field.type)][:1]
+    others = [field for field in schema if field.name != series]
+    numbers = [field.name for field in others if _is_number(field.type) and field.name.lower() not in ignored]
+    time = [field.name for field in others if field.name.lower() in times and _is_time(field.type)][:1]
+    names = [*numbers, *time, *([] if series is None else [series])]
     count = Counter(schema.names)
-    if twice := [name for name in (*numbers, *time) if count[name] > 1]:
+    if twice := [name for name in names if count[name] > 1]:
         raise RefusedError(f"two columns have the same name: {twice[0]}")
-    return numbers + time
+    if series is not None:
+        _check_names_series(schema, series)
+    return names
+
+
+def _check_names_series(schema: pa.Schema, series: str) -> None:
+    """Check that there is a column, and that pyarrow can make names of it."""
+    if series not in schema.names:
+        raise RefusedError(str(unknown_column(series, schema.names)))
+    if not _is_time(kind := schema.field(series).type):
+        raise RefusedError(f"column {series} must name the series of each row, with text or numbers: it holds {kind}")
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -66,6 +113,12 @@ def _is_time(kind: pa.DataType) -> bool:
 
     plain = kind.value_type if types.is_dictionary(kind) else kind
     return _is_number(kind) or types.is_timestamp(kind) or types.is_date(kind) or _is_text(plain)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(_is_time(kind) or types.is_duration(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -6,27 +6,24 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
 from dqeval.core.registry import split_names
-from dqeval.core.times import parse_times
+from dqeval.core.times import as_times, has_zone, parse_with_zone, told_zone
 from dqeval.core.types import Series
 from dqeval.datasets.files import (
     TIME_NAMES,
     VALUE_NAMES,
-    Columns,
-    Times,
-    Watch,
+    Content,
+    content_of_arrays,
     name_of,
-    numeric_columns,
-    read_with_times,
-    some_names,
-    time_columns,
+    read_content,
 )
+from dqeval.datasets.guard import some_names
 from dqeval.render.tables import one_line
 
 LABEL_NAMES = ("label", "is_anomaly")
@@ -36,11 +33,21 @@ NUMBERED_VALUE = re.compile(r"value[-_]?\d+", re.IGNORECASE)  # one of several c
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which column is which: that of the labels, that of the values if there is one, and those of the scores."""
+    """Which column is which.
+
+    Attributes
+    ----------
+    label : str
+    value : str, optional
+    scores : tuple of str
+    series : str, optional
+        The column that names the series of each row, where a table holds several.
+    """
 
     label: str
     value: str | None
     scores: tuple[str, ...]
+    series: str | None = None
 
 
 def read_columns(
@@ -76,9 +83,9 @@ def read_columns(
     """
     path = Path(path)
     name = path.name.partition(".")[0] or path.name
-    needed = _needs_scores(value, scores)
+    needed = needs_scores(value, scores)
     try:
-        return read_table(path, name, label=label, value=value, scores=scores, need_scores=needed)[0]
+        return read_table(path, name, label=label, value=value, scores=scores, need_scores=needed)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
 
@@ -91,19 +98,33 @@ def read_table(
     value: str | None = None,
     scores: Sequence[str] | None = None,
     need_scores: bool = False,
-    watch: Watch = lambda stream: stream,
-) -> tuple[Series, Roles]:
-    """Return the series in a table, and which of its columns is which: see `read_columns`.
+) -> Series:
+    """Return the series in a table: see `read_columns`; columns of scores may also be separated by commas."""
+    content = read_content(path)
+    roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=need_scores)
+    return series_in_table(content, roles, name)
 
-    Columns of scores may also be given together, separated by commas. A watch sees what is read of a text file.
-    """
-    columns, times = read_with_times(path, watch=watch)
-    named = None if scores is None else split_names(scores, columns)
-    roles = find_roles(columns, label=label, value=value, scores=named, need_scores=need_scores)
-    series = with_roles(columns, roles, name=name, times=times)
-    several = [column for key, column in columns.items() if NUMBERED_VALUE.fullmatch(key)]
+
+def roles_in_table(
+    content: Content,
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    need_scores: bool = False,
+) -> Roles:
+    """Return which column of a table that was read is which; those of scores may be separated by commas."""
+    named = None if scores is None else split_names(validate.names_in("scores", scores), content.columns)
+    series = None if content.grouping is None else content.grouping.column
+    return find_roles(content.columns, label=label, value=value, scores=named, need_scores=need_scores, series=series)
+
+
+def series_in_table(content: Content, roles: Roles, name: str) -> Series:
+    """Return the series in a table that was read, or in some of its rows."""
+    series = with_roles(content, roles, name=name)
+    several = [column for key, column in content.columns.items() if NUMBERED_VALUE.fullmatch(key)]
     values = np.column_stack(several) if several and series.values is None else series.values
-    return replace(series, values=values, train_stop=train_stop_of(name, series.labels)), roles
+    return replace(series, values=values, train_stop=train_stop_of(name, series.labels))
 
 
 def series_of(
@@ -142,7 +163,7 @@ def series_of(
     (['mine'], True)
     """
     return series_in(
-        columns, label=label, value=value, scores=scores, name=name, need_scores=_needs_scores(value, scores)
+        columns, label=label, value=value, scores=scores, name=name, need_scores=needs_scores(value, scores)
     )
 
 
@@ -156,44 +177,58 @@ def series_in(
     need_scores: bool = False,
 ) -> Series:
     """Return a series from columns in memory, with scores or without: see `series_of`."""
+    content, roles = content_in_memory(columns, label=label, value=value, scores=scores, need_scores=need_scores)
+    return with_roles(content, roles, name=name)
+
+
+def content_in_memory(
+    columns: Mapping[str, Any],
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    need_scores: bool = False,
+    series: str | None = None,
+) -> tuple[Content, Roles]:
+    """Return what is in columns in memory, and which of them is which; a column may name the series of each row."""
     given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
-    arrays = {name: np.asarray(column) for name, column in given.items()}
-    numeric = numeric_columns(arrays)
-    roles = find_roles(numeric, label=label, value=value, scores=scores, need_scores=need_scores)
-    times = next(iter(time_columns(arrays)), None)
-    for other in (*roles.scores, *([roles.value] if roles.value else [])):
-        validate.same_index(roles.label, given[roles.label], other, given[other])
-    return with_roles(numeric, roles, name=name, times=_times_of_index(columns) if times is None else times)
+    content = content_of_arrays({name: np.asarray(column) for name, column in given.items()}, series)
+    roles = find_roles(content.columns, label=label, value=value, scores=scores, need_scores=need_scores, series=series)
+    for other in (*roles.scores, roles.value, roles.series):
+        if other is not None:
+            validate.same_index(roles.label, given[roles.label], other, given[other])
+    named = next((given[name] for name in given if name != series and name.lower() in TIME_NAMES), None)
+    times = _times_of_index(columns) if named is None else named
+    if times is None:
+        return content, roles
+    return replace(content, times=as_times(times), zoned=told_zone(times)), roles
 
 
-def _times_of_index(columns: Any) -> Times | None:
-    """Return the index of a DataFrame, if it holds timestamps: by what it is, or by its name."""
+def _times_of_index(columns: Any) -> Any:
+    """Return the index of a DataFrame, if it holds timestamps: by what it is, or by its name; None if it does not."""
     index = getattr(columns, "index", None)
-    if getattr(index, "tz", None) is not None:
-        index = cast(Any, index).tz_convert(None)  # to universal time
+    if has_zone(index):
+        return index
     times = np.asarray(getattr(index, "values", 0))
     named = str(getattr(index, "name", "")).lower() in TIME_NAMES
-    return times if times.ndim == 1 and (times.dtype.kind == "M" or named) else None
+    return index if times.ndim == 1 and (times.dtype.kind == "M" or named) else None
 
 
-def with_roles(columns: Columns, roles: Roles, *, name: str, times: Times | None) -> Series:
-    """Return a series from columns of numbers of which it is known which is which."""
+def with_roles(content: Content, roles: Roles, *, name: str) -> Series:
+    """Return a series from the content of a table of which it is known which column is which."""
+    columns, times = content.columns, content.times
     labels = columns[roles.label]
     if times is not None and times.shape != labels.shape:
-        raise ValueError(f"there must be a timestamp for each point: got {len(times):,} for {len(labels):,} points")
+        raise ValueError(f"there must be a timestamp for each point: got {times.size:,} for {len(labels):,} points")
     detectors = {one_line(detector): columns[detector] for detector in roles.scores}
     if len(detectors) < len(roles.scores):
         raise ValueError(f"two columns of scores have the same name: {some_names(map(one_line, roles.scores))}")
-    return Series(
-        one_line(name),
-        labels,
-        detectors,
-        None if roles.value is None else columns[roles.value],
-        timestamps=None if times is None else parse_times(times),
-    )
+    values = None if roles.value is None else columns[roles.value]
+    timestamps, zoned = (None, None) if times is None else parse_with_zone(times, content.zoned)
+    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, zoned=zoned)
 
 
-def _needs_scores(value: str | None, scores: Sequence[str] | None) -> bool:
+def needs_scores(value: str | None, scores: Sequence[str] | None) -> bool:
     """Tell whether a file without scores is an error: who names the values, or asks for no scores, needs none."""
     return value is None and scores is None
 
@@ -222,9 +257,13 @@ def find_roles(
     value: str | None = None,
     scores: Sequence[str] | None = None,
     need_scores: bool = False,
+    series: str | None = None,
 ) -> Roles:
-    """Return which of the named columns is which: see `read_columns`."""
+    """Return which of the named columns is which: see `read_columns`; that of the series is not among them."""
     names = dict.fromkeys(names)  # where a name is found at once, however many there are
+    scores = None if scores is None else validate.names_in("scores", scores)
+    if series is not None and series in (label, value, *(scores or ())):
+        raise ValueError(f"{series} names the series: it cannot be the column of labels, values or scores too")
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
@@ -238,13 +277,13 @@ def find_roles(
             "no column of scores: beside the labels there must be one numeric column per detector; "
             "`dqeval detect` makes some"
         )
-    return Roles(label, value, tuple(detectors))
+    return Roles(label, value, tuple(detectors), series)
 
 
 def _chosen(names: Collection[str], given: str | None, usual: tuple[str, ...]) -> str | None:
     """Return the column that was asked for, or the one with a usual name, or None."""
     if given is not None:
-        return _existing(names, given)
+        return _existing(names, arguments.text(usual[0], given))
     found = [name for name in names if name.lower() in usual]
     if len(found) > 1:
         raise ValueError(f"there must be one column for {usual[0]}: found {some_names(found)}; say which one")

@@ -13,11 +13,18 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from dqeval.core.durations import Length
 from dqeval.core.prepared import Prepared, prepare_series
-from dqeval.core.times import parse_times
-from dqeval.core.types import Progress, Series
-from dqeval.datasets.columns import Roles, read_table, series_in
-from dqeval.datasets.files import STANDARD_INPUT, some_names
+from dqeval.core.registry import split_names
+from dqeval.core.sampling import NO_CLOCK, Clock
+from dqeval.core.timeline import spans_of
+from dqeval.core.times import parse_with_zone
+from dqeval.core.types import IntArray, Progress, Series
+from dqeval.core.validate import errors_about
+from dqeval.datasets.columns import LABEL_NAMES, Roles, roles_in_table, series_in, series_in_table
+from dqeval.datasets.files import STANDARD_INPUT, Content, read_content
+from dqeval.datasets.guard import shorten, some_names
+from dqeval.datasets.interval_files import IntervalFile, IntervalSource
 from dqeval.datasets.loading import FORMATS, Source, check_shapes, errors_name_file, sources, stem
 from dqeval.render.tables import one_line
 
@@ -28,7 +35,12 @@ Data = Series | Mapping[str, Any] | str | Path
 
 
 def prepare(
-    data: Data | Prepared, *, near: float | str | None = None, period: float | None = None, name: str = "series"
+    data: Data | Prepared,
+    *,
+    near: Length | None = None,
+    period: Length | None = None,
+    clock: Clock = NO_CLOCK,
+    name: str = "series",
 ) -> Prepared:
     """Return a series that is checked, with its near range; one that was prepared before, as it is, if none is given.
 
@@ -38,6 +50,8 @@ def prepare(
         See `compare`.
     near, period : float or str, optional
         See `near_of`.
+    clock : Clock
+        If the points are to be put on a time axis: when each is, and how they are counted.
     name : str, default "series"
         What to call columns in memory.
 
@@ -45,9 +59,11 @@ def prepare(
     -------
     Prepared
     """
-    if isinstance(data, Prepared):
-        return data if near is None and period is None else prepare_series(data.series, near=near, period=period)
-    return prepare_series(as_series(data, name=name), near=near, period=period)
+    if not isinstance(data, Prepared):
+        return prepare_series(as_series(data, name=name), near=near, period=period, clock=clock)
+    if near is None and period is None and not clock.asked:
+        return data
+    return prepare_series(data.given, near=near, period=period, clock=clock if clock.asked else data.clock)
 
 
 def as_series(data: Data, *, name: str = "series") -> Series:
@@ -64,8 +80,12 @@ def as_series(data: Data, *, name: str = "series") -> Series:
 def _as_arrays(series: Series) -> Series:
     """Return a series that somebody has made with its values and timestamps as arrays."""
     values = None if series.values is None else np.asarray(series.values)
-    times = None if series.timestamps is None else parse_times(np.asarray(series.timestamps))
-    return replace(series, values=values, timestamps=times)
+    if series.incidents is not None:
+        series = replace(series, incidents=spans_of("incidents", series.incidents))
+    if series.timestamps is None:
+        return replace(series, values=values)
+    times, zoned = parse_with_zone(series.timestamps, series.zoned)
+    return replace(series, values=values, timestamps=times, zoned=zoned)
 
 
 def _only(found: Sequence[Entry]) -> Entry:
@@ -79,17 +99,54 @@ def _only(found: Sequence[Entry]) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The columns of a table that were asked for; columns of scores may also be given together, separated by commas."""
+    """The columns of a table that were asked for.
+
+    Attributes
+    ----------
+    label, value : str, optional
+    scores : sequence of str, optional
+        Those of scores may also be given together, separated by commas.
+    series : str, optional
+        The column that names the series of each row: the table is split by it.
+    only : str, optional
+        The series that are wanted of it, separated by commas; all if not given.
+    incidents : IntervalSource, optional
+        The file with the incidents from which labels follow: then there need be no column of labels.
+    """
 
     label: str | None = None
     value: str | None = None
     scores: Sequence[str] | None = None
+    series: str | None = None
+    only: str | None = None
+    incidents: IntervalSource | None = None
 
     def __bool__(self) -> bool:
-        return not (self.label is self.value is self.scores is None)
+        return not (self.label is self.value is self.scores is self.series is None)
+
+    def roles(self, content: Content) -> Roles:
+        """Return which column of a table is which."""
+        return roles_in_table(self.labelled(content), label=self.label, value=self.value, scores=self.scores)
+
+    def labelled(self, content: Content) -> Content:
+        """Return a table with a column of labels: nothing but 0, where they follow from incidents."""
+        known = LABEL_NAMES if self.label is None else (self.label,)
+        if self.incidents is None or any(name in known or name.lower() in known for name in content.columns):
+            return content
+        points = len(next(iter(content.columns.values()), ()))
+        return replace(content, columns={**content.columns, known[0]: np.zeros(points)})
 
 
 NOTHING_ASKED = Asked()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A series of a long table, which was read and hashed once for all of them: its rows."""
+
+    content: Content
+    rows: IntArray
+    watched: _Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +161,18 @@ class Entry:
         Whether it is the only series of its file.
     in_folder : bool
         Whether it was found in a folder, and not named by itself.
+    part : Part, optional
+        What was read already, if it is a series of a long table.
+    trouble : Exception, optional
+        Why a long table could not be read or split.
     """
 
     source: Source
     asked: Asked = NOTHING_ASKED
     alone: bool = True
     in_folder: bool = False
+    part: Part | None = None
+    trouble: Exception | None = None
 
     @property
     def path(self) -> Path:
@@ -117,27 +180,42 @@ class Entry:
         return self.source.path
 
     @property
+    def files(self) -> list[Path]:
+        """All files that it is read from."""
+        return [self.path] if self.asked.incidents is None else [self.path, self.asked.incidents.path]
+
+    @property
     def stem(self) -> str:
         """What a file that is made from it is called, without an ending."""
-        if self.path == STANDARD_INPUT:
-            return "standard_input"
-        return stem(self.path) if self.alone else self.source.name
+        if not self.alone:
+            return self.source.name
+        return "standard_input" if self.path == STANDARD_INPUT else stem(self.path)
 
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read it, and call it by a name; an error names the file, once."""
-        watched = _Watched(self.source, progress)
+        if self.trouble is not None:
+            raise self.trouble
+        watched = _Watched(self.source, progress) if self.part is None else self.part.watched
         with errors_name_file(self.path):
             series, roles = self._read(watched)
+        if self.asked.incidents is not None:
+            series = with_incidents(series, self.asked.incidents.of(self.stem))
         return Opened(self, series if name is None else replace(series, name=one_line(name)), roles, watched)
 
     def _read(self, watched: _Watched) -> tuple[Series, Roles | None]:
         if self.source.format != TABLE:
             return self.source.read_unlabelled(), None
-        asked = self.asked
-        series, roles = read_table(
-            self.path, self.source.name, label=asked.label, value=asked.value, scores=asked.scores, watch=watched
-        )
-        return check_shapes(series), roles
+        if self.part is not None:
+            return self._read_part(self.part)
+        content = self.asked.labelled(read_content(self.path, watch=watched))
+        roles = self.asked.roles(content)
+        return check_shapes(series_in_table(content, roles, self.source.name)), roles
+
+    def _read_part(self, part: Part) -> tuple[Series, Roles]:
+        content = self.asked.labelled(part.content)
+        roles = self.asked.roles(content)  # an error about the columns is one about all series
+        with errors_about(self.source.name):
+            return check_shapes(series_in_table(content.at(part.rows), roles, self.source.name)), roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +233,13 @@ class Opened:
     entry: Entry
     series: Series
     roles: Roles | None
-    _watched: _Watched
+    _watched: _Watched | None = None
 
     def record(self) -> dict[str, Any]:
         """Return what a receipt says of it: of the file only the name, as the folder is nobody's business."""
+        assert self._watched is not None
         sha256, count = self._watched.digest()
-        source, alone = self.entry.source, self.entry.alone
+        source, alone, roles, incidents = self.entry.source, self.entry.alone, self.roles, self.entry.asked.incidents
         return {
             "name": self.series.name,
             "file": source.path.name,
@@ -168,20 +247,77 @@ class Opened:
             "sha256": sha256,
             "bytes": count,
             "rows": len(self.series.labels),
-            **({"format": source.format} if self.roles is None else {"columns": asdict(self.roles)}),
+            **({"format": source.format} if roles is None else {"columns": _as_record(roles, incidents)}),
+            **({} if incidents is None else {"incidents": file_record(incidents.path)}),
         }
 
 
-def entries(files: Iterable[Path], asked: Asked = NOTHING_ASKED) -> Iterator[Entry]:
+def file_record(path: Path) -> dict[str, Any]:
+    """Return what a receipt says of a file."""
+    sha256, count = _hashed(((path, path.stat().st_mtime_ns),))
+    return {"file": path.name, "sha256": sha256, "bytes": count}
+
+
+def with_incidents(series: Series, incidents: IntervalFile) -> Series:
+    """Return a series whose labels follow from incidents."""
+    if series.timestamps is None:
+        raise ValueError(f"{series.name} has no timestamps, so nobody knows which of its points are in incidents")
+    remarks = remarks_of("incidents", incidents)
+    return replace(series, labels=np.zeros(len(series.labels)), incidents=incidents.spans(), remarks=remarks)
+
+
+def remarks_of(name: str, file: IntervalFile) -> tuple[str, ...]:
+    """Return what was left out or assumed where a file was read."""
+    return tuple(f"{name}: {remark}" for remark in file.remarks)
+
+
+def _as_record(roles: Roles, incidents: IntervalSource | None) -> dict[str, Any]:
+    """Return which column is which, as a receipt says it; none of labels, where they follow from incidents."""
+    found = asdict(roles) if roles.series is not None else {r: c for r, c in asdict(roles).items() if r != "series"}
+    return found if incidents is None else {**found, "label": None}
+
+
+def entries(
+    files: Iterable[Path], asked: Asked = NOTHING_ASKED, *, progress: Progress | None = None
+) -> Iterator[Entry]:
     """Return the series in files and folders: in these and below, what has a format, sorted by name.
 
-    A file that is named is a table if it has no other format, or if columns were asked for. So is standard input.
+    A file that is named is a table if it has no other format, or if columns were asked for. So is standard input. Where
+    a column of series was asked for, tables are read here, because nothing else tells which series are in them.
     """
     for file in files:
         found = list(sources(file, TABLE if asked else "auto") if file.is_dir() else _named(file, asked))
+        if asked.incidents is not None:  # which may lie beside the series
+            found = [source for source in found if source.path == file or not asked.incidents.is_at(source.path)]
         series_in = Counter(source.path for source in found)
         for source in found:
-            yield Entry(source, asked, alone=series_in[source.path] == 1, in_folder=source.path != file)
+            entry = Entry(source, asked, alone=series_in[source.path] == 1, in_folder=source.path != file)
+            yield from [entry] if asked.series is None else _series_of(entry, progress)
+
+
+def _series_of(entry: Entry, progress: Progress | None) -> Iterator[Entry]:
+    """Yield the series of a long table; it alone, with what is wrong, if it cannot be split."""
+    watched, asked = _Watched(entry.source, progress), entry.asked
+    try:
+        with errors_name_file(entry.path):
+            content = read_content(entry.path, series=asked.series, watch=watched)
+            found = dict(content.rows_of_series())
+            wanted = found if asked.only is None else _wanted(found, asked.only)
+    except (ValueError, OSError) as error:
+        yield replace(entry, trouble=error)
+        return
+    for name in found:
+        if name in wanted:
+            part = Part(content, found[name], watched)
+            yield replace(entry, source=replace(entry.source, name=name), alone=False, part=part)
+
+
+def _wanted(found: Mapping[str, Any], only: str) -> set[str]:
+    """Return the series that were asked for, which must be there."""
+    names = split_names([only], found) or [only]
+    if unknown := [name for name in names if name not in found]:
+        raise ValueError(f"no series is called {shorten(unknown[0])!r}; there are {some_names(found)}")
+    return set(names)
 
 
 def _named(file: Path, asked: Asked) -> Iterator[Source]:

@@ -6,12 +6,14 @@ import csv
 import gzip
 import io
 import json
+import math
 import re
 import sys
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
@@ -19,11 +21,21 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.types import FloatArray
+from dqeval.core.types import FloatArray, IntArray
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
-from dqeval.datasets.guard import LONGEST_TIME, NO_MEMORY, allowed_bytes, shorten, too_much_error
-from dqeval.datasets.plain_text import Layout, NotPlainError, ends_lines_plainly, is_worth_it, read_pieces
+from dqeval.datasets.grouping import Grouping, grouping_of, unknown_column
+from dqeval.datasets.guard import (
+    LONGEST_TIME,
+    NO_MEMORY,
+    allowed_bytes,
+    check_size,
+    shorten,
+    some_names,
+    too_much_error,
+)
+from dqeval.datasets.plain_text import Layout, NotPlainError, Places, ends_lines_plainly, is_worth_it, read_pieces
+from dqeval.render.tables import count_of
 
 STANDARD_INPUT = Path("-")
 NPZ = ".npz"
@@ -40,26 +52,69 @@ UNREADABLE = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
 _ROWS_AT_ONCE = 10_000
 _CELLS_AT_ONCE = 1_000_000
 _LONGEST_LINE = 2**25  # bytes: a million columns of full precision
-_MOST_NAMES = 10  # in a message
 _LONGEST_NAME = 80  # in a message
 _PIECE = 2**16
+_NO_TEXT = "not a text file in UTF-8; save it as one, comma-separated"
 
 Columns = dict[str, FloatArray]
 Times = NDArray[Any]
 Watch = Callable[[BinaryIO], BinaryIO]
 
 
-def read_with_times(path: Path, *, watch: Watch = lambda stream: stream) -> tuple[Columns, Times | None]:
-    """Return the columns of numbers of a file by name, and its first column of timestamps, if it has one.
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """What is in a table.
 
-    Text and columns without a name are left out. The ending of the name says what the file is: .npz, .parquet,
+    Attributes
+    ----------
+    columns : dict of str to array of float, shape (n,)
+        The columns of numbers, by name.
+    times : array, shape (n,), optional
+        The first column of timestamps.
+    grouping : Grouping, optional
+        Which rows are of which series, if a column that tells was asked for; it is not among the others.
+    zoned : bool, optional
+        Whether the timestamps were given with a time zone; None where they tell it themselves, or nothing does.
+    """
+
+    columns: Columns
+    times: Times | None
+    grouping: Grouping | None = None
+    zoned: bool | None = None
+
+    def rows_of_series(self) -> Iterable[tuple[str, IntArray]]:
+        """Return the series that are told apart, each with its rows."""
+        return () if self.grouping is None else self.grouping.rows().items()
+
+    def at(self, rows: IntArray) -> Content:
+        """Return some of the rows."""
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Content(columns, None if self.times is None else self.times[rows], zoned=self.zoned)
+
+
+def read_content(path: Path, *, series: str | None = None, watch: Watch = lambda stream: stream) -> Content:
+    """Return what is in a file: its columns of numbers, its timestamps, and the column that names the series.
+
+    Other text and columns without a name are left out. The ending of the name says what the file is: .npz, .parquet,
     .feather, .jsonl or .ndjson. Anything else is text with columns separated by commas, semicolons or tabs, named in
     the first line; so is the path ``-``, standard input. A text file that is packed with gzip is unpacked on the way.
     ``watch`` may put a stream of its own before that of a text file, to see what is read. Errors do not name the file.
     """
-    times: list[Times] = []
-    columns = _columns_of(path, watch, times)
-    return columns, np.concatenate(times) if times else None
+    _refuse_folder(path)
+    try:
+        return _content_of(path, series, watch)
+    except UnicodeDecodeError:
+        raise ValueError(_NO_TEXT) from None
+    except UNREADABLE as error:
+        raise ValueError(str(error)) from None
+    except MemoryError:
+        raise ValueError(NO_MEMORY) from None
+
+
+def read_with_times(path: Path) -> tuple[Columns, Times | None]:
+    """Return the columns of numbers of a file by name, and its first column of timestamps: see `read_content`."""
+    content = read_content(path)
+    return content.columns, content.times
 
 
 def column_names(path: Path) -> list[str]:
@@ -74,84 +129,108 @@ def column_names(path: Path) -> list[str]:
         return []
 
 
+def whole_text(path: Path, *, memory: int) -> str:
+    """Return all the text of a file, unpacked if it is packed.
+
+    Whoever makes objects of it says how many bytes of memory a byte of text may become; what would take too much is
+    refused before it is held whole. Errors do not name the file.
+    """
+    _refuse_folder(path)
+    size = _size_of(path)
+    most = allowed_bytes(size) // memory
+    with _opened(path) as stream, _bytes_of(stream, path, longest_line=math.inf) as content:
+        found = content.read(most + 1)
+    check_size(len(found) * memory, size)
+    try:
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(_NO_TEXT) from None
+
+
 def name_of(path: Path) -> str:
     """Return what a file is called in messages."""
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
-def _columns_of(path: Path, watch: Watch, times: list[Times]) -> Columns:
-    """Return the columns of a file; its timestamps are put into a list, piece by piece."""
+def _refuse_folder(path: Path) -> None:
     if path.is_dir():
         raise ValueError("this is a directory; give a file")
-    try:
-        return _columns_by_kind(path, watch, times)
-    except UnicodeDecodeError:
-        raise ValueError("not a text file in UTF-8; save it as one, comma-separated") from None
-    except UNREADABLE as error:
-        raise ValueError(str(error)) from None
-    except MemoryError:
-        raise ValueError(NO_MEMORY) from None
 
 
 def _kind(path: Path) -> str:
     return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _columns_by_kind(path: Path, watch: Watch, times: list[Times]) -> Columns:
+def _content_of(path: Path, series: str | None, watch: Watch) -> Content:
     kind = _kind(path)
     if kind == NPZ:
-        return _from_arrays(npz_arrays(path), times)
+        return _from_arrays(npz_arrays(path), series)
     if kind in ARROW:
-        return _from_arrays(arrow_arrays(path, kind, ignored=IGNORED_NAMES, times=TIME_NAMES), times)
+        arrays, zoned = arrow_arrays(path, kind, IGNORED_NAMES, TIME_NAMES, series)
+        return replace(_from_arrays(arrays, series), zoned=zoned)
     with _opened(path) as stream:
         watched = watch(stream)
         if kind not in LINES and is_worth_it(path):
-            return _from_large_text(watched, path, times)
+            return _from_large_text(watched, path, series)
         with _text_of(watched, path) as text:
-            return _from_rows(_rows(text, kind), times)
+            return _from_rows(_rows(text, kind), series)
 
 
-def _from_large_text(stream: BinaryIO, path: Path, times: list[Times]) -> Columns:
-    """Return the columns of a text file by the fast way, or else by the one that can tell what is wrong."""
+def _from_large_text(stream: BinaryIO, path: Path, series: str | None) -> Content:
+    """Return what is in a text file by the fast way, or else by the one that can tell what is wrong."""
     with path.open("rb") as again:
         source = _Rewindable(stream, again)
-        columns = _from_plain_text(cast(BinaryIO, source), path, times)
-        if columns is not None:
-            return columns
+        content = _from_plain_text(cast(BinaryIO, source), path, series)
+        if content is not None:
+            return content
         source.rewind()
         with _text_of(cast(BinaryIO, source), path) as text:
-            return _from_rows(_text_rows(text), times)
+            return _from_rows(text_rows(text), series)
 
 
-def _from_plain_text(stream: BinaryIO, path: Path, times: list[Times]) -> Columns | None:
-    """Return the columns of a text file; None, and no times in the list, if there is anything unusual about it."""
+def _from_plain_text(stream: BinaryIO, path: Path, series: str | None) -> Content | None:
+    """Return what is in a text file; None if there is anything unusual about it."""
     try:
         with _bytes_of(stream, path) as content:
             header, first_row = content.readline(), content.readline()
-            layout = _layout_of(header, first_row)
-            columns = {layout.names[i]: array("d") for i in layout.numbers}
-            moments: list[Times] = []
+            layout = _layout_of(header, first_row, series)
+            found = _Collected([layout.names[i] for i in layout.places.numbers], series)
             for piece in read_pieces(first_row, content, layout):
-                for column, numbers in zip(columns.values(), piece.numbers, strict=True):
+                for column, numbers in zip(found.columns.values(), piece.numbers, strict=True):
                     column.frombytes(numbers.view(np.uint8).data)
-                moments += piece.times
+                found.times += piece.times
+                if found.grouping is not None:
+                    found.grouping.add_encoded(*piece.series)
     except (*UNREADABLE, ImportError):
         return None
-    times += moments
-    return _as_arrays(columns)
+    return found.content()
 
 
-def _layout_of(header: bytes, first_row: bytes) -> Layout:
+def _layout_of(header: bytes, first_row: bytes, series: str | None) -> Layout:
     """Return what is in the columns of a text file that begins in the plain way: with names, and a row below them."""
-    names, row = _text_rows(io.StringIO((header + first_row).decode("utf-8-sig"), newline=""))
-    used, time = _chosen(names, row)
-    if not used or len(row) != len(names) or not ends_lines_plainly(header):
+    names, row = text_rows(io.StringIO((header + first_row).decode("utf-8-sig"), newline=""))
+    places = _places(names, row, series)
+    if not places.numbers or len(row) != len(names) or not ends_lines_plainly(header):
         raise NotPlainError
-    return Layout(names, _separator_of(header.decode("utf-8")), used, time)
+    return Layout(names, _separator_of(header.decode("utf-8")), places)
+
+
+class _Collected:
+    """The columns of a text file, while they are read piece by piece."""
+
+    def __init__(self, names: Iterable[str], series: str | None) -> None:
+        self.columns: dict[str, array[float]] = {name: array("d") for name in names}
+        self.times: list[Times] = []
+        self.grouping = None if series is None else Grouping(series)
+
+    def content(self) -> Content:
+        """Return all that was read."""
+        columns = {name: np.frombuffer(column, dtype=np.float64) for name, column in self.columns.items()}
+        return Content(columns, np.concatenate(self.times) if self.times else None, self.grouping)
 
 
 def _rows(text: TextIO, kind: str) -> Iterator[Sequence[Any]]:
-    return _json_rows(text) if kind in LINES else _text_rows(text)
+    return _json_rows(text) if kind in LINES else text_rows(text)
 
 
 def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
@@ -161,8 +240,8 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
 class _Bounded(io.RawIOBase):
     """A stream that ends with an error where another one goes on for too long, or a line in it does."""
 
-    def __init__(self, source: BinaryIO, allowed: int) -> None:
-        self._source, self._allowed = source, allowed
+    def __init__(self, source: BinaryIO, allowed: int, longest_line: float) -> None:
+        self._source, self._allowed, self._longest_line = source, allowed, longest_line
         self._count = self._since_line = 0
 
     def readable(self) -> bool:
@@ -176,8 +255,8 @@ class _Bounded(io.RawIOBase):
         self._count += len(data)
         end = max(data.rfind(b"\n"), data.rfind(b"\r"))
         self._since_line = len(data) - end - 1 if end >= 0 else self._since_line + len(data)
-        if self._since_line > _LONGEST_LINE:
-            raise ValueError(f"a line is longer than {_LONGEST_LINE:,} bytes: is this a table?")
+        if self._since_line > self._longest_line:
+            raise ValueError(f"a line is longer than {self._longest_line:,} bytes: is this a table?")
         if self._count > self._allowed:
             raise too_much_error(self._allowed)
         return len(data)
@@ -214,16 +293,20 @@ class _Rewindable(io.RawIOBase):
 
 
 @contextmanager
-def _bytes_of(stream: BinaryIO, path: Path) -> Iterator[io.BufferedReader]:
+def _bytes_of(stream: BinaryIO, path: Path, *, longest_line: float = _LONGEST_LINE) -> Iterator[io.BufferedReader]:
     """Give what is in a stream, unpacked if it is packed; it may be longer than the file, but not without limit."""
     seen = io.BufferedReader(cast(io.RawIOBase, stream))
     zipped = seen.peek(2)[:2] == b"\x1f\x8b"
     unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen) if zipped else seen)
-    allowed = allowed_bytes(path.stat().st_size if path.is_file() else 0)
+    allowed = allowed_bytes(_size_of(path))
     try:
-        yield io.BufferedReader(_Bounded(unpacked, allowed), _PIECE)
+        yield io.BufferedReader(_Bounded(unpacked, allowed, longest_line), _PIECE)
     finally:
         seen.detach()  # or it would close the stream, which may be standard input
+
+
+def _size_of(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
 
 
 @contextmanager
@@ -237,14 +320,14 @@ def _text_of(stream: BinaryIO, path: Path) -> Iterator[TextIO]:
             text.detach()
 
 
-def _text_rows(file: TextIO) -> Iterator[Sequence[Any]]:
+def text_rows(file: TextIO, *, example: str = "value,label,my_detector") -> Iterator[Sequence[Any]]:
     """Yield the names of the columns, then the rows of cells; empty lines are passed over."""
     lines = (line for line in file if line.strip("\r\n\ufeff"))
     header_line = next(lines, "").removeprefix("\ufeff")
     separator = _separator_of(header_line)
     header = next(csv.reader([header_line], delimiter=separator), [])
     if header and all(map(_is_number, header)):
-        raise ValueError("the first line must name the columns, such as value,label,my_detector")
+        raise ValueError(f"the first line must name the columns, such as {example}")
     yield [name.strip() for name in header]
     yield from csv.reader(lines, delimiter=separator)
 
@@ -282,42 +365,44 @@ def _parsed(line: str, number: int) -> Any:
     return row
 
 
-def _from_rows(rows: Iterator[Sequence[Any]], times: list[Times]) -> Columns:
-    """Return the columns of rows that follow their names, read in batches so that their text is never held whole."""
+def _from_rows(rows: Iterator[Sequence[Any]], series: str | None) -> Content:
+    """Return what is in rows that follow their names, read in batches so that their text is never held whole."""
     names = next(rows, [])
     if not names:
         raise ValueError("the file is empty: it needs a line that names the columns, and rows below it")
-    rows = _of_width(rows, len(names))
+    rows = of_width(rows, len(names))
     at_once = max(1, min(_ROWS_AT_ONCE, _CELLS_AT_ONCE // len(names)))
     batch = list(islice(rows, at_once))
     if not batch:
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
-    used, time = _chosen(names, batch[0])
-    columns = {names[i]: array("d") for i in used}
+    places = _places(names, batch[0], series)
+    found = _Collected([names[i] for i in places.numbers], series)
     done = 0
     while batch:
-        for i in used:
-            columns[names[i]].extend(_numbers(names[i], [row[i] for row in batch], done))
-        if time is not None:
-            times.append(_moments(names[time], [row[time] for row in batch], done))
+        for i, column in zip(places.numbers, found.columns.values(), strict=True):
+            column.extend(_numbers(names[i], [row[i] for row in batch], done))
+        if places.time is not None:
+            found.times.append(_moments(names[places.time], [row[places.time] for row in batch], done))
+        if found.grouping is not None and places.series is not None:
+            found.grouping.add(row[places.series] for row in batch)
         done += len(batch)
         batch = list(islice(rows, at_once))
-    return _as_arrays(columns)
+    return found.content()
 
 
-def _as_arrays(columns: Mapping[str, array[float]]) -> Columns:
-    return {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
-
-
-def _chosen(names: Sequence[str], first_row: Sequence[Any]) -> tuple[list[int], int | None]:
-    """Return the places of the columns of numbers, and that of the first column of times."""
-    used = [i for i, (name, cell) in enumerate(zip(names, first_row, strict=True)) if _is_used(name, cell)]
-    if len({names[i] for i in used}) < len(used):
+def _places(names: Sequence[str], first_row: Sequence[Any], series: str | None) -> Places:
+    """Return which columns are read: those of numbers, the first one of times, and the one that names the series."""
+    if series is not None and series not in names:
+        raise unknown_column(series, names)
+    cells = [(i, name, cell) for i, (name, cell) in enumerate(zip(names, first_row, strict=True)) if name != series]
+    used = [i for i, name, cell in cells if _is_used(name, cell)]
+    if len({names[i] for i in used}) < len(used) or names.count(series) > 1:
         raise ValueError(f"two columns have the same name: {some_names(names)}")
-    return used, next((i for i, name in enumerate(names) if name.lower() in TIME_NAMES), None)
+    time = next((i for i, name, _ in cells if name.lower() in TIME_NAMES), None)
+    return Places(used, time, None if series is None else names.index(series))
 
 
-def _of_width(rows: Iterator[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
+def of_width(rows: Iterator[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
     """Yield the rows, which must all have as many cells as the header."""
     for number, row in enumerate(rows, start=1):
         if len(row) != width:
@@ -377,12 +462,25 @@ def _quoted(cell: Any) -> str:
     return f"'{shorten(str(cell), _LONGEST_NAME)}'"
 
 
-def _from_arrays(arrays: Mapping[str, NDArray[Any]], times: list[Times]) -> Columns:
-    times += time_columns(arrays)
-    columns = numeric_columns(arrays)
-    if columns and not len(next(iter(columns.values()))):
+def _from_arrays(arrays: Mapping[str, NDArray[Any]], series: str | None) -> Content:
+    content = content_of_arrays(arrays, series)
+    if content.columns and not len(next(iter(content.columns.values()))):
         raise ValueError("the columns are empty: there must be at least one row")
-    return columns
+    return content
+
+
+def content_of_arrays(arrays: Mapping[str, NDArray[Any]], series: str | None) -> Content:
+    """Return what is in columns that are arrays, of which one may name the series of each row."""
+    others = {name: column for name, column in arrays.items() if name != series}
+    columns, times = numeric_columns(others), next(iter(time_columns(others)), None)
+    if series is None:
+        return Content(columns, times)
+    grouping = grouping_of(arrays, series)
+    for what, given in (("row", next(iter(columns.values()), None)), ("timestamp", times)):
+        if given is not None and given.shape[:1] != (len(grouping),):
+            found = f"got {count_of(len(grouping), 'name')} for {count_of(given.size, what)}"
+            raise ValueError(f"column {series} must name the series of each row: {found}")
+    return Content(columns, times, grouping)
 
 
 def time_columns(arrays: Mapping[str, NDArray[Any]]) -> list[Times]:
@@ -402,17 +500,3 @@ def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
         raise ValueError(f"the columns must have the same length: got {found}")
     with np.errstate(over="ignore"):  # of numbers with more bits than a float, which become infinite
         return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
-
-
-def some_names(names: Iterable[str]) -> str:
-    """Return names as they stand in messages: some of them, if there are many.
-
-    Examples
-    --------
-    >>> some_names(["a", "b"]), some_names([]), some_names(map(str, range(1000)))
-    ('a, b', 'none', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 990 more')
-    """
-    every = list(names)
-    some = ", ".join(shorten(name, _LONGEST_NAME) for name in every[:_MOST_NAMES])
-    rest = len(every) - _MOST_NAMES
-    return f"{some} and {rest:,} more" if rest > 0 else some or "none"

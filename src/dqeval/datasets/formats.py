@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.times import parse_times
+from dqeval.core.times import parse_times, told_zone
 from dqeval.core.types import FloatArray, Series
 from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
 from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, TSB_AD_NAME, find_roles, read_table, train_stop_of
@@ -175,7 +175,7 @@ def nab(path: Path, name: str) -> Series:
                 f"{times[-1]}"
             )
         labels |= inside
-    return Series(name, labels, {}, columns["value"], timestamps=moments)
+    return Series(name, labels, {}, columns["value"], timestamps=moments, zoned=told_zone(times))
 
 
 def _moments(times: NDArray[Any]) -> NDArray[Any]:
@@ -247,7 +247,7 @@ def pack(path: Path, name: str) -> Series:
 )
 def table(path: Path, name: str, *, label: str | None = None, value: str | None = None) -> Series:
     """Named columns: label, value (or value_0, value_1, …), timestamp, and any other one a detector's scores."""
-    return read_table(path, name, label=label, value=value)[0]
+    return read_table(path, name, label=label, value=value)
 
 
 def _beside_label(columns: Columns, times: NDArray[Any] | None, name: str) -> Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -13,6 +13,7 @@ VARIABLE = "DQEVAL_MAX_BYTES"
 DEFAULT = 2 * 2**30
 LONGEST_TIME = 64  # characters: all timestamps take as much memory as the longest
 _LONGEST = 200  # of what an error quotes from another library
+_MOST_NAMES, _LONGEST_NAME = 10, 80  # in a message
 
 
 class RefusedError(ValueError):
@@ -59,6 +60,20 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
     """
     line = " ".join(text[: 10 * longest].split())
     return line if len(line) <= longest else f"{line[:longest]}…"
+
+
+def some_names(names: Iterable[str]) -> str:
+    """Return names as they stand in messages: some of them, if there are many.
+
+    Examples
+    --------
+    >>> some_names(["a", "b"]), some_names([]), some_names(map(str, range(1000)))
+    ('a, b', 'none', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 990 more')
+    """
+    every = list(names)
+    some = ", ".join(shorten(name, _LONGEST_NAME) for name in every[:_MOST_NAMES])
+    rest = len(every) - _MOST_NAMES
+    return f"{some} and {rest:,} more" if rest > 0 else some or "none"
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import numpy as np
 
 from dqeval.core.near import find_period
 from dqeval.core.registry import Registry
-from dqeval.core.times import parse_times
+from dqeval.core.times import parse_with_zone
 from dqeval.core.types import FloatArray, Series
-from dqeval.datasets.files import UNREADABLE, name_of, some_names
-from dqeval.datasets.guard import NO_MEMORY
+from dqeval.datasets.files import UNREADABLE, name_of
+from dqeval.datasets.guard import NO_MEMORY, some_names
 from dqeval.render.tables import one_line
 
 _MOST = 3  # names in an error
@@ -320,7 +320,11 @@ def check_shapes(series: Series) -> Series:
         raise ValueError(f"there must be a timestamp for each of {len(labels):,} points: their shape is {shape}")
     if series.train_stop is not None and not 0 < series.train_stop < len(labels):
         raise ValueError(f"the training part must end inside: at {series.train_stop:,} of {len(labels):,} points")
-    return replace(series, labels=labels, values=values, timestamps=None if times is None else parse_times(times))
+    checked = replace(series, labels=labels, values=values)
+    if times is None:
+        return checked
+    parsed, zoned = parse_with_zone(times, series.zoned)
+    return replace(checked, timestamps=parsed, zoned=zoned)
 
 
 def _label_column(labels: np.ndarray) -> np.ndarray:

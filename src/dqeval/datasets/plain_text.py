@@ -28,21 +28,40 @@ class NotPlainError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Which columns of a text file are read: those of numbers, that of the times, and that which names the series."""
+
+    numbers: Sequence[int]
+    time: int | None
+    series: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """What is in the columns of a text file: its names, the places of the numbers, and the place of the times."""
+    """How a text file is laid out: the names of its columns, what separates them, and which of them are read."""
 
     names: Sequence[str]
     separator: str
-    numbers: Sequence[int]
-    time: int | None
+    places: Places
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of a table: its columns of numbers, and the one of times, if there is one."""
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    numbers : sequence of array of float
+        Its columns of numbers.
+    times : sequence of array
+        The column of times, if there is one.
+    series : tuple
+        What the series are called, and for each row which one it is; nothing if no column tells.
+    """
 
     numbers: Sequence[FloatArray]
     times: Sequence[NDArray[Any]]
+    series: tuple[Sequence[str], NDArray[Any]]
 
 
 def is_worth_it(path: Path) -> bool:
@@ -55,7 +74,7 @@ def read_pieces(first_row: bytes, rest: BinaryIO, layout: Layout) -> Iterator[Pi
     for chunk in _chunks(first_row, rest):
         if not _is_plain(chunk):
             raise NotPlainError
-        yield _piece(chunk, layout, [] if layout.time is None else [layout.time])
+        yield _piece(chunk, layout)
 
 
 def ends_lines_plainly(text: bytes) -> bool:
@@ -87,12 +106,21 @@ def _is_plain(chunk: bytes) -> bool:
     )
 
 
-def _piece(chunk: bytes, layout: Layout, times: Sequence[int]) -> Piece:
-    table = _table(chunk, layout, times)
-    numbers = [table.column(str(i)).to_numpy() for i in layout.numbers]
+def _piece(chunk: bytes, layout: Layout) -> Piece:
+    table, places = _table(chunk, layout), layout.places
+    numbers = [table.column(str(i)).to_numpy() for i in places.numbers]
     if not all(np.isfinite(column).all() for column in numbers):
         raise NotPlainError
-    return Piece(numbers, [_texts(table.column(str(i)).combine_chunks()) for i in times])
+    times = [] if places.time is None else [_texts(table.column(str(places.time)).combine_chunks())]
+    return Piece(numbers, times, _encoded(table, places.series))
+
+
+def _encoded(table: Any, place: int | None) -> tuple[Sequence[str], NDArray[Any]]:
+    """Return the different texts of a column, and for each row which one it is; nothing if there is no such column."""
+    if place is None:
+        return [], np.zeros(0, dtype=np.int64)
+    column = table.column(str(place)).combine_chunks().dictionary_encode()
+    return column.dictionary.to_pylist(), column.indices.to_numpy()
 
 
 def _texts(column: Any) -> NDArray[Any]:
@@ -108,7 +136,7 @@ def _texts(column: Any) -> NDArray[Any]:
     return np.array(column.to_pylist())
 
 
-def _table(chunk: bytes, layout: Layout, times: Sequence[int]) -> Any:
+def _table(chunk: bytes, layout: Layout) -> Any:
     import pyarrow
     from pyarrow import csv
 
@@ -116,7 +144,8 @@ def _table(chunk: bytes, layout: Layout, times: Sequence[int]) -> Any:
     # when nothing of Python's must be touched any more.
     memory = pyarrow.allocate_buffer(len(chunk))
     memoryview(memory).cast("B")[:] = chunk
-    kinds = {str(i): pyarrow.float64() for i in layout.numbers} | {str(i): pyarrow.string() for i in times}
+    texts = [i for i in (layout.places.time, layout.places.series) if i is not None]
+    kinds = {str(i): pyarrow.float64() for i in layout.places.numbers} | {str(i): pyarrow.string() for i in texts}
     names = [str(i) for i in range(len(layout.names))]  # those in the file may not be unique
     try:
         return csv.read_csv(

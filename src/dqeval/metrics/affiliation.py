@@ -15,7 +15,7 @@ def _affiliation(match: Match) -> PrecisionRecall:
     if not len(match.found):
         return harmonic(0.0, 0.0)
     events, found = match.labelled.events, match.found
-    zones = match.labelled.regions(0.0)
+    zones = match.labelled.zones
     precision, recall = np.empty(len(events)), np.empty(len(events))
     ranges.affiliation(
         events.starts, events.stops, zones.left, zones.right, found.starts, found.stops, precision, recall

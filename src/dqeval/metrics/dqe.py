@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.core import thresholds as levelling
 from dqeval.core import validate
+from dqeval.core.durations import Length
 from dqeval.core.entries import FromNear
-from dqeval.core.events import find_events
-from dqeval.core.near import near_from_arguments
-from dqeval.core.partition import cut
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
+from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.scaling import Scale
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores
@@ -24,7 +23,7 @@ from dqeval.kernels import dqe as kernel
 
 
 def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:
-    return result_of(_levels(scored.scores, scored.labelled.regions(near), thresholds), thresholds)
+    return result_of(levels_of(scored.scores, scored.labelled.regions(near), thresholds), thresholds)
 
 
 @metric(
@@ -41,9 +40,12 @@ def dqe_score(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     thresholds: int | Literal["exact"] = 100,
     scale: Scale | bool = "min-max",
     undefined: Undefined = "raise",
@@ -56,14 +58,22 @@ def dqe_score(
         The labels: 1 marks an anomaly. A run of ones is an event.
     y_score : array-like of numbers, shape (n,)
         The detector's scores: the larger, the more anomalous.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it.
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
         at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
+        the highest score of the samples in it, and the result knows when events were.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
     scale : "min-max", "log-rank" or "none", default "min-max"
@@ -83,12 +93,23 @@ def dqe_score(
     >>> dqeval.dqe_score([0, 0, 1, 1, 0, 0], [0, 0, 0, 9, 0, 0], near=2)
     1.0
     """
-    return mean_dqe(levels_of_scores(y_true, y_score, near, period, values, thresholds, scale, undefined))
+    count = validate.thresholds(thresholds)
+    points = points_with_scores(
+        y_true,
+        y_score,
+        scale=scale,
+        undefined=undefined,
+        near=near,
+        period=period,
+        values=values,
+        clock=Clock(times, resolution, max_gap),
+    )
+    return mean_dqe(levels_of(points.found, points.regions, count))
 
 
 def dqe_at(scored: Scored, near: float) -> float:
-    """Return DQE with a near range, of what is checked already; nothing of it is kept."""
-    return mean_dqe(levelling.sample_levels(scored.scores, cut(scored.events, near), 100))
+    """Return DQE with a near range, of what is checked already."""
+    return mean_dqe(levelling.sample_levels(scored.scores, scored.labelled.regions(near), 100))
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
@@ -108,8 +129,8 @@ def dqe_log_rank(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
     undefined: Undefined = "raise",
 ) -> float:
@@ -154,18 +175,17 @@ def dqe_log_rank(
     0.916
     """
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-    scored = Scored(Labelled(labels), raw)
-    validate.check_defined(scored.events, undefined)
-    return _dqe_log_rank(scored, found.points)
+    points = points_of(y_true, labels, raw, near=near, period=period, values=values, clock=NO_CLOCK)
+    validate.check_defined(points.labelled.events, undefined)
+    return _dqe_log_rank(Scored(points.labelled, raw), points.near.points)
 
 
 def sdqe_score(
     y_true: Numbers,
     y_pred: Numbers,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
     values: Numbers | None = None,
     undefined: Undefined = "raise",
 ) -> float:
@@ -200,42 +220,29 @@ def sdqe_score(
     >>> dqeval.sdqe_score([0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 0], near=2)
     0.5303300858899106
     """
-    return mean_dqe(levels_of_detections(y_true, y_pred, near, period, values, undefined))
+    points = points_with_detections(
+        y_true, y_pred, undefined=undefined, near=near, period=period, values=values, clock=NO_CLOCK
+    )
+    return mean_dqe(levelling.detection_levels(points.found, points.regions))
 
 
-def levels_of_scores(
-    y_true: Numbers,
-    y_score: Numbers,
-    near: float | str | None,
-    period: float | None,
-    values: Numbers | None,
-    thresholds: int | Literal["exact"],
-    scale: Scale | bool,
-    undefined: Undefined,
-) -> Levels:
-    """Validate labels and scores, and return the threshold levels of each event's region."""
-    count = validate.thresholds(thresholds)
-    labels, scores = validate.labels_and_scores(y_true, y_score, scale=scale)
-    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-    regions = cut(find_events(labels), found.points)
-    validate.check_defined(regions.events, undefined)
-    return _levels(scores, regions, count)
+def points_with_scores(
+    y_true: Numbers, y_score: Numbers, *, scale: Scale | bool, undefined: Undefined, **options: Any
+) -> Points:
+    """Validate labels and scores, and return them, scaled; the options are those of `points_of`."""
+    scaled = validate.scaling(scale)
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    points = points_of(y_true, labels, raw, **options)
+    validate.check_defined(points.labelled.events, undefined)
+    return replace(points, found=scaled(points.found))
 
 
-def levels_of_detections(
-    y_true: Numbers,
-    y_pred: Numbers,
-    near: float | str | None,
-    period: float | None,
-    values: Numbers | None,
-    undefined: Undefined,
-) -> Levels:
-    """Validate labels and detections, and return the threshold levels of each event's region."""
+def points_with_detections(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined, **options: Any) -> Points:
+    """Validate labels and detections, and return them; the options are those of `points_of`."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
-    found = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-    regions = cut(find_events(labels), found.points)
-    validate.check_defined(regions.events, undefined)
-    return levelling.detection_levels(detections, regions)
+    points = points_of(y_true, labels, detections, **options)
+    validate.check_defined(points.labelled.events, undefined)
+    return points
 
 
 def result_of(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
@@ -279,7 +286,8 @@ def mean_scores(local: FloatArray) -> Scores:
     return Scores(*(local.mean(axis=0) if len(local) else np.full(4, np.nan)).tolist())
 
 
-def _levels(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
+def levels_of(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
+    """Return the threshold levels of each event's region."""
     if thresholds == "exact":
         return levelling.exact_levels(scores, regions)
     return levelling.sample_levels(scores, regions, thresholds)

@@ -22,7 +22,9 @@ COLOURS = {"capture": "#0060b0", "near miss": "#009e73", "false alarm": "#cc3311
 # How much of its colour a tint keeps. So far apart that tints differ when printed grey, too: capture is the darkest.
 STRENGTHS = {"capture": 0.55, "near miss": 0.38, "false alarm": 0.08}
 INK = "#1a1a1a"
+UNOBSERVED = "#8a8a8a"  # hatched, where nothing was observed
 _GREY = "#6a6a6a"
+_HATCHED: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": UNOBSERVED, "hatch": "//////", "linewidth": 0.0}
 _FEW_EVENTS = 100
 
 
@@ -125,6 +127,12 @@ def mark_events(ax: Axes, cuts: FloatArray, height: float) -> None:
     _bars(ax, "event", pieces(cuts)["capture"], 1 - height, height, color=COLOURS["capture"], linewidth=0.5)
 
 
+def shade_unobserved(ax: Axes, spans: FloatArray) -> None:
+    """Hatch what was not observed over the height of the axes."""
+    if len(spans):
+        _bars(ax, "not observed", spans, 0.0, 1.0, **_HATCHED)
+
+
 def draw_curve(ax: Axes, curve: ThresholdCurve) -> None:
     """Draw DQE against the threshold: the mean over the events, and the events thin behind it.
 
@@ -144,6 +152,32 @@ def draw_curve(ax: Axes, curve: ThresholdCurve) -> None:
     ax.set_xlabel("threshold (scaled)")
 
 
+def draw_shares(ax: Axes, budgets: FloatArray, shares: FloatArray, *, smallest: float) -> None:
+    """Draw which share is reached within each budget, as steps; far budgets closer to each other than near ones.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    budgets, shares : array of float, shape (n,)
+        Ascending: from each budget on, the share is reached.
+    smallest : float
+        The smallest budget above 0 that can make a difference.
+    """
+    free = float(shares[budgets == 0].max(initial=0.0))
+    paid = budgets > 0
+    right = 1.3 * max(float(budgets.max(initial=0.0)), smallest)
+    x = np.concatenate([[0.0], budgets[paid], [right]])
+    y = np.concatenate([[free], shares[paid]])
+    ax.step(x, np.append(y, y[-1]), where="post", color=INK, linewidth=1.5)
+    if right > 10 * smallest:
+        # 0 is on the axis: up to the smallest budget it is linear, and as wide as half a power of ten.
+        ax.set_xscale("symlog", linthresh=smallest, linscale=0.5)
+        ticks = [0.0, *round_numbers(smallest, right)]
+        ax.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+        ax.minorticks_off()
+    ax.set(xlim=(0, right), ylim=(0, 1.04), yticks=(0, 0.5, 1))
+
+
 def curve_handles(curve: ThresholdCurve) -> list[Artist]:
     """Return what a legend shows for the lines of `draw_curve`: nothing for a single line."""
     from matplotlib.lines import Line2D
@@ -154,12 +188,13 @@ def curve_handles(curve: ThresholdCurve) -> list[Artist]:
     return [mean, Line2D([], [], color=_GREY, alpha=0.5, linewidth=0.6, label="each event")]
 
 
-def region_handles() -> list[Artist]:
-    """Return what a legend shows for marked events, and for the tints of the three parts."""
+def region_handles(*, unobserved: bool = False) -> list[Artist]:
+    """Return what a legend shows for marked events, for the tints of the three parts, and for what was not observed."""
     from matplotlib.patches import Patch
 
     tints = [Patch(facecolor=tint_of(part), edgecolor=COLOURS[part], linewidth=0.5, label=part) for part in COLOURS]
-    return [Patch(color=COLOURS["capture"], linewidth=0.5, label="event"), *tints]
+    gaps = [Patch(**_HATCHED, label="not observed")] if unobserved else []
+    return [Patch(color=COLOURS["capture"], linewidth=0.5, label="event"), *tints, *gaps]
 
 
 def thin(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatArray]:
@@ -225,6 +260,14 @@ def _steps(curve: ThresholdCurve) -> tuple[FloatArray, FloatArray]:
     # Above the first threshold nothing is detected and DQE is 0; where that threshold is 1, nothing lies above it.
     first = int(curve.thresholds.max(initial=0.0) == 1.0)
     return thresholds[first:], np.append(values, values[-1])[first:]
+
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return 1, 2 and 5 times the powers of ten from ``low`` to ``high``; of many, every power or every other one."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1, 2, 5) if len(powers) < 5 else (1,)
+    numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
+    return [number for number in numbers if low <= number <= high][:: 1 if len(powers) < 9 else 2]
 
 
 def _first_of_each(bucket: NDArray[np.intp], hits: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
 from dqeval.analysis.near_profile import NearProfile
+from dqeval.core.durations import UNITS, in_words
 from dqeval.core.prepared import Prepared
+from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import FloatArray
-from dqeval.render.drawing import COLOURS
+from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.tables import printable
+from dqeval.render.time_scale import TimeScale
 
 # Okabe and Ito's colours, but for the blue, green and red of the parts.
 DETECTOR_COLOURS = (
@@ -27,21 +31,23 @@ def colours_of(detectors: Iterable[str]) -> dict[str, str]:
     return dict(zip(detectors, cycle(DETECTOR_COLOURS), strict=False))
 
 
-def time_item(prepared: Prepared) -> dict[str, Any]:
+def time_item(prepared: Prepared, scale: TimeScale) -> dict[str, Any]:
     """Return the plots over time, the series above the scores, as Bokeh embeds them."""
     from bokeh.embed import json_item
     from bokeh.layouts import column
     from bokeh.models import CustomJS, Range1d
 
-    length = len(prepared.labelled.labels)
-    x_range = Range1d(start=0, end=length, bounds=(0, length), min_interval=min(8, length), name="view")
+    start, end = scale.limits
+    closest = min(8, scale.length) * scale.step
+    x_range = Range1d(start=start, end=end, bounds=(start, end), min_interval=closest, name="view")
     view_changed = CustomJS(code="window.dqevalReport?.viewChanged()")
     x_range.js_on_change("start", view_changed)
     x_range.js_on_change("end", view_changed)
-    scores = _scores_figure(prepared.scores, x_range)
+    time = _Time(prepared.labelled.axis, scale, x_range)
+    scores = _scores_figure(prepared.scores, time)
     if prepared.line is None:
         return dict(json_item(scores))
-    both = column(_values_figure(prepared.line, x_range), scores, sizing_mode="stretch_width")
+    both = column(_values_figure(prepared.line, time), scores, sizing_mode="stretch_width")
     return dict(json_item(both))
 
 
@@ -51,7 +57,7 @@ def curve_item() -> dict[str, Any]:
     from bokeh.events import Tap
     from bokeh.models import ColumnDataSource, CustomJS, Span
 
-    figure = _figure("curve", height=400, x_range=(0, 1), y_range=(0, 1.02), tools="")
+    figure = empty_figure("curve", height=400, x_range=(0, 1), y_range=(0, 1.02), tools="")
     figure.xaxis.axis_label = "threshold, of the scaled scores"
     figure.yaxis.axis_label = "DQE at the threshold"
     events = ColumnDataSource({"xs": [], "ys": []}, name="event-curves")
@@ -66,47 +72,92 @@ def curve_item() -> dict[str, Any]:
     return dict(json_item(figure))
 
 
-def near_item(profile: NearProfile, colours: Mapping[str, str]) -> dict[str, Any]:
+def near_item(profile: NearProfile, colours: Mapping[str, str], axis: TimeAxis | None) -> dict[str, Any]:
     """Return the plot of DQE against the near range, as Bokeh embeds it."""
     from bokeh.embed import json_item
     from bokeh.models import ColumnDataSource, HoverTool, Span
 
-    figure = _figure("near", height=260, x_range=(0, float(profile.ranges[-1])), y_range=(0, 1.02), tools="")
-    figure.xaxis.axis_label = "near range, in points"
+    figure = empty_figure("near", height=260, x_range=(0, float(profile.ranges[-1])), y_range=(0, 1.02), tools="")
+    figure.xaxis.axis_label = "near range, in points" if axis is None else f"near range, in {_cells(axis)}"
+    lasting = [f"{near:.4g}" if axis is None else axis.lasting(near) for near in profile.ranges.tolist()]
     figure.yaxis.axis_label = "DQE"
     lines = []
     for name, colour in colours.items():
         columns = {"x": profile.ranges.tolist(), "y": profile.dqe[name].tolist()}
-        source = ColumnDataSource(columns | {"detector": [printable(name)] * len(profile.ranges)})
+        words = {"detector": [printable(name)] * len(profile.ranges), "near": lasting}
+        source = ColumnDataSource(columns | words)
         lines.append(figure.line("x", "y", source=source, line_color=colour, line_width=2))
     figure.add_layout(Span(location=profile.near.points, dimension="height", line_dash="dashed", name="near-in-use"))
-    tips = [("detector", "@detector"), ("near", "@x{0.[0]}"), ("DQE", "@y{0.000}")]
+    tips = [("detector", "@detector"), ("near", "@near"), ("DQE", "@y{0.000}")]
     figure.add_tools(HoverTool(renderers=lines, tooltips=tips))
     return dict(json_item(figure))
 
 
-def _values_figure(values: FloatArray, x_range: Any) -> Any:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Time:
+    """The axis of time that the series and the scores share."""
+
+    axis: TimeAxis | None
+    scale: TimeScale
+    x_range: Any
+
+    @property
+    def figure_options(self) -> dict[str, Any]:
+        kind = "datetime" if self.scale.kind == "dates" else "linear"
+        return {"x_range": self.x_range, "x_axis_type": kind, "tools": ""}
+
+    def put_on(self, axis: Any) -> None:
+        from bokeh.models import DatetimeTickFormatter, NumeralTickFormatter
+
+        axis.axis_label = self.scale.label
+        if self.scale.kind != "dates":
+            axis.formatter = NumeralTickFormatter(format="0,0")
+            return
+        fine = {"microseconds": "%T.%f", "milliseconds": "%T.%3N", "seconds": "%T", "minsec": "%T"}
+        hours = dict.fromkeys(("minutes", "hourmin", "hours"), "%H:%M")
+        # Below, once, the day of hours, and the year of days.
+        of_days = dict.fromkeys([*fine, *hours], "%d %b %Y")
+        once = {"context_which": "all", "hide_repeats": True, "boundary_scaling": False}
+        context = DatetimeTickFormatter(**of_days, days="%Y", months="", years="", **once)
+        axis.formatter = DatetimeTickFormatter(**fine, **hours, days="%d %b", months="%b %Y", context=context, **once)
+
+    def tip(self) -> tuple[str, str]:
+        """Return what the hover text says of the time of a point."""
+        if self.axis is None:
+            return ("point", "@point")
+        if self.scale.kind == "numbers":
+            return ("time", "@at{0,0}")
+        forms = (("d", "%F"), ("min", "%F %H:%M"), ("s", "%F %T"))
+        ticks = (self.axis.origin, self.axis.resolution)
+        form = next((form for unit, form in forms if not any(tick % UNITS[unit] for tick in ticks)), "%F %T.%3N")
+        return ("time", f"@at{{{form}}}")
+
+
+def _cells(axis: TimeAxis) -> str:
+    return f"cells of {in_words(axis.resolution, exact=True)}" if axis.dated else "cells"
+
+
+def _values_figure(values: FloatArray, time: _Time) -> Any:
     there = values[np.isfinite(values)]
     low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
     margin = 0.05 * (high - low) or 1.0
-    figure = _figure("values", height=190, x_range=x_range, y_range=(low - margin, high + margin), tools="")
+    figure = empty_figure("values", height=190, y_range=(low - margin, high + margin), **time.figure_options)
     figure.yaxis.axis_label = "series"
     figure.xaxis.visible = False  # the scores below have it
-    _add_regions(figure, "values")
+    gaps = _add_regions(figure, "values")
     line = _add_line(figure, "values")
-    _add_tools(figure, [line], "value")
+    _add_tools(figure, [line], "value", time, gaps)
     return figure
 
 
-def _scores_figure(detectors: Iterable[str], x_range: Any) -> Any:
-    from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Span
+def _scores_figure(detectors: Iterable[str], time: _Time) -> Any:
+    from bokeh.models import ColumnDataSource, FixedTicker, Span
 
-    figure = _figure("scores", height=240, x_range=x_range, y_range=(STRIP[0] - 0.03, 1.04), tools="")
+    figure = empty_figure("scores", height=240, y_range=(STRIP[0] - 0.03, 1.04), **time.figure_options)
     figure.yaxis.axis_label = "score, scaled"
-    figure.xaxis.axis_label = "point"
-    figure.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    time.put_on(figure.xaxis[0])
     figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
-    _add_regions(figure, "scores")
+    gaps = _add_regions(figure, "scores")
     lines = []
     for i, colour in enumerate(colours_of(detectors).values()):
         line = _add_line(figure, f"scores-{i}")
@@ -116,11 +167,11 @@ def _scores_figure(detectors: Iterable[str], x_range: Any) -> Any:
     detections = ColumnDataSource({"left": [], "right": [], "colour": []}, name="detections")
     figure.quad("left", "right", STRIP[1], STRIP[0], source=detections, color="colour", line_color=None)
     figure.add_layout(Span(location=0.5, dimension="width", line_dash="dashed", name="threshold"))
-    _add_tools(figure, lines, "score")
+    _add_tools(figure, lines, "score", time, gaps)
     return figure
 
 
-def _figure(name: str, **options: Any) -> Any:
+def empty_figure(name: str, **options: Any) -> Any:
     """Return a figure that takes its colours from the page."""
     from bokeh.plotting import figure
 
@@ -143,28 +194,34 @@ def _figure(name: str, **options: Any) -> Any:
     return made
 
 
-def _add_regions(figure: Any, name: str) -> None:
-    """Add the tinted pieces, in a source of the figure's own."""
+def _add_regions(figure: Any, name: str) -> Any:
+    """Add the tinted pieces and what was not observed, in sources of the figure's own; return the latter."""
     from bokeh.models import ColumnDataSource
 
     columns: dict[str, Any] = {"x0": [], "x1": [], "colour": [], "alpha": []}
     source = ColumnDataSource(columns, name=f"{name}-regions")
     figure.vstrip("x0", "x1", source=source, fill_color="colour", fill_alpha="alpha", line_color=None)
+    gaps = ColumnDataSource({"x0": [], "x1": [], "lasting": []}, name=f"{name}-gaps")
+    look = {"fill_color": UNOBSERVED, "fill_alpha": 0.12, "line_color": None}
+    hatch = {"hatch_pattern": "/", "hatch_color": UNOBSERVED, "hatch_alpha": 0.6, "hatch_scale": 8}
+    return figure.vstrip("x0", "x1", source=gaps, **look, **hatch)
 
 
 def _add_line(figure: Any, name: str) -> Any:
     from bokeh.models import ColumnDataSource
 
-    source = ColumnDataSource({"x": [], "y": [], "point": []}, name=name)
-    line = figure.line("x", "y", source=source, line_width=1.2)
+    source = ColumnDataSource({"x": [], "y": [], "point": [], "at": [], "place": []}, name=name)
+    line = figure.line("x", "y", source=source, line_width=1.2, line_cap="round")
     line.name = f"{name}-line"
     return line
 
 
-def _add_tools(figure: Any, lines: list[Any], what: str) -> None:
+def _add_tools(figure: Any, lines: list[Any], what: str, time: _Time, gaps: Any) -> None:
     """Add pan, zoom and hover; the wheel zooms with the shift key held, so that the page still scrolls."""
     from bokeh.models import BoxZoomTool, HoverTool, PanTool, ResetTool, WheelZoomTool, ZoomInTool, ZoomOutTool
 
+    tips = [time.tip(), (what, "@y{0.[0000]}"), ("place", "@place")]
+    forms = {"@at": "datetime"} if time.scale.kind == "dates" else {}
     figure.add_tools(
         PanTool(dimensions="width"),
         BoxZoomTool(dimensions="width"),
@@ -172,5 +229,8 @@ def _add_tools(figure: Any, lines: list[Any], what: str) -> None:
         ZoomInTool(dimensions="width"),
         ZoomOutTool(dimensions="width"),
         ResetTool(),
-        HoverTool(renderers=lines, mode="vline", tooltips=[("point", "@point"), (what, "@y{0.[0000]}")]),
+        HoverTool(renderers=lines, mode="vline", tooltips=tips, formatters=forms),
     )
+    if len(time.scale.gaps):
+        # Above the mouse: beside it, the nearest point is told of.
+        figure.add_tools(HoverTool(renderers=[gaps], attachment="above", tooltips=[("not observed", "@lasting")]))

@@ -9,6 +9,8 @@
   const PIECES = ["false alarm", "near miss", "capture", "near miss", "false alarm"];
   const MOST_TINTED_EVENTS = 400;
   const MOST_BARS = 4000;
+  const inDigits = new Intl.NumberFormat("en");
+  const UNITS = [["d", 864e11], ["h", 36e11], ["min", 6e10], ["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
 
   const values = page.values && decoded(page.values, Float32Array);
   for (const detector of page.detectors) {
@@ -17,11 +19,19 @@
     detector.means = decoded(detector.means, Uint16Array);
     detector.perEvent = decoded(detector.perEvent, Uint16Array);
   }
-  const borders = Float64Array.from([...events.flatMap((cuts) => cuts.slice(0, 5)), page.length]);
+  // Behind a region there may be a stretch without an event, which is in no region.
+  const borders = Float64Array.from([0, ...events.flat(), page.length]);
+  const { origin, width, unit, resolution } = page.scale;
+  const breaks = decoded(page.scale.breaks, Float64Array);
+  const gaps = decoded(page.scale.gaps, Float64Array);
+  const skipped = [0]; // cells that were not observed before each break, and in all
+  for (const gap of gaps) skipped.push(skipped[skipped.length - 1] + gap);
+  const gapEnds = breaks.map((position, i) => position + skipped[i + 1]); // the first cell behind each gap
   const state = { detector: 0, step: page.detectors[0].start, stepChosen: false, event: null, overlaid: new Set() };
 
   await Bokeh.embed.embed_item(page.timePlots, "time-plots");
   await Bokeh.embed.embed_item(page.curvePlot, "curve-plot");
+  await Bokeh.embed.embed_item(page.alarmPlot, "alarm-plot");
   await Bokeh.embed.embed_item(page.nearPlot, "near-plot");
   const view = model("view");
   const slider = document.getElementById("threshold");
@@ -47,6 +57,71 @@
   const ofEvent = (event, part, step = state.step) =>
     chosen().perEvent[(event * steps + step - 1) * PARTS + part];
 
+  // Time -------------------------------------------------------------------------------------------------------------
+  // A position counts what was observed. Its cell is behind all gaps before it, and is drawn at origin + cell * width.
+
+  // How many of some ascending numbers pass: those at or below x, or only those below it.
+  function passed(numbers, x, { below = false } = {}) {
+    let low = 0;
+    let high = numbers.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (below ? numbers[middle] < x : numbers[middle] <= x) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // Where what starts at a position is drawn, behind a gap there; and what ends at it, before the gap.
+  function startX(position) {
+    return origin + width * (position + skipped[passed(breaks, position)]);
+  }
+
+  function endX(position) {
+    return origin + width * (position + skipped[passed(breaks, position, { below: true })]);
+  }
+
+  // The position at x; in a gap, that behind it.
+  function positionAt(x) {
+    const cell = (x - origin) / width;
+    const before = passed(gapEnds, cell);
+    return Math.min(cell - skipped[before], breaks[before] ?? Infinity);
+  }
+
+  // How long some points or cells last, in the two largest units.
+  function lasting(points) {
+    if (resolution === null) return `${inDigits.format(points)} ${unit}${points === 1 ? "" : "s"}`;
+    let left = Math.round(points * resolution);
+    const first = UNITS.findIndex(([, length]) => left >= length);
+    if (first < 0) return "0 s";
+    const parts = [];
+    for (const [name, length] of UNITS.slice(first, first + 2)) {
+      const count = Math.floor(left / length);
+      left -= count * length;
+      if (count) parts.push(`${inDigits.format(count)} ${name}`);
+    }
+    return parts.join(" ");
+  }
+
+  // The event whose region a position is in, and which of its pieces; none where there is no region.
+  function pieceAt(border) {
+    const piece = (border - 1) % (PIECES.length + 1);
+    return border > 0 && piece < PIECES.length ? [Math.floor((border - 1) / (PIECES.length + 1)), PIECES[piece]] : [];
+  }
+
+  // What a point is to the event whose region it is in.
+  function placeOf(point) {
+    const [event, kind] = pieceAt(passed(borders, point) - 1);
+    if (kind === undefined) return "in no region of an event";
+    const [, , start, stop] = events[event];
+    const name = page.names.length ? `event ${event + 1}, ${page.names[event]}` : `event ${event + 1}`;
+    if (kind === "capture") return `${lasting(point - start)} after the start of ${name}`;
+    const early = point < start;
+    const distance = early ? start - point - 1 : point - stop;
+    if (distance === 0) return `right ${early ? "before" : "after"} ${name} (${kind})`;
+    return `${lasting(distance)} ${early ? "early" : "late"} for ${name} (${kind})`;
+  }
+
   // Drawing ----------------------------------------------------------------------------------------------------------
 
   const pending = new Set();
@@ -63,8 +138,8 @@
   }
 
   function inView() {
-    const first = Math.max(0, Math.floor(view.start) - 1);
-    const stop = Math.min(page.length, Math.ceil(view.end) + 1);
+    const first = Math.max(0, Math.floor(positionAt(view.start)) - 1);
+    const stop = Math.min(page.length, Math.ceil(positionAt(view.end)) + 1);
     const columns = Math.max(200, document.getElementById("time-plots").clientWidth);
     return { first, stop, columns, pixel: (view.end - view.start) / columns };
   }
@@ -101,18 +176,42 @@
         if (low !== high) points.push(Math.max(low, high));
       }
     }
-    return { x: points.map((t) => t + 0.5), y: points.map((t) => series[t]), point: points };
+    return line(points, series);
+  }
+
+  // A point is drawn in the middle of its cell. The line is broken where there is a gap, and a point between two gaps is
+  // as wide as its cell, so that it can be seen.
+  function line(points, series) {
+    const columns = { x: [], y: [], point: [], at: [], place: [] };
+    const add = (x, t, y) => {
+      columns.x.push(x);
+      columns.y.push(y);
+      columns.point.push(t);
+      columns.at.push(startX(t));
+      columns.place.push(placeOf(t));
+    };
+    const stretches = points.map((t) => passed(breaks, t));
+    points.forEach((t, i) => {
+      const begins = i > 0 && stretches[i] !== stretches[i - 1];
+      const ends = i < points.length - 1 && stretches[i] !== stretches[i + 1];
+      const alone = (begins || (t === 0 && ends)) && (ends || t === page.length - 1);
+      if (begins) add(startX(t), t, NaN);
+      if (alone) add(startX(t), t, series[t]);
+      add(alone ? endX(t + 1) : startX(t + 0.5), t, series[t]);
+    });
+    return columns;
   }
 
   function drawRegions() {
     const columns = { x0: [], x1: [], colour: [], alpha: [] };
-    const seen = events.filter((cuts) => cuts[5] > view.start && cuts[0] < view.end);
+    const { first, stop, pixel } = inView();
+    const seen = events.filter((cuts) => cuts[5] > first && cuts[0] < stop);
     for (const cuts of seen) {
       PIECES.forEach((kind, i) => {
         const worth = kind === "capture" || seen.length <= MOST_TINTED_EVENTS;
         if (cuts[i] === cuts[i + 1] || !worth) return;
-        columns.x0.push(cuts[i]);
-        columns.x1.push(cuts[i + 1]);
+        columns.x0.push(startX(cuts[i]));
+        columns.x1.push(endX(cuts[i + 1]));
         columns.colour.push(colours[kind]);
         columns.alpha.push(kind === "capture" ? 0.34 : 0.13);
       });
@@ -121,15 +220,44 @@
       const source = model(name);
       if (source) source.data = columns;
     }
+    drawGaps(pixel);
+  }
+
+  // Gaps that are less than a pixel apart are drawn as one.
+  function drawGaps(pixel) {
+    const found = [];
+    for (let i = passed(gapEnds, (view.start - origin) / width); i < breaks.length; i++) {
+      const [left, right] = [endX(breaks[i]), startX(breaks[i])];
+      if (left > view.end) break;
+      const last = found[found.length - 1];
+      if (last && left - last.right < pixel) {
+        last.right = right;
+        last.cells += gaps[i];
+      } else found.push({ left, right, cells: gaps[i] });
+    }
+    const columns = {
+      x0: found.map((gap) => gap.left),
+      x1: found.map((gap) => gap.right),
+      lasting: found.map((gap) => lasting(gap.cells)),
+    };
+    for (const name of ["values-gaps", "scores-gaps"]) {
+      const source = model(name);
+      if (source) source.data = columns;
+    }
   }
 
   function drawDetections() {
     const range = inView();
     let bars = [];
-    for (let t = range.first; t < range.stop; t++) {
-      if (chosen().levels[t] < state.step) continue;
+    const { levels } = chosen();
+    for (let t = range.first; t < range.stop; ) {
+      if (levels[t] < state.step) {
+        t++;
+        continue;
+      }
       const start = t;
-      while (t < range.stop && chosen().levels[t] >= state.step) t++;
+      const stop = Math.min(range.stop, breaks[passed(breaks, start)] ?? Infinity);
+      while (t < stop && levels[t] >= state.step) t++;
       bars.push(...cutAtBorders(start, t));
     }
     if (bars.length > MOST_BARS) bars = joined(bars, range.pixel);
@@ -144,23 +272,13 @@
 
   function cutAtBorders(start, stop) {
     const bars = [];
-    for (let i = lastAtOrBefore(start); i < borders.length - 1 && borders[i] < stop; i++) {
+    for (let i = passed(borders, start) - 1; i < borders.length - 1 && borders[i] < stop; i++) {
       const left = Math.max(start, borders[i]);
       const right = Math.min(stop, borders[i + 1]);
-      if (left < right) bars.push({ left, right, kind: PIECES[i % PIECES.length] });
+      const [, kind = "no region"] = pieceAt(i);
+      if (left < right) bars.push({ left: startX(left), right: endX(right), kind });
     }
     return bars;
-  }
-
-  function lastAtOrBefore(x) {
-    let low = 0;
-    let high = borders.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (borders[middle] <= x) low = middle;
-      else high = middle - 1;
-    }
-    return low;
   }
 
   function joined(bars, gap) {
@@ -197,7 +315,7 @@
     const style = getComputedStyle(document.documentElement);
     const ink = style.getPropertyValue("--ink").trim();
     const soft = style.getPropertyValue("--soft").trim();
-    for (const name of ["values-x", "values-y", "scores-x", "scores-y", "curve-x", "curve-y", "near-x", "near-y"]) {
+    for (const name of ["values-x", "values-y", "scores-x", "scores-y", "curve-x", "curve-y", "alarm-x", "alarm-y", "near-x", "near-y"]) {
       const axis = model(name);
       if (!axis) continue;
       axis.axis_label_text_color = axis.major_label_text_color = soft;
@@ -238,6 +356,16 @@
       `${chosen().name}, near misses and false alarms at score ${chosen().startThreshold}`;
   }
 
+  // What an event is called, and what else is known of it: its name, when it was or where, and on a clock how long.
+  function wordsOf(event) {
+    const [, , start, stop] = events[event];
+    const points = `[${start}, ${stop})`;
+    const time = page.times?.[event];
+    const lasts = `${lasting(stop - start)}, ${unit}s ${points}`;
+    const place = unit === "cell" ? [time, lasts] : [points, ...(time ? [time] : [])];
+    return page.names.length ? [page.names[event], ...place] : place;
+  }
+
   function makeRows() {
     const body = document.querySelector("#events tbody");
     return events.map((cuts, event) => {
@@ -246,13 +374,15 @@
       head.scope = "row";
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = `[${cuts[2]}, ${cuts[3]})`;
+      const [title, ...others] = wordsOf(event);
+      button.textContent = title;
+      button.className = page.names.length ? "named" : "";
       button.addEventListener("click", () => chooseEvent(event));
       head.append(button);
-      if (page.times) {
-        const time = document.createElement("small");
-        time.textContent = page.times[event];
-        head.append(document.createElement("br"), time);
+      for (const words of others) {
+        const small = document.createElement("small");
+        small.textContent = words;
+        head.append(document.createElement("br"), small);
       }
       line.append(head);
       const total = line.insertCell();
@@ -293,18 +423,18 @@
     state.event = event;
     const [left, , start, stop, , right] = events[event];
     const around = Math.max(2 * page.near, 2 * (stop - start), 20);
-    look(Math.max(left, start - around), Math.min(right, stop + around));
+    look(startX(Math.max(left, start - around)), endX(Math.min(right, stop + around)));
     for (const row of rows) row.line.setAttribute("aria-current", String(row.event === event));
     const words = chosen().sentences[event];
-    document.getElementById("announcement").textContent =
-      `Event ${event + 1} of ${events.length}, points ${start} to ${stop - 1}. ${words}`;
+    const title = unit === "cell" ? wordsOf(event).slice(0, -1).join(", ") : `points ${start} to ${stop - 1}`;
+    document.getElementById("announcement").textContent = `Event ${event + 1} of ${events.length}, ${title}. ${words}`;
     soon(drawChosenCurve);
   }
 
   function showAll() {
     state.event = null;
     for (const row of rows) row.line.removeAttribute("aria-current");
-    look(0, page.length);
+    look(startX(0), endX(page.length));
     soon(drawChosenCurve);
   }
 

@@ -18,12 +18,16 @@ from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile, profile_of
 from dqeval.analysis.score import dqe_of
 from dqeval.core import arguments, thresholds
-from dqeval.core.prepared import Prepared
+from dqeval.core.durations import Length
+from dqeval.core.prepared import Labelled, Prepared, Scored
+from dqeval.core.sampling import Clock
 from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
-from dqeval.render.drawing import COLOURS
+from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
+from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.html import fill_template
 from dqeval.render.tables import Table, count_of, printable
+from dqeval.render.time_scale import TimeScale, event_times, scale_of, size_in_words
 from dqeval.support import extras
 from dqeval.support.writing import write_text
 
@@ -34,8 +38,11 @@ def report(
     data: Data | Prepared,
     path: str | Path,
     *,
-    near: float | str | None = None,
-    period: float | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
+    times: Any = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Write an interactive report on some detectors: one HTML file that needs no server and no network.
@@ -47,12 +54,21 @@ def report(
         (optional), and one for each detector, such as a DataFrame; or the file.
     path : str or Path
         Where to write the page.
-    near : float or str, optional
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
-        period that the series has, or that is estimated from its values.
+        median length of an event, or a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
+        with neither, it is the period that the series has, or that is estimated from its values.
+    times : array-like, shape (n,), optional
+        When each point is, in ascending order, if the series does not say so: dates of any kind, or numbers. Then, and
+        with ``resolution``, ``max_gap`` or a duration, time is counted in cells: a cell has the highest score of the
+        samples in it.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 
@@ -68,7 +84,8 @@ def report(
     'sharp'
     """
     place = arguments.path("path", path)
-    prepared = prepare(data, near=near, period=period, name=place.stem)
+    clock = Clock(times, resolution, max_gap)
+    prepared = prepare(data, near=near, period=period, clock=clock, name=place.stem)
     comparison = comparison_of(prepared, progress=progress)
     write_text(place, page(prepared, comparison))
     return comparison
@@ -90,8 +107,13 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         verdict=comparison.verdict,
         warnings=comparison.warnings,
         summary=_summary(comparison),
+        alarms=comparison.alarm_table(),
         panel=comparison.panel_table(),
         profile=profile,
+        near=str(profile.near),
+        gaps=len(prepared.labelled.breaks) > 0,
+        lonely=_has_stretch_without_event(prepared.labelled),
+        unobserved=UNOBSERVED,
         detectors=colours_of(comparison.panels),
         colours=COLOURS,
         footer=_footer(prepared, comparison),
@@ -116,36 +138,75 @@ def _summary(comparison: Comparison) -> Table:
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
+def _has_stretch_without_event(labelled: Labelled) -> bool:
+    """Tell whether there is a stretch between two gaps that is in the region of no event."""
+    return len(np.unique(np.searchsorted(labelled.breaks, labelled.events.starts, side="right"))) <= len(
+        labelled.breaks
+    )
+
+
 def _footer(prepared: Prepared, comparison: Comparison) -> str:
     from importlib.metadata import version
 
-    size = f"{count_of(len(prepared.labelled.labels), 'point')}, {count_of(len(comparison.winners), 'event')}"
-    made = f"{size}; {comparison.near}; {count_of(THRESHOLDS, 'threshold')}; dqeval {version('dqeval')}."
+    axis = prepared.labelled.axis
+    size = size_in_words(axis, len(prepared.labelled.labels))
+    size = f"{size}, {count_of(len(comparison.winners), 'event')}; {comparison.near}"
+    made = "; ".join([size, *prepared.notes, count_of(THRESHOLDS, "threshold"), f"dqeval {version('dqeval')}."])
     return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
 
 
 def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> dict[str, Any]:
     """Return all that series_page.js needs, ready for JSON."""
+    from dqeval.render.alarm_plot import alarm_item
     from dqeval.render.explorer import colours_of, curve_item, near_item, time_item
 
+    axis = prepared.labelled.axis
+    scale = scale_of(prepared)
+    colours, explanations = colours_of(comparison.panels), comparison.explanations
+    detectors, curves = [], {}
+    for name, explanation in explanations.items():
+        scored = prepared.scored(name)
+        detectors.append(_detector(prepared, scored, explanation))
+        curves[name] = _alarm_curve(prepared, scored)
     return {
         "length": len(prepared.labelled.labels),
         "near": prepared.near.points,
+        "scale": _scale(scale, prepared.labelled.resolution),
         "events": [astuple(region) for region in prepared.regions.regions],
+        "names": [printable(name) for name in prepared.event_names],
         "times": _times(prepared),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
-        "colours": COLOURS,
+        "colours": COLOURS | {"no region": UNOBSERVED},
         "values": None if prepared.line is None else _packed(np.clip(prepared.line, -_HUGE, _HUGE), "<f4"),
-        "detectors": [_detector(prepared, found) for found in comparison.explanations.values()],
-        "timePlots": time_item(prepared),
+        "detectors": detectors,
+        "timePlots": time_item(prepared, scale),
         "curvePlot": curve_item(),
-        "nearPlot": near_item(profile, colours_of(comparison.panels)),
+        "alarmPlot": alarm_item(curves, explanations, colours),
+        "nearPlot": near_item(profile, colours, axis),
+    }
+
+
+def _alarm_curve(prepared: Prepared, scored: Scored) -> AlarmCurve:
+    return alarm_curve_of(scored, early=int(min(prepared.near.points, len(scored.raw))))
+
+
+def _scale(scale: TimeScale, resolution: int | None) -> dict[str, Any]:
+    """Return how series_page.js finds where a point is drawn, and how long a cell lasts."""
+    return {
+        "origin": scale.origin,
+        "width": scale.step,
+        "breaks": _packed(scale.breaks, "<f8"),
+        "gaps": _packed(scale.gaps, "<f8"),
+        "unit": "point" if scale.kind == "points" else "cell",
+        "resolution": resolution,
     }
 
 
 def _times(prepared: Prepared) -> list[str] | None:
     """Return from when to when each event lasts, if that is known."""
-    times, events = prepared.series.timestamps, prepared.labelled.events
+    times, events, axis = prepared.series.timestamps, prepared.labelled.events, prepared.labelled.axis
+    if axis is not None:
+        return event_times(axis, events.starts, events.stops)
     if times is None:
         return None
     ends = np.stack([times[events.starts], times[events.stops - 1]])
@@ -154,8 +215,7 @@ def _times(prepared: Prepared) -> list[str] | None:
     return [f"{start} – {stop}" for start, stop in ends.T]
 
 
-def _detector(prepared: Prepared, explanation: Explanation) -> dict[str, Any]:
-    scored = prepared.scored(explanation.name)
+def _detector(prepared: Prepared, scored: Scored, explanation: Explanation) -> dict[str, Any]:
     raw, scores = scored.raw, scored.scores
     levels = thresholds.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
     curve = explanation.result.curve
@@ -199,5 +259,5 @@ def _thousandths(curves: list[Curve]) -> str:
     return _packed(np.rint(1000 * np.stack(rows)), "<u2")
 
 
-def _packed(array: FloatArray | np.ndarray[Any, Any], kind: str) -> str:
+def _packed(array: np.ndarray[Any, Any], kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")

@@ -1,0 +1,138 @@
+"""Results on a clock: when events were, in which cells time is counted, and what operators ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dqeval.core.alarms import Alarms
+from dqeval.core.moments import shown, shown_between
+from dqeval.core.prepared import Labelled
+from dqeval.core.timeline import TimeAxis, each_moment
+from dqeval.core.types import BoolArray, DQEResult, Events, EventScores
+from dqeval.metrics.operators import alarms_of
+
+
+@dataclass(frozen=True, slots=True)
+class TimedEventScores(EventScores):
+    """DQE and its three parts for one incident, and when it was.
+
+    Attributes
+    ----------
+    start_time, stop_time : datetime64 or int
+        The first moment of its first cell, and the end of its last cell.
+    name : str
+        What it is called, where its source says it.
+    """
+
+    start_time: Any = None
+    stop_time: Any = None
+    name: str = ""
+
+    @property
+    def place(self) -> str:
+        """What it is called, and when it was."""
+        return ", ".join(filter(None, [self.name, shown_between(self.start_time, self.stop_time)]))
+
+    def record(self) -> dict[str, Any]:
+        """Return all of it as a flat row, ready for JSON."""
+        times = {"start_time": _plain(self.start_time), "stop_time": _plain(self.stop_time)}
+        return asdict(self) | times
+
+
+def _plain(moment: Any) -> str | int:
+    """Return a moment ready for JSON."""
+    return shown(moment) if isinstance(moment, np.datetime64) else int(moment)
+
+
+@dataclass(frozen=True)
+class TimedResult(DQEResult):
+    """A result on a clock.
+
+    Attributes
+    ----------
+    axis : TimeAxis
+        The cells in which time is counted.
+    notes : tuple of str
+        What was left out, and why.
+    alarms : Alarms, optional
+        What operators ask for: delays, false alarms per day, the share of time in alarm. An alert counts as early if it
+        is within the near range. None for scores, where it depends on the threshold.
+    """
+
+    axis: TimeAxis | None = None
+    notes: tuple[str, ...] = ()
+    alarms: Alarms | None = field(default=None, compare=False)
+
+    @property
+    def near_in_words(self) -> str:
+        """The near range, in words."""
+        assert self.axis is not None
+        return f"near {self.axis.lasting(self.near, exact=True)}"
+
+    def _note(self) -> str:
+        swept = [] if self.thresholds == 1 else [self._swept()]
+        return "; ".join([", ".join([self.near_in_words, *swept, str(self.axis)]), *self.notes])
+
+
+def timed_events(
+    events: Events, scores: Iterable[Iterable[float]], axis: TimeAxis, names: Sequence[str] = ()
+) -> tuple[TimedEventScores, ...]:
+    """Return the scores of events, four of each, with their times, and with what they are called."""
+    if not len(events):
+        return ()
+    places = (events.starts.tolist(), events.stops.tolist())
+    times = (each_moment(axis.starts_of(events.starts)), each_moment(axis.ends_of(events.stops)))
+    return tuple(map(TimedEventScores, *places, *zip(*scores, strict=True), *times, names or [""] * len(events)))
+
+
+def alarms_at(labelled: Labelled, detections: BoolArray, near: float) -> Alarms:
+    """Return what operators ask of detections, which may be early within the near range."""
+    return alarms_on(labelled, labelled.runs(detections), early=int(min(near, len(detections))))
+
+
+def alarms_on(labelled: Labelled, found: Events, *, early: int, max_delay: int | None = None) -> Alarms:
+    """Return what operators ask of alarms: on a clock, where there is one."""
+    return alarms_of(
+        labelled.events,
+        found,
+        early=early,
+        max_delay=max_delay,
+        breaks=labelled.breaks,
+        resolution=labelled.resolution,
+    )
+
+
+def on_clock(
+    result: DQEResult, labelled: Labelled, notes: tuple[str, ...] = (), alarms: Alarms | None = None
+) -> DQEResult:
+    """Return a result with the times of its events; as it is, where there is no clock."""
+    axis = labelled.axis
+    if axis is None:
+        return result
+    return TimedResult(
+        result.dqe,
+        result.capture,
+        result.near_miss,
+        result.false_alarm,
+        near=result.near,
+        thresholds=result.thresholds,
+        per_event=timed_events(_places(result), _scores(result), axis, labelled.names),
+        axis=axis,
+        notes=notes,
+        alarms=alarms,
+        make_curve=partial(getattr, result, "curve"),
+    )
+
+
+def _places(result: DQEResult) -> Events:
+    places = np.array([(event.start, event.stop) for event in result.per_event], dtype=np.intp).reshape(-1, 2)
+    return Events(places[:, 0], places[:, 1], 0)
+
+
+def _scores(result: DQEResult) -> list[tuple[float, float, float, float]]:
+    return [(event.dqe, event.capture, event.near_miss, event.false_alarm) for event in result.per_event]

@@ -1,0 +1,180 @@
+"""Moments of any form, as whole numbers: dates, with a time zone or without, seconds since 1970, or plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core import durations
+from dqeval.core.arguments import quote
+from dqeval.core.times import are_known, has_zone, parse_times, told_zone
+
+Ticks = NDArray[np.int64]
+Kind = Literal["number", "local", "universal"]  # universal: a date with a time zone, in universal time
+
+# Whether dates have a time zone; None for numbers, and where that is not known.
+ZONED: dict[Kind | None, bool | None] = {"universal": True, "local": False, "number": None, None: None}
+LARGEST = 2**62
+# Numbers from 2001 to 2096, if they count these units since 1970, are dates: no other clock is likely to stand there.
+_FIRST, _LAST = 10**9, 4 * 10**9
+_EPOCHS = (10**9, 10**6, 10**3, 1)  # how many of the unit there are in a second
+_PER_SECOND = 10**9
+_EXACT = 1_000  # nanoseconds: a float since 1970 cannot tell less apart
+_MISSING = ("NaT", "None", "nan", "<NA>", "")  # as text, of whatever holds dates
+_NAMES = {"D": "d", "W": "w", "m": "min"}  # of the units of NumPy, where they are not ours
+_FINER = ("ps", "fs", "as")
+_NOT_A_TIME, _FARTHEST = -(2**63), 2**63 - 1
+_WORDS = {
+    "number": "plain numbers",
+    "local": "dates without a time zone",
+    "universal": "dates with a time zone",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Moments as whole numbers.
+
+    Attributes
+    ----------
+    ticks : array of int, shape (n,)
+        Nanoseconds since 1970 for dates; otherwise the numbers.
+    kind : "number", "local" or "universal"
+        Whether they are numbers, dates without a time zone, or dates with one, which are in universal time.
+    """
+
+    ticks: Ticks
+    kind: Kind
+
+    def moment(self, i: int) -> Any:
+        """Return one of them as a date, or as a number."""
+        ticks = int(self.ticks[i])
+        return ticks if self.kind == "number" else np.datetime64(ticks, "ns")
+
+
+def moments_of(name: str, given: Any) -> Moments:
+    """Return moments of any form as whole numbers.
+
+    Parameters
+    ----------
+    name : str
+        What to call them in an error.
+    given : array-like, shape (n,)
+        Of NumPy, pandas, polars, pyarrow or Python: dates, ISO text, or numbers; numbers that count seconds,
+        milliseconds, microseconds or nanoseconds since 1970, from 2001 to 2096, are dates.
+    """
+    zoned = has_zone(given)
+    array = np.asarray(given, dtype="datetime64[ns]") if zoned else _as_array(name, given)
+    times = parse_times(array)
+    if not are_known(times):
+        if (missing := np.flatnonzero(np.isin(array.astype(str), _MISSING))).size:
+            raise ValueError(f"{name}: the time at position {int(missing[0]):,} is missing")
+        example = f"such as {quote(str(array[0]))}"
+        advice = "give numbers, or dates such as 2026-01-31T12:00:00, all with a time zone or all without"
+        raise ValueError(f"{name}: the times, {example}, cannot be read together: {advice}")
+    if times.dtype.kind == "M":
+        return Moments(_nanoseconds(name, times), "universal" if zoned or told_zone(array) else "local")
+    return _numbers(name, times)
+
+
+def same_kind(kinds: Mapping[str, Kind | None]) -> Kind | None:
+    """Return the kind that all moments have, given by what they are; None where there are none."""
+    known = {name: kind for name, kind in kinds.items() if kind is not None}
+    if not known:
+        return None
+    first, kind = next(iter(known.items()))
+    for name, other in known.items():
+        if other != kind:
+            advice = "give all with a time zone, or all without" if "number" not in (kind, other) else "give one form"
+            raise ValueError(f"{first} are {_WORDS[kind]}, and {name} are {_WORDS[other]}: {advice}")
+    return kind
+
+
+def shown(moment: Any) -> str:
+    """Return a moment as text: of dates, to the minute, or with as many digits as it needs."""
+    if not isinstance(moment, np.datetime64):
+        return f"{moment:,}"
+    whole_minutes = moment == moment.astype("datetime64[m]")
+    return str(np.datetime_as_string(moment, unit="m" if whole_minutes else "auto"))
+
+
+def shown_between(start: Any, stop: Any) -> str:
+    """Return two moments as text; the date once, if it is the same.
+
+    Examples
+    --------
+    >>> shown_between(np.datetime64("2026-01-31T10:00"), np.datetime64("2026-01-31T10:30"))
+    '2026-01-31 10:00 – 10:30'
+    """
+    first, last = shown(start).replace("T", " "), shown(stop).replace("T", " ")
+    day, _, clock = last.partition(" ")
+    return f"{first} – {clock if clock and first.startswith(day) else last}"
+
+
+def _as_array(name: str, given: Any) -> NDArray[Any]:
+    """Return moments as an array: dates of Python as text, which says their time zone."""
+    is_column = hasattr(given, "dtype") or hasattr(given, "type")
+    if not is_column and (isinstance(given, (str, bytes)) or not isinstance(given, Iterable)):
+        raise ValueError(f"{name} must be a sequence of times: got {quote(given)}")
+    found = np.asarray(given if is_column else list(given))
+    if found.ndim != 1:
+        raise ValueError(f"{name} must be a sequence of times: got an array of shape {found.shape}")
+    return np.array([_as_text(each) for each in found]) if found.dtype.kind == "O" else found
+
+
+def _as_text(given: Any) -> Any:
+    return given.isoformat() if hasattr(given, "isoformat") else given
+
+
+def _nanoseconds(name: str, times: NDArray[Any]) -> Ticks:
+    """Return dates as nanoseconds since 1970, as few passes over them as it takes."""
+    unit, count = np.datetime_data(times.dtype)
+    if unit in _FINER:
+        return _nanoseconds(name, times.astype("datetime64[ns]"))
+    units = np.ascontiguousarray(times, dtype=times.dtype.newbyteorder("=")).view(np.int64)
+    if not len(units):
+        return units
+    low, high = int(units.min()), int(units.max())
+    if low == _NOT_A_TIME:
+        raise ValueError(f"{name}: the time at position {int(np.argmin(units)):,} is missing")
+    each = count * durations.UNITS[_NAMES.get(unit, unit)]
+    for far, place in ((low, np.argmin), (high, np.argmax)):
+        if abs(far) * each > _FARTHEST:
+            raise ValueError(f"{name}: {times[place(units)]} is too far away: dates must be from 1678 to 2261")
+    if (high - low) * each > _FARTHEST:
+        ends = " to ".join(shown(np.datetime64(end * each, "ns")) for end in (low, high))
+        raise ValueError(f"{name} go from {ends}: that is too long, as dates may span 292 years")
+    return units if each == 1 else units * each
+
+
+def _numbers(name: str, times: NDArray[Any]) -> Moments:
+    floats = times.astype(np.float64)
+    if not np.isfinite(floats).all():
+        raise ValueError(f"{name}: the time at position {int(np.argmin(np.isfinite(floats)))} is not finite")
+    if (np.abs(floats) >= LARGEST).any():
+        raise ValueError(
+            f"{name}: the time {times[np.argmax(np.abs(floats))]} is too large: give smaller numbers, or dates"
+        )
+    for per_second in _EPOCHS:
+        if len(floats) and _FIRST * per_second <= floats.min() and floats.max() < _LAST * per_second:
+            return Moments(_since_1970(times, per_second), "universal")
+    if (times != np.floor(times)).any():
+        advice = "give whole numbers, such as milliseconds, or dates"
+        raise ValueError(f"{name}: the time {times[np.argmax(times != np.floor(times))]} is not whole: {advice}")
+    return Moments(times.astype(np.int64), "number")
+
+
+def _since_1970(times: NDArray[Any], per_second: int) -> Ticks:
+    """Return numbers of some unit since 1970 as nanoseconds; floats to what they can hold, a microsecond."""
+    factor = _PER_SECOND // per_second
+    if times.dtype.kind != "f":
+        return times.astype(np.int64) * factor
+    if factor < _EXACT:
+        return np.rint(times * (factor / _EXACT)).astype(np.int64) * _EXACT
+    whole = np.floor(times)
+    rest = np.rint((times - whole) * (factor / _EXACT)).astype(np.int64) * _EXACT
+    return np.asarray(whole.astype(np.int64) * factor + rest)

@@ -1,0 +1,119 @@
+"""Alerts against incidents as a series: points are the cells of a time axis, and each file of alerts is a detector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dqeval.core.events import flags_of
+from dqeval.core.moments import ZONED
+from dqeval.core.timeline import TimeAxis, axis_of
+from dqeval.core.types import Progress, Series
+from dqeval.datasets.door import Entry, Opened, file_record, remarks_of
+from dqeval.datasets.interval_files import IntervalFile, read_intervals
+from dqeval.datasets.loading import Source, stem
+from dqeval.support.naming import distinct
+
+FORMAT = "alerts"
+MOST_CELLS = 2**24  # half a year of seconds: all metrics look at every cell
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsEntry(Entry):
+    """A series to be made from incidents and alerts.
+
+    Attributes
+    ----------
+    alerts : sequence of Path
+        A file for each detector.
+    span : pair of times, optional
+    resolution : str, optional
+    """
+
+    alerts: tuple[Path, ...] = ()
+    span: tuple[str, str] | None = None
+    resolution: Any = None
+
+    def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
+        """Read the files, and put them on a time axis."""
+        incidents = read_intervals(self.path)
+        alerts = {each: read_intervals(file) for each, file in self.detectors().items()}
+        series = _series(name or self.stem, incidents, alerts, self.span, self.resolution)
+        return OpenedAlerts(self, series, None)
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that it is read from."""
+        return [self.path, *self.alerts]
+
+    def detectors(self) -> dict[str, Path]:
+        """Return the files of alerts by what to call the detectors."""
+        return dict(zip(distinct([stem(file) for file in self.alerts], "{} ({})"), self.alerts, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedAlerts(Opened):
+    """A series that was made from incidents and alerts."""
+
+    def record(self) -> dict[str, Any]:
+        """Return what a receipt says of it."""
+        entry = self.entry
+        assert isinstance(entry, AlertsEntry)
+        return {
+            "name": self.series.name,
+            **file_record(entry.path),
+            "rows": len(self.series.labels),
+            "format": FORMAT,
+            "alerts": [file_record(file) for file in entry.alerts],
+            "span": None if entry.span is None else list(entry.span),
+            "resolution": entry.resolution,
+        }
+
+
+def alerts_entry(
+    incidents: Path, alerts: Sequence[Path], span: tuple[str, str] | None = None, resolution: Any = None
+) -> AlertsEntry:
+    """Return the series of incidents and alerts, to be read."""
+    source = Source(incidents, FORMAT, stem(incidents))
+    return AlertsEntry(source, alerts=tuple(alerts), span=span, resolution=resolution)
+
+
+def _series(
+    name: str,
+    incidents: IntervalFile,
+    alerts: Mapping[str, IntervalFile],
+    span: tuple[str, str] | None,
+    resolution: Any,
+) -> Series:
+    spans = {"incidents": incidents.spans(), **{each: file.spans() for each, file in alerts.items()}}
+    axis = axis_of(spans, span=span, resolution=resolution)
+    _check_size(axis)
+    found = {each: axis.positions(intervals, "left") for each, intervals in spans.items()}
+    flags = {each: flags_of(positions.events) for each, positions in found.items()}
+    labels = flags.pop("incidents")
+    remarks = list(remarks_of("incidents", incidents))
+    for each, file in alerts.items():
+        remarks += [*remarks_of(each, file), *(f"{each}: {note}" for note in found[each].notes("alert"))]
+    return Series(
+        name,
+        labels,
+        {each: alarms.astype(np.float64) for each, alarms in flags.items()},
+        timestamps=axis.times(),
+        zoned=ZONED[axis.kind],
+        incidents=spans["incidents"],
+        remarks=tuple(remarks),
+    )
+
+
+def _check_size(axis: TimeAxis) -> None:
+    if axis.length < 2:
+        raise ValueError(
+            f"the time has {axis}, of which nothing can be told: give a finer resolution, or a longer span"
+        )
+    if axis.length > MOST_CELLS:
+        advice = "give a coarser resolution, such as 1min, or a shorter span; dqeval.evaluate_intervals takes any"
+        raise ValueError(f"the time has {axis}, more than {MOST_CELLS:,}: {advice}")

@@ -1,0 +1,229 @@
+"""Incidents and alerts with a start and an end, from files of several tools."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core import arguments
+from dqeval.core.arguments import quote
+from dqeval.core.moments import ZONED, Kind, Moments
+from dqeval.core.timeline import Closed, Spans
+from dqeval.datasets.arrow import named_arrays
+from dqeval.datasets.files import of_width, text_rows, whole_text
+from dqeval.datasets.guard import check_size, some_names
+from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, kind_of, unknown
+from dqeval.datasets.interval_json import from_json
+from dqeval.datasets.interval_tables import NAMES, from_columns
+from dqeval.datasets.loading import errors_name_file
+from dqeval.render.tables import one_line
+
+_ARROW = {b"PAR1": ".parquet", b"ARRO": ".feather", b"FEA1": ".feather"}  # by how a file begins
+_MEMORY = 40  # bytes that a byte of text becomes: {"":0}, is 7 bytes, and a dictionary of 184
+_ROW = 500  # bytes that a row of a table becomes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalFile:
+    """Incidents or alerts of a file, in its order.
+
+    Attributes
+    ----------
+    starts, stops : array, shape (n,)
+        Of ``datetime64[ns]``: in universal time if they have a time zone, otherwise as written. Or of int, if they are
+        plain numbers. A moment ends when it starts.
+    ids, notes : tuple of str
+        What each is called, and what is said of it; empty where the file does not tell.
+    closed : "left" or "both"
+        Whether ends are outside their intervals, or inside, as NAB and ESA-ADB have them.
+    source : str
+        What the file is, such as "NAB windows".
+    aware : bool or None
+        Whether the dates have a time zone; None if they are numbers, or there is none.
+    remarks : tuple of str
+        What was left out or assumed.
+    """
+
+    starts: NDArray[Any]
+    stops: NDArray[Any]
+    ids: tuple[str, ...]
+    notes: tuple[str, ...]
+    closed: Closed
+    source: str
+    aware: bool | None
+    remarks: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def pairs(self) -> NDArray[Any]:
+        """Return starts and ends side by side; `evaluate_intervals` and `labels_from_intervals` take the file itself.
+
+        Returns
+        -------
+        array, shape (n, 2)
+        """
+        return np.column_stack([self.starts, self.stops])
+
+    def spans(self) -> Spans:
+        """Return the intervals for a time axis."""
+        kind: Kind | None = "number" if self.aware is None else "universal" if self.aware else "local"
+        starts, stops = (times.astype(np.int64) for times in (self.starts, self.stops))
+        order = np.argsort(starts, kind="stable")
+        instants = starts == stops
+        named = [": ".join(filter(None, pair)) for pair in zip(self.ids, self.notes, strict=True)]
+        names = tuple(named[i] for i in order) if any(named) else ()
+        return Spans(starts[order], stops[order], kind if len(self) else None, instants[order], self.closed, names)
+
+
+def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFile:
+    r"""Read incidents or alerts with a start and an end from a file, whose content says what it is.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table (CSV or TSV, packed with gzip or not; Parquet or Feather, with pyarrow) with the columns start and end,
+        or start and duration, or start alone for moments; NAB windows; an export of Label Studio; annotations of
+        Grafana; an answer of Prometheus to query_range of ALERTS; labels.csv of ESA-ADB. ``-`` is standard input.
+    series : str, optional
+        Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel. Files
+        may be given by their path, their name, or their name without its ending. In ESA-ADB, all by default.
+
+    Returns
+    -------
+    IntervalFile
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = ["start,end,note", "2026-01-01T10:00Z,2026-01-01T10:30Z,disk full"]
+    >>> _ = Path("incidents.csv").write_text("\n".join(rows))
+    >>> incidents = dqeval.datasets.read_intervals("incidents.csv")
+    >>> len(incidents), incidents.notes, incidents.closed, incidents.aware
+    (1, ('disk full',), 'left', True)
+    >>> round(dqeval.evaluate_intervals(incidents, ["2026-01-01T10:10Z"]).dqe, 3)
+    1.0
+    """
+    file = arguments.path("path", path)
+    if series is not None:
+        arguments.text("series", series)
+    with errors_name_file(file):
+        return _on_clock(_reader(file)(series))
+
+
+class IntervalSource:
+    """A file of incidents that is read once, for one series or many.
+
+    Parameters
+    ----------
+    path : Path
+    by : str, optional
+        The column that names the series, if the file is a table that has it.
+    """
+
+    def __init__(self, path: Path, by: str | None = None) -> None:
+        self.path, self._by = path, by
+        self._read = cache(self._of)
+
+    def of(self, name: str) -> IntervalFile:
+        """Return the intervals of a series: those under its name, where the file has names; otherwise all of them."""
+        return self._read(name)
+
+    def is_at(self, place: Path) -> bool:
+        """Tell whether this is the file at a place."""
+        return self.path.exists() and place.samefile(self.path)
+
+    def _of(self, name: str) -> IntervalFile:
+        with errors_name_file(self.path):
+            try:
+                return _on_clock(self._find(name))
+            except NoSuchSeriesError as error:
+                only = error.only
+            found = _on_clock(self._find(None))
+        remark = [f"none are called {quote(name)}, so those of {only} are taken"] if only else []
+        return replace(found, remarks=(*found.remarks, *remark))
+
+    @cached_property
+    def _find(self) -> Callable[[str | None], Found]:
+        return _reader(self.path, self._by)
+
+
+def _reader(file: Path, by: str | None = None) -> Callable[[str | None], Found]:
+    """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
+    wanted = NAMES if by is None else {*NAMES, by.lower()}
+    if kind := _arrow_kind(file):
+        columns, zoned = named_arrays(file, kind, wanted)
+        check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
+        return partial(from_columns, columns, zoned, by=by)
+    text = whole_text(file, memory=_MEMORY)
+    if text.lstrip().startswith(("{", "[")):
+        return partial(from_json, _parsed(text))
+    return partial(from_columns, _columns_of(text, wanted), set(), by=by)
+
+
+def _arrow_kind(file: Path) -> str | None:
+    """Return whether a file is Parquet or Feather; what is no plain file can be read only once, and is neither."""
+    if not file.is_file():
+        return None
+    with file.open("rb") as stream:
+        return _ARROW.get(stream.read(4))
+
+
+def _columns_of(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
+    """Return the columns of a table that matter, by their names in small letters."""
+    rows = text_rows(io.StringIO(text, newline=""), example="start,end")
+    names = [name.lower() for name in next(rows)]
+    used = [(i, name) for i, name in enumerate(names) if name in wanted]
+    columns: dict[str, list[str]] = {name: [] for _, name in used}
+    if len(columns) < len(used):
+        raise ValueError(f"two columns have the same name: {some_names(name for _, name in used)}")
+    if not columns:
+        raise unknown(f"the first line names no column that is known, but {some_names(map(one_line, names))}")
+    for row in of_width(rows, len(names)):
+        for i, name in used:
+            columns[name].append(row[i])
+    return columns
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"this is not JSON: {error.msg} in line {error.lineno:,}") from None
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply to be intervals") from None
+    except ValueError:
+        raise ValueError("a whole number in the JSON has thousands of digits") from None
+
+
+def _on_clock(found: Found) -> IntervalFile:
+    """Return intervals with their times as dates or whole numbers."""
+    count = len(found.starts)
+    both, kind = Moments(np.zeros(0, np.int64), "local"), None
+    if count:
+        given = np.concatenate([found.starts, found.stops])
+        both = clock_times(found.source, given, lambda i: found.place(i % count))
+        kind = kind_of(both, found.aware)
+    starts, stops = np.split(both.ticks, 2)
+    if (wrong := np.flatnonzero(stops < starts)).size:
+        i = int(wrong[0])
+        raise ValueError(f"{found.place(i)} ends before it starts: {found.starts[i]} to {found.stops[i]}")
+    form = "int64" if both.kind == "number" else "datetime64[ns]"
+    return IntervalFile(
+        starts.astype(form),
+        stops.astype(form),
+        ids=tuple(found.ids),
+        notes=tuple(found.notes),
+        closed=found.closed,
+        source=found.source,
+        aware=ZONED[kind],
+        remarks=found.remarks,
+    )

@@ -1,0 +1,65 @@
+"""Long tables: many series in one table, below each other or mixed, with a column that names the series of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dqeval.core import arguments
+from dqeval.core.types import Series
+from dqeval.datasets.columns import content_in_memory, needs_scores, roles_in_table, series_in_table, with_roles
+from dqeval.datasets.files import read_content
+from dqeval.datasets.loading import errors_name_file
+
+
+def split(
+    data: Mapping[str, Any] | str | Path,
+    by: str,
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+) -> list[Series]:
+    """Return the series of a long table: one that holds many, with a column that names the series of each row.
+
+    Parameters
+    ----------
+    data : mapping of str to array-like, shape (n,), or str or Path
+        A DataFrame or a dictionary of columns; or a file: CSV, TSV or JSON lines, packed with gzip or not; npz; Parquet
+        or Feather (with pyarrow); ``-`` for CSV on standard input.
+    by : str
+        The column that names the series, with text or numbers. No cell of it may be empty.
+    label, value : str, optional
+        The columns of the labels and of the values. If not given, those called label or is_anomaly, and value or Data;
+        there may be no values. Capitals do not matter.
+    scores : sequence of str, optional
+        The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
+        without a name, and several columns of values (value_0, value_1, …). There must be one, unless the values are
+        named, or no scores are asked for (``[]``).
+
+    Returns
+    -------
+    list of Series
+        In the order in which they come first, called as the column calls them. The rows of each keep their order.
+
+    Examples
+    --------
+    >>> rows = {"host": ["a", "a", "b", "b"], "label": [0, 1, 1, 0], "mine": [0.1, 0.9, 0.4, 0.3]}
+    >>> for series in dqeval.datasets.split(rows, "host"):
+    ...     print(series.name, series.labels.tolist(), series.scores["mine"].tolist())
+    a [0.0, 1.0] [0.1, 0.9]
+    b [1.0, 0.0] [0.4, 0.3]
+    """
+    arguments.text("by", by)
+    needed = needs_scores(value, scores)
+    if isinstance(data, (str, Path)):
+        with errors_name_file(Path(data)):
+            content = read_content(Path(data), series=by)
+            roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=needed)
+            return [series_in_table(content.at(rows), roles, name) for name, rows in content.rows_of_series()]
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
+        raise ValueError(f"data must be columns by name, or a file: got {type(data).__name__}")
+    content, roles = content_in_memory(data, label=label, value=value, scores=scores, need_scores=needed, series=by)
+    parts = [(name, content.at(rows)) for name, rows in content.rows_of_series()]
+    return [with_roles(part, roles, name=name) for name, part in parts]

@@ -1,0 +1,229 @@
+"""What operators ask of scores, at every threshold: events detected, false alarms, and time in alarm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dqeval.core.durations import UNITS
+from dqeval.core.prepared import Scored, highest_in_events
+from dqeval.core.thresholds import shortest_threshold
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
+from dqeval.metrics.operators import zone_starts
+from dqeval.render import drawing
+from dqeval.render.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Per = Literal["day", "1,000 points"]  # what false alarms are counted by
+
+MOST_DRAWN = 0.5  # of the points in alarm: beyond, few alarms only mean that they have merged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlarmCurve:
+    """Events detected and false alarms at every threshold; an alarm is a run of points that score at least as much.
+
+    Attributes
+    ----------
+    thresholds : array of float, shape (n,)
+        The distinct scores, descending.
+    detected : array of int, shape (n,)
+        How many events are detected: have an alarm in their zone, from ``early`` points before an event, but not in the
+        one before, to its end.
+    false_alarms : array of int, shape (n,)
+        How many alarms touch no zone.
+    alarm_points : array of int, shape (n,)
+        How many points are in alarm.
+    n_events, points : int
+        How many events and points there are.
+    resolution : int or None
+        How many nanoseconds a point lasts; None where there is no clock.
+    notes : tuple of str
+        What was left out on a clock, and why.
+    """
+
+    thresholds: FloatArray
+    detected: IntArray
+    false_alarms: IntArray
+    alarm_points: IntArray
+    n_events: int
+    points: int
+    resolution: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def events_detected(self) -> FloatArray:
+        """The share of events that are detected at each threshold; NaN where there is no event."""
+        return self.detected / self.n_events if self.n_events else np.full(len(self.detected), np.nan)
+
+    @property
+    def false_alarms_per_day(self) -> FloatArray:
+        """False alarms per day at each threshold; NaN where there is no clock."""
+        return self.false_alarms_per("day")
+
+    @property
+    def false_alarms_per_1000(self) -> FloatArray:
+        """False alarms per 1,000 points at each threshold."""
+        return self.false_alarms_per("1,000 points")
+
+    def false_alarms_per(self, unit: Per) -> FloatArray:
+        """Return false alarms per day, NaN where there is no clock, or per 1,000 points, at each threshold."""
+        each = self._one_per(unit)
+        if each is None:
+            return np.full(len(self.false_alarms), np.nan)
+        # Divided once: 3 in ten days are 0.3 per day, as a budget is written, and not a bit more.
+        return np.asarray(self.false_alarms * float(each.numerator) / each.denominator, dtype=np.float64)
+
+    def _one_per(self, unit: Per) -> Fraction | None:
+        """Return what a single false alarm comes to."""
+        if unit == "1,000 points":
+            return Fraction(1000, self.points)
+        return None if self.resolution is None else Fraction(UNITS["d"], self.points * self.resolution)
+
+    @property
+    def gains(self) -> IntArray:
+        """The positions of the thresholds at which more events are detected than at any above."""
+        return np.flatnonzero(np.diff(self.detected, prepend=0))
+
+    def rounded_threshold(self, position: int) -> float:
+        """Return the number with the fewest digits at which the same points are detected as at a threshold."""
+        return shortest_threshold(self.thresholds[position : position + 2], float(self.thresholds[position]))
+
+    def table(self) -> Table:
+        """Return what each further event costs: the threshold that detects it, with the false alarms there."""
+        unit = self.unit
+        rates, in_alarm = self.false_alarms_per(unit), self.alarm_points / self.points
+        rows = [
+            (
+                f"{self.detected[k]:,} of {self.n_events:,}",
+                str(self.rounded_threshold(k)),
+                f"{self.false_alarms[k]:,}",
+                f"{rates[k]:.3g}",
+                f"{in_alarm[k]:.2%}".replace("%", " %"),
+            )
+            for k in self.gains.tolist()
+        ]
+        header = ("events detected", "threshold", "false alarms", f"per {unit}", "time in alarm")
+        return Table(header, rows, note="; ".join(self.notes))
+
+    @property
+    def unit(self) -> Per:
+        """What false alarms are counted by: a day, or 1,000 points where there is no clock."""
+        return "1,000 points" if self.resolution is None else "day"
+
+    @property
+    def budgets(self) -> FloatArray:
+        """The budget of false alarms, per unit, that a threshold needs: it must hold at all thresholds above, too."""
+        return np.asarray(np.maximum.accumulate(self.false_alarms_per(self.unit)))
+
+    @property
+    def smallest_budget(self) -> float:
+        """The smallest budget above 0 that can make a difference: that of a single false alarm."""
+        return float(self._one_per(self.unit) or 0)
+
+    @property
+    def drawn(self) -> IntArray:
+        """The positions of the thresholds in a drawing: the gains, but for those with most of the time in alarm."""
+        return self.gains[self.alarm_points[self.gains] <= MOST_DRAWN * self.points]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the share of events that are detected within a budget of false alarms.
+
+        The budget is per day, or per 1,000 points where there is no clock. Thresholds at which more than half of the
+        points are in alarm are left out: below them, few false alarms only mean that alarms have merged.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> series = dqeval.datasets.demo()
+        >>> ax = dqeval.alarm_curve(series.labels, series.scores["late"], resolution="1min").plot()
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('false alarms per day, at most', 'share of events detected')
+        """
+        drawn, axes = self.drawn, drawing.axes_or_new(ax)
+        shares = self.events_detected[drawn]
+        drawing.draw_shares(axes, self.budgets[drawn], shares, smallest=self.smallest_budget)
+        axes.set(xlabel=f"false alarms per {self.unit}, at most", ylabel="share of events detected")
+        return axes
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
+    """Return events detected and false alarms at every threshold; sorting the scores takes longest.
+
+    Where something was not observed, events, their zones and alarms end.
+    """
+    events, breaks = scored.events, scored.labelled.breaks
+    zones = Events(zone_starts(events, early, breaks), events.stops, events.length)
+    ranks, count = _ranks(scored), len(scored.distinct.values)
+    first_detected = -highest_in_events(-ranks, zones)
+    return AlarmCurve(
+        thresholds=scored.distinct.values,
+        detected=np.cumsum(np.bincount(first_detected, minlength=count)),
+        false_alarms=_false_alarms(ranks, zones, breaks, count),
+        alarm_points=scored.distinct.detected.astype(np.intp),
+        n_events=len(events),
+        points=events.length,
+        resolution=scored.labelled.resolution,
+    )
+
+
+def _ranks(scored: Scored) -> IntArray:
+    """Return the position of the highest threshold that each point reaches; thresholds descend."""
+    points = np.diff(scored.distinct.detected, prepend=0).astype(np.intp)
+    ranks = np.empty(len(scored.raw), dtype=np.intp)
+    ranks[scored.order] = np.repeat(np.arange(len(points)), points)
+    return ranks
+
+
+def _false_alarms(ranks: IntArray, zones: Events, breaks: IntArray, count: int) -> IntArray:
+    """Return how many alarms touch no zone at each of ``count`` thresholds.
+
+    They are those that start outside all zones, less those that start there and reach the next zone. What a point does
+    holds for an interval of thresholds: so the ends of intervals are counted, and summed up.
+    """
+    before = np.concatenate([[count], ranks[:-1]])  # of the point before; none is before the first of a stretch
+    before[breaks] = count
+    # A point starts an alarm from its own threshold down to that at which the point before it is in alarm, too.
+    starts = (before > ranks) & _outside(zones)
+    changes = _counts(ranks[starts], count) - _counts(before[starts], count)
+    # Between two zones, or between the first point of a stretch and a zone.
+    behind = zone_starts(zones, zones.length, breaks)
+    some = behind < zones.starts
+    between = Events(behind[some], zones.starts[some], zones.length)
+    # An alarm reaches a zone where the last point before it and the first one in it are in alarm. If all points between
+    # two zones are, and the last one of the first zone, too, it started in there, and was not counted.
+    reached = np.maximum(ranks[between.stops - 1], ranks[between.stops])
+    joined = np.maximum(highest_in_events(ranks, between), np.maximum(before[between.starts], reached))
+    changes += _counts(joined, count) - _counts(reached, count)
+    return np.cumsum(changes)[:count]
+
+
+def _counts(positions: IntArray, most: int) -> IntArray:
+    return np.bincount(positions, minlength=most + 1)
+
+
+def _outside(zones: Events) -> BoolArray:
+    """Tell which points are in no zone."""
+    changes = np.zeros(zones.length + 1, dtype=np.int8)
+    changes[zones.starts] += 1
+    changes[zones.stops] -= 1
+    return np.asarray(np.cumsum(changes[:-1], dtype=np.int8) == 0)

@@ -1,0 +1,355 @@
+"""Incidents in place of labels, and alerts in place of scores, by every command."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dqeval
+from commands import caller
+from dqeval.analysis.verify import verify
+from dqeval.core.events import find_events
+from test_receipts import changed, changes, leaves, without
+
+POINTS = 600
+STEP = np.timedelta64(1, "m")
+MINUTES = np.datetime64("2026-01-01T00:00") + np.arange(POINTS) * STEP
+LABELS = np.arange(POINTS) // 10 % 12 == 7
+SCORES = np.random.default_rng(0).random(POINTS) + LABELS
+INTERVALS = [(MINUTES[a], MINUTES[b - 1] + STEP) for a, b in find_events(LABELS)]
+ALARMS = [(MINUTES[a], MINUTES[b - 1] + STEP) for a, b in find_events(SCORES > 1.2)]
+SPAN = f"{MINUTES[0]}Z..{MINUTES[-1] + STEP}Z"
+
+TWO_FILES = ["--incidents", "zoned.csv", "--alerts", "alerts.json"]
+
+COMMANDS = {
+    "score": ["--metrics", "dqe,auc_roc", "--per-event"],
+    "compare": [],
+    "explain": [],
+    "check": [],
+    "report": ["-o", "out.html"],
+    "plot": ["-o", "out.png"],
+}
+
+
+def csv(pairs, zone=""):
+    return "\n".join(["start,end,id", *(f"{a}{zone},{b}{zone},I{i}" for i, (a, b) in enumerate(pairs))])
+
+
+def grafana(pairs):
+    times = (
+        (int(a.astype("datetime64[ms]").astype(int)), int(b.astype("datetime64[ms]").astype(int))) for a, b in pairs
+    )
+    return json.dumps([{"id": i, "time": a, "timeEnd": b, "text": "x"} for i, (a, b) in enumerate(times)])
+
+
+def table(keep=None, zone="", label=False):
+    rows = np.arange(POINTS) if keep is None else np.flatnonzero(keep)
+    named = ",label" if label else ""
+    lines = [f"{MINUTES[i]}{zone},{SCORES[i]}{f',{int(LABELS[i])}' if label else ''}" for i in rows]
+    return "\n".join([f"timestamp,mine{named}", *lines])
+
+
+@pytest.fixture
+def call(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text(table())
+    (tmp_path / "labelled.csv").write_text(table(label=True))
+    (tmp_path / "incidents.csv").write_text(csv(INTERVALS))
+    (tmp_path / "zoned.csv").write_text(csv(INTERVALS, "Z"))
+    (tmp_path / "alerts.json").write_text(grafana(ALARMS))
+    return caller(monkeypatch, capsys)
+
+
+def results(done):
+    assert done.code == 0, done.err
+    return json.loads(done.out)["results"]
+
+
+def test_incidents_are_labels(call):
+    """The scores are those of labels on the same points; a column of labels is not needed, and not used."""
+    given = ("--near", "20", "--metrics", "all", "--format", "json")
+    expected = results(call("score", "labelled.csv", *given))["series"][0]["detectors"]
+    for file in ("scores.csv", "labelled.csv"):
+        found = results(call("score", file, "--incidents", "incidents.csv", *given))
+        assert found["series"][0]["detectors"] == expected
+    in_words = results(call("score", "scores.csv", "--incidents", "incidents.csv", "--near", "20min", *given[2:]))
+    assert in_words["series"][0]["detectors"] == expected
+    assert (in_words["series"][0]["near"], in_words["series"][0]["near_from"]) == (20, "as given")
+
+
+def test_alerts_are_detections(call):
+    given = ("--incidents", "zoned.csv", "--alerts", "alerts.json", "--span", SPAN, "--near", "20min")
+    found = results(call("score", *given, "--metrics", "dqe", "--format", "json"))["series"][0]
+    expected = dqeval.evaluate_detections(LABELS, SCORES > 1.2, near=20)
+    assert found["detectors"]["alerts"]["values"]["dqe"] == pytest.approx(expected.dqe, abs=1e-12)
+    assert (found["points"], found["events"]) == (POINTS, len(INTERVALS))
+    spans = dqeval.datasets.read_intervals("zoned.csv"), dqeval.datasets.read_intervals("alerts.json")
+    ends = tuple(SPAN.split(".."))
+    sparse = dqeval.evaluate_intervals(*spans, span=ends, near="20min")
+    assert sparse.dqe == pytest.approx(expected.dqe, abs=1e-12)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["scores.csv", "--incidents", "incidents.csv", "--near", "20min"],
+        [*TWO_FILES, "--span", SPAN, "--near", "20min"],
+        ["labelled.csv", "--resolution", "2min", "--max-gap", "4min", "--period", "40min"],
+    ],
+    ids=["scores", "alerts", "clock"],
+)
+def test_every_command(call, command, given, tmp_path):
+    done = call(command, *given, *COMMANDS[command])
+    assert done.code == 0, done.err
+    if command == "explain":
+        assert "near 20 min" in done.out
+        assert "per day)" in done.out
+    if command in ("compare", "explain") and "--incidents" in given:
+        assert "I0, 2026-01-01 01:10 – 01:20" in done.out
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "explain", "check"])
+def test_receipts_hold(call, command, tmp_path):
+    """The files of incidents and alerts must be there, too, and be the same."""
+    given = ["scores.csv", "--incidents", "incidents.csv", "--near", "20min", "--max-gap", "2"]
+    assert call(command, *given, "--format", "json", "-o", "scores.json").code == 0
+    given = [*TWO_FILES, "--span", SPAN, "--resolution", "30s"]
+    assert call(command, *given, "--format", "json", "-o", "alerts-receipt.json").code == 0
+    assert call("verify", "scores.json", "scores.csv", "incidents.csv").code == 0
+    assert call("verify", "alerts-receipt.json", "alerts.json", "zoned.csv").code == 0
+    assert call("verify", "alerts-receipt.json", tmp_path).code == 0
+    done = call("verify", "scores.json", "scores.csv")
+    assert (done.code, done.err) == (2, "dqeval: the receipt was made with incidents.csv: give that file, too\n")
+    (tmp_path / "incidents.csv").write_text(csv(INTERVALS[1:]))
+    assert call("verify", "scores.json", "scores.csv", "incidents.csv").code == 1
+    (tmp_path / "alerts.json").write_text(grafana(ALARMS[1:]))
+    assert call("verify", "alerts-receipt.json", "zoned.csv", "alerts.json").code == 1
+
+
+@pytest.mark.parametrize("given", [["scores.csv", "--incidents", "incidents.csv"], [*TWO_FILES, "--span", SPAN]])
+def test_receipts_that_were_forged(call, given, tmp_path):
+    """Of everything that a receipt says of its inputs, nothing can be changed."""
+    assert call("score", *given, "--metrics", "dqe", "--format", "json", "-o", "receipt.json").code == 0
+    receipt = json.loads((tmp_path / "receipt.json").read_text())
+    names = ["scores.csv", "incidents.csv"] if "scores.csv" in given else ["zoned.csv", "alerts.json"]
+    files = [tmp_path / name for name in names]
+    assert holds(receipt, files)
+    for place, value in leaves(receipt["inputs"]):
+        same = place[1:2] == ("span",)  # with a space behind it, a time is the same
+        others = [other for other in changes(value) if not (other == value and type(other) is type(value))]
+        others = [other for other in others if not (same and isinstance(value, str) and other == f"{value} ")]
+        edited = [changed(receipt, ("inputs", *place), other) for other in others]
+        for content in (*edited, without(receipt, ("inputs", *place))):
+            assert not holds(content, files), place
+
+
+def holds(receipt, files):
+    try:
+        return verify(receipt, files).holds
+    except (ValueError, OSError):
+        return False
+
+
+BAD = {
+    "no file": ([], "name a file; or give --incidents and --alerts"),
+    "both": (["scores.csv", "--incidents", "zoned.csv", "--alerts", "alerts.json"], "give one or the other"),
+    "no incidents": (["--alerts", "alerts.json"], "--alerts need --incidents"),
+    "span of scores": (["scores.csv", "--incidents", "incidents.csv", "--span", SPAN], "--span is for --alerts"),
+    "half a span": (
+        [*TWO_FILES, "--span", "2026-01-01"],
+        "--span must be two times",
+    ),
+    "zones": (["--incidents", "incidents.csv", "--alerts", "alerts.json"], "without a time zone, and alerts are dates"),
+    "zones of a file": (
+        ["scores.csv", "--incidents", "zoned.csv"],
+        "incidents are dates with a time zone, and timestamps",
+    ),
+    "no such file": (["scores.csv", "--incidents", "nowhere.csv"], "nowhere.csv"),
+    "too fine": (
+        [
+            "--incidents",
+            "zoned.csv",
+            "--alerts",
+            "alerts.json",
+            "--span",
+            "2026-01-01..2027-01-01",
+            "--resolution",
+            "1s",
+        ],
+        "the time has 31,536,000 cells of 1 s, more than 16,777,216: give a coarser resolution",
+    ),
+    "outside": (
+        [*TWO_FILES, "--span", "2025-01-01..2025-02-01"],
+        "no incident lies in the time of the series, so there is no event; 5 incidents outside the span left out",
+    ),
+    "no clock": (
+        ["plain.csv", "--near", "10min"],
+        "near needs a clock, and there is none: the series has no timestamps",
+    ),
+    "no timestamps": (["plain.csv", "--incidents", "incidents.csv"], "has no timestamps, so nobody knows which"),
+    "unit": (["labelled.csv", "--resolution", "3 moons"], "resolution must be a duration such as"),
+    "gap": (["labelled.csv", "--max-gap", "-1"], "max_gap must be a whole number"),
+    "period": (["labelled.csv", "--period", "soon"], "period must be"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(call, name, tmp_path):
+    (tmp_path / "plain.csv").write_text("label,mine\n0,1\n1,2\n0,0\n")
+    given, message = BAD[name]
+    done = call("score", *given)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.startswith("dqeval: ")
+    assert done.err.count("\n") == 1
+
+
+def test_no_alert_is_an_answer(call, tmp_path):
+    (tmp_path / "none.json").write_text("[]")
+    given = [
+        "--incidents",
+        "zoned.csv",
+        "--alerts",
+        "none.json",
+        "--span",
+        SPAN,
+        "--metrics",
+        "dqe",
+        "--format",
+        "json",
+    ]
+    found = results(call("score", *given))["series"][0]
+    assert found["detectors"]["none"]["values"] == {"dqe": 0, "capture": 0, "near_miss": 0, "false_alarm": 0}
+
+
+def test_what_is_left_out_is_said(call, tmp_path):
+    """Of a file with a gap, one incident lies in it, and one is outside."""
+    keep = np.ones(POINTS, dtype=bool)
+    keep[75:195] = False
+    (tmp_path / "gap.csv").write_text(table(keep))
+    outside = [(MINUTES[-1] + 60 * STEP, MINUTES[-1] + 70 * STEP)]
+    inside = [(MINUTES[100], MINUTES[110])]
+    (tmp_path / "more.csv").write_text(csv([*INTERVALS, *inside, *outside]))
+    done = call("score", "gap.csv", "--incidents", "more.csv", "--near", "20min", "--metrics", "dqe", "--per-event")
+    assert done.code == 0
+    for sentence in (
+        "2 h (20.0 %) not observed, in 1 gap, left out",
+        "1 incident outside the span left out",
+        "1 incident where nothing was observed left out",
+    ):
+        assert sentence in done.err
+    checked = call("check", "gap.csv", "--incidents", "more.csv")
+    assert "1 incident where nothing was observed left out" in checked.out
+
+
+def test_check_looks_at_the_clock(call, tmp_path):
+    short = [*INTERVALS, (MINUTES[300] + np.timedelta64(5, "s"), MINUTES[300] + np.timedelta64(9, "s"))]
+    (tmp_path / "short.csv").write_text(csv(short))
+    done = call("check", "scores.csv", "--incidents", "short.csv")
+    assert "1 incident shorter than a cell of 1 min: they count as a whole one" in done.out
+    (tmp_path / "twice.csv").write_text(table(label=True) + f"\n{MINUTES[-1]},0.5,0")
+    done = call("check", "twice.csv", "--near", "5min")
+    assert done.code == 1
+    assert "times must ascend: at position 600, 2026-01-01T09:59 is there twice" in done.out
+
+
+def test_incidents_of_several_series(call, tmp_path):
+    """NAB windows are found by the name of the file."""
+    ends = [[str(a), str(b - STEP)] for a, b in INTERVALS]
+    (tmp_path / "windows.json").write_text(json.dumps({"real/scores.csv": ends, "real/other.csv": []}))
+    done = call(
+        "score", "scores.csv", "--incidents", "windows.json", "--near", "20", "--metrics", "dqe", "--format", "json"
+    )
+    expected = call("score", "labelled.csv", "--near", "20", "--metrics", "dqe", "--format", "json")
+    assert results(done)["series"][0]["detectors"] == results(expected)["series"][0]["detectors"]
+
+
+def test_check_looks_at_time_zones(call):
+    done = call("check", "scores.csv", "--incidents", "zoned.csv")
+    assert done.code == 1
+    assert "incidents are dates with a time zone, and timestamps are dates without a time zone" in done.out
+
+
+def test_receipts_say_how_time_is_counted(call, tmp_path):
+    given = ["scores.csv", "--incidents", "incidents.csv", "--resolution", "5min", "--metrics", "dqe"]
+    receipt = json.loads(call("score", *given, "--format", "json").out)
+    assert receipt["inputs"][0]["cells"] == "120 cells of 5 min"
+    assert receipt["parameters"]["resolution"] == "5min"
+
+
+def test_several_series_with_durations(call, tmp_path):
+    """Of two files, and of a table of two series; the incidents of each are those under its name."""
+    alone = results(call("score", "labelled.csv", "--near", "20min", "--metrics", "dqe", "--format", "json"))
+    (tmp_path / "other.csv").write_text(table(label=True))
+    both = results(
+        call("score", "labelled.csv", "other.csv", "--near", "20min", "--metrics", "dqe", "--format", "json")
+    )
+    for found in both["series"]:
+        assert found["detectors"] == alone["series"][0]["detectors"]
+    header, *rows = table().splitlines()
+    long = [f"host,{header}", *(f"a,{row}" for row in rows), *(f"b,{row}" for row in rows)]
+    (tmp_path / "long.csv").write_text("\n".join(long))
+    lines = csv(INTERVALS).splitlines()
+    named = [f"host,{lines[0]}", *(f"{'ab'[i % 2]},{row}" for i, row in enumerate(lines[1:]))]
+    (tmp_path / "hosts.csv").write_text("\n".join(named))
+    given = ["--series", "host", "--incidents", "hosts.csv", "--near", "20min", "--metrics", "dqe"]
+    found = results(call("score", "long.csv", *given, "--format", "json", "--per-event"))
+    detectors = {each["name"]: each["detectors"]["mine"] for each in found["series"]}
+    events = {name: [event["name"] for event in each["per_event"]] for name, each in detectors.items()}
+    assert events == {"a": ["I0", "I2", "I4"], "b": ["I1", "I3"]}
+    assert call("score", "long.csv", *given, "--format", "json", "-o", "long.json").code == 0
+    assert call("verify", "long.json", "long.csv", "hosts.csv").code == 0
+
+
+def test_inputs_are_not_overwritten(call, tmp_path):
+    before = {name: (tmp_path / name).read_text() for name in ("incidents.csv", "zoned.csv", "alerts.json")}
+    for given in (
+        ["scores.csv", "--incidents", "incidents.csv", "-o", "incidents.csv"],
+        [*TWO_FILES, "--span", SPAN, "-o", "alerts.json"],
+        [*TWO_FILES, "--span", SPAN, "-o", "zoned.csv"],
+    ):
+        done = call("score", *given, "--format", "json")
+        assert (done.code, "would overwrite the input" in done.err) == (2, True)
+    assert {name: (tmp_path / name).read_text() for name in before} == before
+
+
+@pytest.mark.parametrize("option", [["--label", "x"], ["--score", "x"], ["--series", "x"], ["--max-gap", "3"]])
+def test_options_that_say_nothing_of_alerts(call, option):
+    done = call("score", *TWO_FILES, *option)
+    assert (done.code, f"{option[0]} is for files with scores" in done.err) == (2, True)
+
+
+def test_files_of_one_name(call, tmp_path):
+    """Two files of alerts of one name are told apart by what is in them."""
+    for folder, pairs in (("x", ALARMS), ("y", ALARMS[1:])):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "al.json").write_text(grafana(pairs))
+    given = ["--incidents", "zoned.csv", "--alerts", "x/al.json", "--alerts", "y/al.json", "--span", SPAN]
+    assert call("score", *given, "--metrics", "dqe", "--format", "json", "-o", "receipt.json").code == 0
+    assert call("verify", "receipt.json", "y/al.json", "zoned.csv", "x/al.json").code == 0
+    done = call("verify", "receipt.json", "y/al.json", "zoned.csv", "x/al.json", "scores.csv")
+    assert (done.code, "was not made with scores.csv" in done.err) == (2, True)
+
+
+def test_incidents_beside_the_series(call, tmp_path):
+    """A folder may hold the file with the incidents, too; one with another name is taken, with a word."""
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "scores.csv").write_text(table())
+    (tmp_path / "all" / "incidents.csv").write_text(csv(INTERVALS))
+    assert call("score", "all", "--incidents", "all/incidents.csv", "--metrics", "dqe").code == 0
+    ends = [[str(a), str(b - STEP)] for a, b in INTERVALS]
+    (tmp_path / "windows.json").write_text(json.dumps({"real/other.csv": ends}))
+    done = call("score", "scores.csv", "--incidents", "windows.json", "--metrics", "dqe")
+    assert "incidents: none are called 'scores', so those of real/other.csv are taken" in done.err
+
+
+def test_names_and_remarks_in_the_library(call):
+    incidents = dqeval.datasets.read_intervals("zoned.csv")
+    found = dqeval.evaluate_intervals(incidents, dqeval.datasets.read_intervals("alerts.json"))
+    assert [event.name for event in found.per_event] == ["I0", "I1", "I2", "I3", "I4"]
+    assert found.to_frame()["name"].tolist() == ["I0", "I1", "I2", "I3", "I4"]
+    series = dqeval.Series("one", np.zeros(POINTS), {"mine": SCORES}, timestamps=MINUTES, incidents=INTERVALS)
+    expected = dqeval.evaluate(LABELS, SCORES, near=20)
+    assert dqeval.compare(series, near="20min", repeats=1).panels["mine"]["dqe"] == pytest.approx(expected.dqe)
