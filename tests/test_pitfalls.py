@@ -122,6 +122,9 @@ def test_a_wrong_point_that_raises_dqe():
     message = kinds(labels, detections, 20)["wrong point"]
     raised = "one more wrong point right beside the event [5000, 5040) raises its DQE from 0.707 to 0.987"
     assert message == f"{raised}, as next to a false alarm, no near miss scores 0"
+    minutes = np.datetime64("2026-01-01T00:00") + np.arange(10_000)
+    cautions = dqeval.explain(labels, detections, near=20, times=minutes).cautions
+    assert any("right beside the event 2026-01-04 11:20 – 12:00 raises" in caution for caution in cautions)
     detections[5040] = 1
     assert dqeval.sdqe_score(labels, detections, near=20) == pytest.approx(0.987, abs=5e-4)
     assert kinds(labels, detections, 20) == {}

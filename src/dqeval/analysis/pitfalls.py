@@ -150,7 +150,7 @@ def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> I
     rise = np.where(highest_in_events(detections, scored.events), after - before[:, 0], 0.0)
     most = int(np.argmax(rise))
     if rise[most] > RISES:
-        event = f"[{scored.events.starts[most]}, {scored.events.stops[most]})"
+        event = scored.labelled.place(most)
         where = "" if scored.binary else "at the suggested threshold, "
         what = f"one more wrong point right beside the event {event} raises its DQE from {before[most, 0]:.3f} to"
         none = before[most, 2] == 0

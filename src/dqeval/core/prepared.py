@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dqeval.core import durations, validate
 from dqeval.core.durations import Length
 from dqeval.core.events import find_events, flags_of, split_at
-from dqeval.core.moments import Kind, same_kind
+from dqeval.core.moments import Kind, same_kind, shown_between
 from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
@@ -77,6 +77,13 @@ class Labelled(_Shared):
     def runs(self, flags: BoolArray) -> Events:
         """Return the runs of what is labelled or detected."""
         return split_at(find_events(flags), self.breaks)
+
+    def place(self, event: int) -> str:
+        """Return where an event is, in words: when it was, where there is a clock."""
+        start, stop = int(self.events.starts[event]), int(self.events.stops[event])
+        if self.axis is None:
+            return f"[{start}, {stop})"
+        return shown_between(self.axis.start_of(start), self.axis.end_of(stop))
 
     @cached_property
     def zones(self) -> Partition:
