@@ -1,6 +1,7 @@
 """Samples on a clock: equal to the definition in naive.py, and to points where the clock is even."""
 
 import pickle
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -850,3 +851,11 @@ def test_a_series_that_is_prepared_again_keeps_its_clock():
         assert (again.near.points, again.notes, again.labelled.axis) == (10, first.notes, first.labelled.axis)
     coarse = prepare(prepare(series, clock=Clock(resolution="10min")), clock=Clock(resolution="1min"))
     assert coarse.labelled.axis == first.labelled.axis
+
+
+def test_frames_need_pandas(monkeypatch):
+    result = dqeval.evaluate(LABELS, SCORES, near=1)
+    assert result.to_frame()["dqe"].tolist() == [event.dqe for event in result.per_event]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ValueError, match="to_frame needs pandas: pip install pandas"):
+        result.to_frame()

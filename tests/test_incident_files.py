@@ -145,6 +145,14 @@ def test_receipts_that_were_forged(call, given, tmp_path):
             assert not holds(content, files), place
 
 
+def test_alerts_have_no_parameters_of_a_clock(call, tmp_path):
+    assert call("score", *TWO_FILES, "--metrics", "dqe", "--format", "json", "-o", "receipt.json").code == 0
+    receipt = json.loads((tmp_path / "receipt.json").read_text())
+    receipt["parameters"]["max_gap"] = 7
+    with pytest.raises(ValueError, match="of alerts, its inputs say how time is counted, and no parameter does"):
+        verify(receipt, [tmp_path / "zoned.csv", tmp_path / "alerts.json"])
+
+
 def holds(receipt, files):
     try:
         return verify(receipt, files).holds
@@ -183,6 +191,11 @@ BAD = {
     "outside": (
         [*TWO_FILES, "--span", "2025-01-01..2025-02-01"],
         "no incident lies in the time of the series, so there is no event; 5 incidents outside the span left out",
+    ),
+    "labels": (["labelled.csv", "--incidents", "incidents.csv", "--label", "label"], "leave out --label"),
+    "one cell": (
+        [*TWO_FILES, "--span", "2026-01-01..2026-01-02", "--resolution", "1d"],
+        "the time has 1 cell of 1 d, of which nothing can be told: give a finer resolution, or a longer span",
     ),
     "no clock": (
         ["plain.csv", "--near", "10min"],

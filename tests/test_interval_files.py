@@ -473,6 +473,11 @@ def test_prometheus(put):
     assert (found.closed, found.source, found.aware) == ("left", "Prometheus alerts", True)
 
 
+def test_samples_far_apart_are_moments(put):
+    found = read_intervals(put(matrix(({}, [0, 3 * 86_400]))))
+    assert found.starts.tolist() == found.stops.tolist() == [0, 3 * 86_400 * 10**9]
+
+
 def test_one_sample_is_a_moment_and_zero_is_none(put):
     answer = matrix(({}, [60]))
     answer["data"]["result"][0]["values"].append([120, "0"])
@@ -496,6 +501,7 @@ def test_one_sample_is_a_moment_and_zero_is_none(put):
             "result 1 must be a JSON object: got 5",
         ),
         (matrix((5, [])), "metric of result 1 must be a JSON object: got 5"),
+        (matrix(({}, []), ({"__name__": "up"}, [])), "result 2 must be of ALERTS: got 'up'"),
         (matrix(({}, [0, "1"])), "sample 2 of result 1 must be a time in seconds and a value: got a list"),
         (matrix(({}, [True])), "sample 1 of result 1 must be a time in seconds and a value: got a list"),
         (matrix(({}, [float("nan")])), "sample 1 of result 1 must be a time in seconds and a value: got a list"),

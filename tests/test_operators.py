@@ -111,7 +111,7 @@ def test_shown():
     labels, found = [0, 0, 1, 1, 1, 0, 0, 0, 1, 0], [0, 0, 0, 1, 0, 0, 1, 0, 0, 0]
     plain = dqeval.alarms(labels, found)
     assert "false alarms                   1 (100 per 1,000 points)" in str(plain)
-    assert "median delay                   1 points" in str(plain)
+    assert "median delay                   1 point\n" in str(plain)
     assert np.isnan(plain.false_alarms_per_day)
     clock = dqeval.alarms(labels, found, resolution="1h")
     assert clock.false_alarms_per_day == pytest.approx(2.4)
@@ -146,3 +146,11 @@ def test_of_incidents_and_alerts():
     assert found.false_alarms_per_day == 0.5
     assert "median delay                   −10 min" in str(found)
     assert "longest time without an alarm  1 d 8 h" in str(found)
+
+
+def test_alarms_in_a_sentence():
+    found = dqeval.alarms([0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 1, 0])
+    detected = "1 of 1 event detected, with a median delay of 1 point; 1 false alarm (125 per 1,000 points)"
+    assert found.sentence == f"{detected}; in alarm for 25.0 % of the time."
+    none = dqeval.alarms([0, 0, 1, 1, 0, 0, 0, 0], [0] * 8, resolution="3h")
+    assert none.sentence == "0 of 1 event detected; 0 false alarms (0 per day); in alarm for 0.0 % of the time."

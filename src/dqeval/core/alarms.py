@@ -160,7 +160,7 @@ class Alarms:
         if np.isnan(points):
             return "none"
         if self.resolution is None:
-            return f"{points:,g} points"
+            return f"{points:,g} point{'' if points == 1 else 's'}"
         return in_words(round(points * self.resolution))
 
     def __str__(self) -> str:

@@ -56,11 +56,6 @@ class Sampling:
     lasting: IntArray | None
     samples: int
 
-    @property
-    def as_given(self) -> bool:
-        """Whether each sample is a cell."""
-        return self.first is None and self.lasting is None
-
     def highest(self, points: NDArray[Values]) -> NDArray[Values]:
         """Return the highest of the samples in each cell: of scores, or of labels."""
         return self._carried(points if self.first is None else np.maximum.reduceat(points, self.first))
