@@ -65,7 +65,7 @@ class IntervalFile:
         return len(self.starts)
 
     def pairs(self) -> NDArray[Any]:
-        """Return starts and ends side by side; `evaluate_intervals` and `labels_from_intervals` take the file itself.
+        """Return starts and ends side by side, as an array.
 
         Returns
         -------
