@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dqeval.core import durations, validate
 from dqeval.core.durations import Length
 from dqeval.core.events import find_events, flags_of, split_at
-from dqeval.core.moments import Kind, same_kind, shown_between
+from dqeval.core.moments import Kind, same_kind
 from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
@@ -83,7 +83,7 @@ class Labelled(_Shared):
         start, stop = int(self.events.starts[event]), int(self.events.stops[event])
         if self.axis is None:
             return f"[{start}, {stop})"
-        return shown_between(self.axis.start_of(start), self.axis.end_of(stop))
+        return self.axis.between(start, stop)
 
     @cached_property
     def zones(self) -> Partition:
@@ -97,7 +97,7 @@ class Labelled(_Shared):
 
     def regions(self, near: float) -> Partition:
         """Return the local regions of the events for a near range."""
-        return self.once(("regions", near), lambda: cut(self.events, near, self.breaks))
+        return self.once(("regions", near), lambda: replace(cut(self.events, near, self.breaks), axis=self.axis))
 
     def scored(self, raw: FloatArray) -> Scored:
         """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""

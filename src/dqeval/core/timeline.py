@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
 from dqeval.core.events import split_at
-from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind, shown
+from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind, shown, shown_between
 from dqeval.core.types import BoolArray, Events, IntArray
 from dqeval.render.tables import count_of
 
@@ -163,6 +163,10 @@ class TimeAxis:
     def end_of(self, position: float) -> Any:
         """Return when what ends at a position ends."""
         return each_moment(self.ends_of(np.array([int(position)])))[0]
+
+    def between(self, start: float, stop: float) -> str:
+        """Return from when to when something lasts, in words."""
+        return shown_between(self.start_of(start), self.end_of(stop))
 
     def times(self) -> NDArray[Any]:
         """Return when each observed cell begins."""

@@ -91,6 +91,8 @@ class Partition:
         The near-miss range on one side of an event.
     left, near_start, near_stop, right : array of float, shape (n_events,)
         The cuts of each region; ``events.starts`` and ``events.stops`` lie between the inner two.
+    axis : TimeAxis, optional
+        When the points are, where there is a clock: ``axis.start_of`` and ``axis.end_of`` tell when a cut is.
     """
 
     events: Events
@@ -99,6 +101,7 @@ class Partition:
     near_start: FloatArray
     near_stop: FloatArray
     right: FloatArray
+    axis: Any = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Partition) and self.near == other.near and self.events == other.events
@@ -115,10 +118,14 @@ class Partition:
     def _table(self) -> Table:
         header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
         rows = [
-            (str(i), *(f"[{_position(a)}, {_position(b)})" for a, b in pairwise(astuple(region))))
+            (self._event(i, region), *(f"[{_position(a)}, {_position(b)})" for a, b in pairwise(astuple(region))))
             for i, region in enumerate(self.regions)
         ]
-        return Table(header, rows, note=f"near {self.near:g}, {count_of(self.events.length, 'point')}")
+        size = count_of(self.events.length, "point") if self.axis is None else str(self.axis)
+        return Table(header, rows, note=f"near {self.near:g}, {size}")
+
+    def _event(self, number: int, region: Region) -> str:
+        return str(number) if self.axis is None else str(self.axis.between(region.start, region.stop))
 
     def __str__(self) -> str:
         return self._table().text()
