@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -469,3 +470,21 @@ def test_pyarrow_starts_no_threads(tmp_path, name):
     )
     command = [sys.executable, "-c", script, tmp_path / name]
     assert subprocess.run(command, capture_output=True, text=True).stdout == "0\n"
+
+
+def test_bits_that_are_no_number(tmp_path):
+    """Of numbers with more bits than a float, some patterns mean nothing: no warning leaks, and they are NaN."""
+    if np.dtype(np.longdouble).itemsize != 16:
+        pytest.skip("long doubles have no such patterns here")
+    nothing = np.frombuffer(b"\x01" + bytes(7) + b"\xff\x7f" + bytes(6), dtype=np.longdouble)
+    np.savez(tmp_path / "a.npz", label=np.array([0, 1, 0]), mine=np.concatenate([nothing, np.ones(2, np.longdouble)]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(dqeval.datasets.read_columns(tmp_path / "a.npz").scores["mine"][0])
+
+
+def test_names_in_errors_are_short(tmp_path):
+    (tmp_path / "a.csv").write_text(f"label,{'x' * 3000}\n0,1\n1,2)\n")
+    with pytest.raises(ValueError, match=r"column x+… must hold numbers") as caught:
+        dqeval.datasets.read_columns(tmp_path / "a.csv")
+    assert len(str(caught.value)) < 500

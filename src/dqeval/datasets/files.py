@@ -414,7 +414,8 @@ def _moments(name: str, cells: list[Any], done: int) -> Times:
     """Return timestamps as they are: words or numbers."""
     for number, cell in enumerate(cells, start=done + 1):
         if isinstance(cell, (list, dict)) or len(str(cell)) > LONGEST_TIME:
-            raise ValueError(f"column {name} must hold times: row {number} below the header is {_quoted(cell)}")
+            where = f"row {number} below the header"
+            raise ValueError(f"column {shorten(name)} must hold times: {where} is {_quoted(cell)}")
     return np.array(cells)
 
 
@@ -445,7 +446,7 @@ def _number(name: str, cell: Any, number: int) -> float:
         what = f"a whole number of {len(text):,} digits, which is too large"
     except (TypeError, ValueError):
         what = _quoted(cell) if text else "an empty cell"
-    raise ValueError(f"column {name} must hold numbers: row {number} below the header is {what}")
+    raise ValueError(f"column {shorten(name)} must hold numbers: row {number} below the header is {what}")
 
 
 def _is_number(cell: Any) -> bool:
@@ -493,10 +494,11 @@ def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
     numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf" and name.lower() not in IGNORED_NAMES}
     for name, column in numeric.items():
         if column.ndim != 1:
-            raise ValueError(f"column {name} must be one-dimensional: its shape is {column.shape}")
+            raise ValueError(f"column {shorten(name)} must be one-dimensional: its shape is {column.shape}")
     lengths = {name: len(column) for name, column in numeric.items()}
     if len(set(lengths.values())) > 1:
         found = some_names(f"{name} {length:,}" for name, length in lengths.items())
         raise ValueError(f"the columns must have the same length: got {found}")
-    with np.errstate(over="ignore"):  # of numbers with more bits than a float, which become infinite
+    # Numbers with more bits than a float become infinite, and what is no number at all NaN.
+    with np.errstate(over="ignore", invalid="ignore"):
         return {name: np.ascontiguousarray(column, dtype=np.float64) for name, column in numeric.items()}
