@@ -47,3 +47,9 @@ def test_entries_that_are_no_functions():
     with pytest.raises(ValueError, match="a thing named 'a' already exists"):
         registry.add(SimpleNamespace(name="a", label="B"))
     assert [entry.label for entry in registry] == ["A"]
+
+
+def test_a_long_name_is_not_said_whole():
+    with pytest.raises(ValueError, match=r"^unknown metric 'x+…; ") as caught:
+        METRICS["x" * 3000]
+    assert len(str(caught.value)) < 500

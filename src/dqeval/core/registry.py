@@ -13,6 +13,7 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from dqeval.core.arguments import quote
 from dqeval.core.entries import Detector, Experiment, FromNear, Metric
 from dqeval.core.types import PARTS, PrecisionRecall
 
@@ -71,7 +72,7 @@ class Registry(Generic[Entry]):
             known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self.names}
             close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
             hint = f"did you mean {known[close[0]]!r}?" if close else f"choose from {', '.join(self.names)}"
-            raise ValueError(f"unknown {self._kind} {name!r}; {hint}")
+            raise ValueError(f"unknown {self._kind} {quote(name)}; {hint}")
         return self._entries[name]
 
     def choose(self, given: Iterable[str]) -> list[Entry]:
