@@ -17,7 +17,8 @@ from dqeval.core import arguments, validate
 from dqeval.core import thresholds as sweeping
 from dqeval.core.durations import Length
 from dqeval.core.entries import Metric
-from dqeval.core.prepared import Labelled, Match, Scored, points_of
+from dqeval.core.matching import Match
+from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.types import DQEResult, Numbers, PrecisionRecall

@@ -10,8 +10,9 @@ import numpy as np
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.core import thresholds as levelling
 from dqeval.core.intervals import FEWEST
+from dqeval.core.matching import highest_in_events
 from dqeval.core.near import BY_DEFAULT, Near
-from dqeval.core.prepared import Labelled, Scored, highest_in_events
+from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
 from dqeval.metrics import dqe

@@ -19,12 +19,10 @@ from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import log_rank, min_max
 from dqeval.core.timeline import Found, Spans, TimeAxis
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, PrecisionRecall, Series
-from dqeval.core.validate import NoScoresError, Undefined, UndefinedError
-from dqeval.kernels import ranges
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
+from dqeval.core.validate import NoScoresError, UndefinedError
 
 Made = TypeVar("Made")
-Number = TypeVar("Number", bound=np.generic)
 
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
@@ -391,103 +389,3 @@ def _kind(series: Series) -> Kind | None:
 def _checked_scores(series: Series, labels: BoolArray, name: str) -> FloatArray:
     with validate.errors_about(f"column {name}"):
         return validate.scores_beside(series.labels, labels, series.scores[name])
-
-
-@dataclass(frozen=True, eq=False)
-class Match:
-    """Labelled events against what is detected at one threshold.
-
-    Attributes
-    ----------
-    labelled : Labelled
-    flags : array of bool
-        The detected points.
-    """
-
-    labelled: Labelled
-    flags: BoolArray
-
-    @cached_property
-    def found(self) -> Events:
-        """The detected events."""
-        return self.labelled.runs(self.flags)
-
-    @cached_property
-    def found_lengths(self) -> IntArray:
-        """The length of each detected event."""
-        return self.found.stops - self.found.starts
-
-    @cached_property
-    def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The labelled and the detected event of each pair that overlaps, and the points they share."""
-        events, found = self.labelled.events, self.found
-        room = np.empty((3, len(events) + len(found)), dtype=np.intp)
-        count = ranges.overlaps(events.starts, events.stops, found.starts, found.stops, *room)
-        labelled, detected, points = room[:, :count]
-        return labelled, detected, points
-
-    @cached_property
-    def covered(self) -> FloatArray:
-        """How many points of each labelled event are detected."""
-        labelled, _, points = self.pairs
-        return np.bincount(labelled, points, minlength=len(self.labelled.events)).astype(np.float64, copy=False)
-
-    @cached_property
-    def found_covered(self) -> FloatArray:
-        """How many points of each detected event are labelled."""
-        _, detected, points = self.pairs
-        return np.bincount(detected, points, minlength=len(self.found)).astype(np.float64, copy=False)
-
-
-def parts_of(
-    compute: Callable[..., PrecisionRecall], y_true: Numbers, y_pred: Numbers, undefined: Undefined, **parameters: Any
-) -> PrecisionRecall:
-    """Validate labels and detections, and return a metric and its parts; NaN where undefined, if that was asked."""
-    labels, detections = validate.labels_and_detections(y_true, y_pred)
-    match = Match(Labelled(labels), detections)
-    if not validate.check_defined(match.labelled.events, undefined):
-        return PrecisionRecall(np.nan, np.nan, np.nan)
-    return compute(match, **parameters)
-
-
-def score_of(
-    compute: Callable[..., float],
-    y_true: Numbers,
-    y_score: Numbers,
-    undefined: Undefined,
-    *,
-    needs_normal: bool = False,
-    **parameters: Any,
-) -> float:
-    """Validate labels and scores, and return a metric; NaN where it is undefined and that was asked."""
-    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    scored = Scored(Labelled(labels), raw)
-    if not validate.check_defined(scored.events, undefined, needs_normal=needs_normal):
-        return float("nan")
-    return compute(scored, **parameters)
-
-
-def harmonic(precision: float, recall: float) -> PrecisionRecall:
-    """Return precision and recall with their harmonic mean, 0 where both are 0."""
-    total = precision + recall
-    return PrecisionRecall(float(2 * precision * recall / total) if total > 0 else 0.0, float(precision), float(recall))
-
-
-def reaches(covered: FloatArray, lengths: IntArray, cutoff: float) -> BoolArray:
-    """Tell whether the covered share of each event is at least a cut-off.
-
-    A cut-off stands for any number that is written so: 0.1 for one tenth, 5/7 for five sevenths, though both floats lie
-    a little off. The share is a single division of what is exact, so it is rounded as the cut-off was, and the two are
-    equal where they should be. A product of cut-off and length is not: 0.07 * 100 > 7.
-    """
-    return covered / lengths >= cutoff
-
-
-def highest_in_events(points: NDArray[Number], events: Events) -> NDArray[Number]:
-    """Return the highest of what points have in each event: levels, scores, or whether they are detected."""
-    if not len(events):
-        return points[:0]
-    borders: IntArray = np.column_stack([events.starts, events.stops]).ravel()
-    # Where the series ends with an event, there is no border behind it.
-    highest = np.maximum.reduceat(points, borders[borders < events.length])
-    return np.ascontiguousarray(highest[::2])

@@ -275,9 +275,9 @@ def metric(
     label : str, optional
         What tables call the metric; its name if not given.
     compute : callable, optional
-        The same on validated input: ``Scored`` to a float, or ``Match`` to `PrecisionRecall`; both are in
-        ``dqeval.core.prepared``. If not given, the function itself is called, with arrays of whole numbers for labels
-        and detections, and of floats for scores; then there is no precision and no recall.
+        The same on validated input: ``Scored`` to a float, or ``Match`` to `PrecisionRecall`; they are in
+        ``dqeval.core.prepared`` and ``dqeval.core.matching``. If not given, the function itself is called, with arrays
+        of whole numbers for labels and detections, and of floats for scores; then there is no precision and no recall.
     citation : str, optional
         Who proposed it, such as "Huet et al. 2022".
     same_as : str, optional

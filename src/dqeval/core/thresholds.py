@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import validate
-from dqeval.core.prepared import Match, Scored
+from dqeval.core.matching import Match
+from dqeval.core.prepared import Scored
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition, PrecisionRecall
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 

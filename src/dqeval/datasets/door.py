@@ -22,10 +22,11 @@ from dqeval.core.times import parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about
 from dqeval.datasets.columns import LABEL_NAMES, Roles, roles_in_table, series_in, series_in_table
-from dqeval.datasets.files import STANDARD_INPUT, Content, read_content
+from dqeval.datasets.files import Content, read_content
 from dqeval.datasets.guard import shorten, some_names
 from dqeval.datasets.interval_files import IntervalFile, IntervalSource
 from dqeval.datasets.loading import FORMATS, Source, check_shapes, errors_name_file, sources, stem
+from dqeval.datasets.streams import STANDARD_INPUT
 from dqeval.render.tables import one_line
 
 TABLE = "table"

@@ -8,11 +8,9 @@ import io
 import json
 import math
 import re
-import sys
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -32,12 +30,11 @@ from dqeval.datasets.guard import (
     check_size,
     shorten,
     some_names,
-    too_much_error,
 )
 from dqeval.datasets.plain_text import Layout, NotPlainError, Places, ends_lines_plainly, is_worth_it, read_pieces
+from dqeval.datasets.streams import STANDARD_INPUT, Rewindable, bytes_of, opened, size_of, text_of
 from dqeval.render.tables import count_of
 
-STANDARD_INPUT = Path("-")
 NPZ = ".npz"
 SEPARATORS = ",;\t"
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -51,9 +48,7 @@ ARROW = (".parquet", ".feather")
 UNREADABLE = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
 _ROWS_AT_ONCE = 10_000
 _CELLS_AT_ONCE = 1_000_000
-_LONGEST_LINE = 2**25  # bytes: a million columns of full precision
 _LONGEST_NAME = 80  # in a message
-_PIECE = 2**16
 _NO_TEXT = "not a text file in UTF-8; save it as one, comma-separated"
 
 Columns = dict[str, FloatArray]
@@ -123,7 +118,7 @@ def column_names(path: Path) -> list[str]:
     if kind in (NPZ, *ARROW):
         return []
     try:
-        with _opened(path) as stream, _text_of(stream, path) as text:
+        with opened(path) as stream, text_of(stream, path) as text:
             return list(next(_rows(text, kind), []))
     except (*UNREADABLE, OSError):
         return []
@@ -136,9 +131,9 @@ def whole_text(path: Path, *, memory: int) -> str:
     refused before it is held whole. Errors do not name the file.
     """
     _refuse_folder(path)
-    size = _size_of(path)
+    size = size_of(path)
     most = allowed_bytes(size) // memory
-    with _opened(path) as stream, _bytes_of(stream, path, longest_line=math.inf) as content:
+    with opened(path) as stream, bytes_of(stream, path, longest_line=math.inf) as content:
         found = content.read(most + 1)
     check_size(len(found) * memory, size)
     try:
@@ -168,30 +163,30 @@ def _content_of(path: Path, series: str | None, watch: Watch) -> Content:
     if kind in ARROW:
         arrays, zoned = arrow_arrays(path, kind, IGNORED_NAMES, TIME_NAMES, series)
         return replace(_from_arrays(arrays, series), zoned=zoned)
-    with _opened(path) as stream:
+    with opened(path) as stream:
         watched = watch(stream)
         if kind not in LINES and is_worth_it(path):
             return _from_large_text(watched, path, series)
-        with _text_of(watched, path) as text:
+        with text_of(watched, path) as text:
             return _from_rows(_rows(text, kind), series)
 
 
 def _from_large_text(stream: BinaryIO, path: Path, series: str | None) -> Content:
     """Return what is in a text file by the fast way, or else by the one that can tell what is wrong."""
     with path.open("rb") as again:
-        source = _Rewindable(stream, again)
+        source = Rewindable(stream, again)
         content = _from_plain_text(cast(BinaryIO, source), path, series)
         if content is not None:
             return content
         source.rewind()
-        with _text_of(cast(BinaryIO, source), path) as text:
+        with text_of(cast(BinaryIO, source), path) as text:
             return _from_rows(text_rows(text), series)
 
 
 def _from_plain_text(stream: BinaryIO, path: Path, series: str | None) -> Content | None:
     """Return what is in a text file; None if there is anything unusual about it."""
     try:
-        with _bytes_of(stream, path) as content:
+        with bytes_of(stream, path) as content:
             header, first_row = content.readline(), content.readline()
             layout = _layout_of(header, first_row, series)
             found = _Collected([layout.names[i] for i in layout.places.numbers], series)
@@ -231,93 +226,6 @@ class _Collected:
 
 def _rows(text: TextIO, kind: str) -> Iterator[Sequence[Any]]:
     return _json_rows(text) if kind in LINES else text_rows(text)
-
-
-def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else path.open("rb")
-
-
-class _Bounded(io.RawIOBase):
-    """A stream that ends with an error where another one goes on for too long, or a line in it does."""
-
-    def __init__(self, source: BinaryIO, allowed: int, longest_line: float) -> None:
-        self._source, self._allowed, self._longest_line = source, allowed, longest_line
-        self._count = self._since_line = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer."""
-        data = self._source.read(len(buffer))
-        buffer[: len(data)] = data
-        self._count += len(data)
-        end = max(data.rfind(b"\n"), data.rfind(b"\r"))
-        self._since_line = len(data) - end - 1 if end >= 0 else self._since_line + len(data)
-        if self._since_line > self._longest_line:
-            raise ValueError(f"a line is longer than {self._longest_line:,} bytes: is this a table?")
-        if self._count > self._allowed:
-            raise too_much_error(self._allowed)
-        return len(data)
-
-
-class _Rewindable(io.RawIOBase):
-    """A stream that can be read twice, though its source only once: the second time from another one that is the same.
-
-    So whoever watches the source sees each byte once.
-    """
-
-    def __init__(self, source: BinaryIO, again: BinaryIO) -> None:
-        self._source, self._again = source, again
-        self._seen = self._at = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer."""
-        if self._at < self._seen:
-            data = self._again.read(min(len(buffer), self._seen - self._at))
-        else:
-            data = self._source.read(len(buffer))
-            self._seen += len(data)
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-    def rewind(self) -> None:
-        """Go back to the start."""
-        self._at = 0
-
-
-@contextmanager
-def _bytes_of(stream: BinaryIO, path: Path, *, longest_line: float = _LONGEST_LINE) -> Iterator[io.BufferedReader]:
-    """Give what is in a stream, unpacked if it is packed; it may be longer than the file, but not without limit."""
-    seen = io.BufferedReader(cast(io.RawIOBase, stream))
-    zipped = seen.peek(2)[:2] == b"\x1f\x8b"
-    unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=seen) if zipped else seen)
-    allowed = allowed_bytes(_size_of(path))
-    try:
-        yield io.BufferedReader(_Bounded(unpacked, allowed, longest_line), _PIECE)
-    finally:
-        seen.detach()  # or it would close the stream, which may be standard input
-
-
-def _size_of(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
-
-
-@contextmanager
-def _text_of(stream: BinaryIO, path: Path) -> Iterator[TextIO]:
-    """Give a stream as text."""
-    with _bytes_of(stream, path) as content:
-        text = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
-        try:
-            yield text
-        finally:
-            text.detach()
 
 
 def text_rows(file: TextIO, *, example: str = "value,label,my_detector") -> Iterator[Sequence[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core.prepared import Match, harmonic, parts_of
+from dqeval.core.matching import Match, harmonic, parts_of
 from dqeval.core.registry import metric
 from dqeval.core.types import Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined

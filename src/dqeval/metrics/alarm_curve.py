@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dqeval.core.durations import UNITS
-from dqeval.core.prepared import Scored, highest_in_events
+from dqeval.core.matching import highest_in_events
+from dqeval.core.prepared import Scored
 from dqeval.core.thresholds import shortest_threshold
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
 from dqeval.metrics.operators import zone_starts

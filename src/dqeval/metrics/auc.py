@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core.prepared import Scored, score_of
+from dqeval.core.matching import score_of
+from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import Numbers
 from dqeval.core.validate import Undefined

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dqeval.core import arguments
-from dqeval.core.prepared import Match, Scored, harmonic, parts_of, reaches
+from dqeval.core.matching import Match, harmonic, parts_of, reaches
+from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import BoolArray, FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.entries import FromNear
-from dqeval.core.prepared import Labelled, Match, Scored, harmonic, highest_in_events, parts_of, score_of
+from dqeval.core.matching import Match, harmonic, highest_in_events, parts_of, score_of
+from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined

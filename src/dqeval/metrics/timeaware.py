@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dqeval.core import arguments
-from dqeval.core.prepared import Match, harmonic, parts_of, reaches
+from dqeval.core.matching import Match, harmonic, parts_of, reaches
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined

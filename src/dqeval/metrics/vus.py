@@ -8,7 +8,8 @@ import numpy as np
 
 from dqeval.core import validate
 from dqeval.core.entries import FromNear
-from dqeval.core.prepared import Scored, highest_in_events, score_of
+from dqeval.core.matching import highest_in_events, score_of
+from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined
