@@ -868,3 +868,12 @@ def test_a_partition_tells_when_regions_are():
     assert found.axis.start_of(found.regions[1].left) == np.datetime64("2026-01-01T15")
     assert str(found).splitlines()[2].startswith("2026-01-01 02:00 – 03:00       [0, 1)     [1, 2)   [2, 3)")
     assert str(found).splitlines()[-1] == "near 1, 8 cells of 1 h"
+
+
+def test_check_on_a_clock_still_looks_at_labels():
+    """What labels hold beside 0 and 1 is said, not that there is no anomaly."""
+    times = np.datetime64("2026-01-01", "m") + np.arange(6)
+    series = Series("one", np.array([0, 2, 0, 1, 0, 0.0]), {"mine": np.arange(6.0)}, timestamps=times)
+    for near in (1, "1min"):
+        errors = [finding.message for finding in dqeval.check(series, near=near) if finding.level == "error"]
+        assert errors == ["must contain only 0 and 1: 1 of 6 values are not (first at index 1: 2)"]

@@ -111,11 +111,12 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
     data : Series, mapping of str to array-like, str or Path
         A series with or without scores of detectors; or its columns by name, as in a file: ``label``, ``value``
         (optional), and one for each detector, such as a DataFrame; or the file.
-    near : float or str, optional
-        The near range that the scores will be evaluated with: points, or "2ev" for twice the median length of an event.
-    period : float, optional
-        The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, it is the
-        period that the series has, or that is estimated from its values.
+    near : float, str or timedelta, optional
+        The near range that the scores will be evaluated with: points, "2ev" for twice the median length of an event, or
+        a duration such as "10min" if the series has timestamps.
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
+        with neither, it is the period that the series has, or that is estimated from its values.
 
     Returns
     -------
@@ -150,8 +151,7 @@ def findings_in(
         sampling = sampling_in(series, near=near, period=period, clock=asked)
         times = misread_times(series) if sampling is None else list(_on_clock(series, sampling))
         if sampling is not None:
-            flags = _flags_in_cells(series, flags, sampling)
-            series = replace(series, labels=flags.astype(np.float64), values=_in_cells(series.values, sampling))
+            series, flags = _in_cells(series, flags, sampling)
     except ValueError as error:
         if series.timestamps is None:  # then it is about what was asked, not about the series
             raise
@@ -172,14 +172,15 @@ def findings_in(
     return sorted([*found, *rest], key=lambda finding: finding.level != "error")
 
 
-def _flags_in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> BoolArray:
+def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray]:
+    """Return a series with cells in place of samples, and which of them are anomalous."""
+    values = None if series.values is None else sampling.last(series.values)
     if series.incidents is None:
-        return sampling.highest(flags)
-    return flags_of(incidents_on(sampling.axis, series).events)
-
-
-def _in_cells(values: FloatArray | None, sampling: Sampling) -> FloatArray | None:
-    return None if values is None else sampling.last(values)
+        cells, labels = sampling.highest(flags), sampling.highest(np.asarray(series.labels, dtype=np.float64))
+    else:
+        cells = flags_of(incidents_on(sampling.axis, series).events)
+        labels = cells.astype(np.float64)
+    return replace(series, labels=labels, values=values), cells
 
 
 def _on_clock(series: Series, sampling: Sampling) -> Iterator[Finding]:
