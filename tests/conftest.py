@@ -67,6 +67,7 @@ SLOW_FILES = {
 UNMEASURED_FILES = {
     "test_common",
     "test_dqe",
+    "test_dqe_of_intervals",
     "test_kernels",
     "test_metrics",
     "test_partition",

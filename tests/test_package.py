@@ -20,7 +20,8 @@ SOURCE = Path(dqeval.__file__).parent
 # A package stands for all of its modules that are not named apart.
 LAYERS = [
     {
-        *("support.extras", "support.modules", "support.naming", "support.places", "support.writing"),
+        *("support.extras", "support.modules", "support.naming", "support.on_demand"),
+        *("support.places", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.intervals"),
     },
     {"core.types", "core.entries", "core.registry"},

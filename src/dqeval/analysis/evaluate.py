@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -164,9 +165,7 @@ def evaluate_detections(
         clock=Clock(times, resolution, max_gap),
     )
     result = dqe.result_of(detection_levels(points.found, points.regions), 1)
-    if points.labelled.axis is None:
-        return result
-    alarms = alarms_at(points.labelled, points.found, points.near.points)
+    alarms = partial(alarms_at, points.labelled, points.found, points.near.points)
     return on_clock(result, points.labelled, points.notes, alarms)
 
 

@@ -20,7 +20,7 @@ from dqeval.core.types import BoolArray, Curve, FloatArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.datasets.interval_files import IntervalFile
 from dqeval.metrics import dqe
-from dqeval.metrics.dqe_of_parts import scores_of_parts
+from dqeval.metrics.dqe_of_intervals import scores_of_intervals
 from dqeval.metrics.operators import alarms_of
 
 
@@ -85,15 +85,16 @@ def evaluate_intervals(
     events, found = axis.positions(spans["incidents"], closed), axis.positions(spans["alerts"], closed)
     validate.check_defined(events.events, undefined, none="there is no incident in the span")
     regions = cut(events.events, _near(near, axis))
-    local = np.minimum(scores_of_parts(found.events, regions), 1.0)
+    local = np.minimum(scores_of_intervals(found.events, regions), 1.0)
     return TimedResult(
         *_means(local),
         near=regions.near,
         thresholds=1,
-        per_event=timed_events(events.events, local.tolist(), axis, events.names),
+        per_event=partial(timed_events, events.events, local, axis, events.names),
         axis=axis,
         notes=(*_remarks(incidents), *_remarks(alerts), *events.notes("incident"), *found.notes("alert")),
-        alarms=alarms_of(
+        make_alarms=partial(
+            alarms_of,
             events.events,
             found.events,
             early=int(min(regions.near, axis.length)),

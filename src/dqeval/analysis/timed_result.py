@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import InitVar, asdict, dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from dqeval.core.alarms import Alarms
 from dqeval.core.moments import shown, shown_between
 from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
-from dqeval.core.types import BoolArray, DQEResult, Events, EventScores
+from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
 from dqeval.metrics.operators import alarms_of
 
 
@@ -61,12 +61,22 @@ class TimedResult(DQEResult):
         What was left out, and why.
     alarms : Alarms, optional
         What operators ask for: delays, false alarms per day, the share of time in alarm. An alert counts as early if it
-        is within the near range. None for scores, where it depends on the threshold.
+        is within the near range. None for scores, where it depends on the threshold. Computed when first asked for.
     """
 
     axis: TimeAxis | None = None
     notes: tuple[str, ...] = ()
-    alarms: Alarms | None = field(default=None, compare=False)
+    make_alarms: InitVar[Callable[[], Alarms] | None] = None
+
+    def __post_init__(self, make_curve: Callable[[], Curve] | None, make_alarms: Callable[[], Alarms] | None) -> None:
+        super().__post_init__(make_curve)
+        object.__setattr__(self, "_make_alarms", make_alarms)
+
+    @cached_property
+    def alarms(self) -> Alarms | None:
+        """What operators ask for."""
+        make_alarms: Callable[[], Alarms] | None = vars(self)["_make_alarms"]
+        return make_alarms() if make_alarms else None
 
     @property
     def near_in_words(self) -> str:
@@ -80,14 +90,12 @@ class TimedResult(DQEResult):
 
 
 def timed_events(
-    events: Events, scores: Iterable[Iterable[float]], axis: TimeAxis, names: Sequence[str] = ()
+    events: Events, scores: FloatArray, axis: TimeAxis, names: Sequence[str] = ()
 ) -> tuple[TimedEventScores, ...]:
     """Return the scores of events, four of each, with their times, and with what they are called."""
-    if not len(events):
-        return ()
     places = (events.starts.tolist(), events.stops.tolist())
     times = (each_moment(axis.starts_of(events.starts)), each_moment(axis.ends_of(events.stops)))
-    return tuple(map(TimedEventScores, *places, *zip(*scores, strict=True), *times, names or [""] * len(events)))
+    return tuple(map(TimedEventScores, *places, *scores.T.tolist(), *times, names or [""] * len(events)))
 
 
 def alarms_at(labelled: Labelled, detections: BoolArray, near: float) -> Alarms:
@@ -108,7 +116,10 @@ def alarms_on(labelled: Labelled, found: Events, *, early: int, max_delay: int |
 
 
 def on_clock(
-    result: DQEResult, labelled: Labelled, notes: tuple[str, ...] = (), alarms: Alarms | None = None
+    result: DQEResult,
+    labelled: Labelled,
+    notes: tuple[str, ...] = (),
+    make_alarms: Callable[[], Alarms] | None = None,
 ) -> DQEResult:
     """Return a result with the times of its events; as it is, where there is no clock."""
     axis = labelled.axis
@@ -121,18 +132,15 @@ def on_clock(
         result.false_alarm,
         near=result.near,
         thresholds=result.thresholds,
-        per_event=timed_events(_places(result), _scores(result), axis, labelled.names),
+        per_event=partial(_with_times, result, labelled),
         axis=axis,
         notes=notes,
-        alarms=alarms,
+        make_alarms=make_alarms,
         make_curve=partial(getattr, result, "curve"),
     )
 
 
-def _places(result: DQEResult) -> Events:
-    places = np.array([(event.start, event.stop) for event in result.per_event], dtype=np.intp).reshape(-1, 2)
-    return Events(places[:, 0], places[:, 1], 0)
-
-
-def _scores(result: DQEResult) -> list[tuple[float, float, float, float]]:
-    return [(event.dqe, event.capture, event.near_miss, event.false_alarm) for event in result.per_event]
+def _with_times(result: DQEResult, labelled: Labelled) -> tuple[TimedEventScores, ...]:
+    assert labelled.axis is not None
+    scores = [(event.dqe, event.capture, event.near_miss, event.false_alarm) for event in result.per_event]
+    return timed_events(labelled.events, np.array(scores).reshape(-1, 4), labelled.axis, labelled.names)

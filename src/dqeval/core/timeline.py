@@ -117,9 +117,11 @@ class TimeAxis:
     def positions(self, spans: Spans, closed: Closed) -> Found:
         """Return the positions of the cells that intervals overlap, and what became of the intervals."""
         first = (spans.starts - self.origin) // self.resolution
-        open_end = -((self.origin - spans.stops) // self.resolution)
-        closed_end = (spans.stops - self.origin) // self.resolution + 1
-        last = np.where(spans.instants, first + 1, closed_end if (spans.closed or closed) == "both" else open_end)
+        if (spans.closed or closed) == "both":
+            last = (spans.stops - self.origin) // self.resolution + 1
+        else:
+            last = -((self.origin - spans.stops) // self.resolution)
+        last[spans.instants] = first[spans.instants] + 1
         outside = (first >= self.cells) | (last <= 0)
         starts, stops = self._observed(np.clip(first, 0, self.cells)), self._observed(np.clip(last, 0, self.cells))
         observed = starts < stops
@@ -249,8 +251,11 @@ def spans_of(name: str, given: Any) -> Spans:
         i = int(wrong[0])
         times = f"{shown(starts.moment(i))} to {shown(stops.moment(i))}"
         raise ValueError(f"{name}: the one at position {i} ends before it starts: {times}")
-    order = np.argsort(first, kind="stable")
-    return Spans(first[order], last[order], kind, (instants | (first == last))[order])
+    instants |= first == last
+    if (first[1:] < first[:-1]).any():
+        order = np.argsort(first)
+        first, last, instants = first[order], last[order], instants[order]
+    return Spans(first, last, kind, instants)
 
 
 def axis_of(
@@ -432,8 +437,10 @@ def _names(spans: Spans, events: Events, starts: Ticks, stops: Ticks) -> tuple[s
 def _joined(starts: Ticks, stops: Ticks, length: int, breaks: IntArray) -> Events:
     """Return cells as events, joined where they overlap, or touch without a break; the starts are sorted."""
     reach = np.maximum.accumulate(stops) if len(stops) else stops
-    apart = (starts[1:] > reach[:-1]) | ((starts[1:] == reach[:-1]) & np.isin(starts[1:], breaks))
-    new = np.append(True, apart)[: len(starts)]
-    firsts = np.flatnonzero(new)
-    lasts = np.append(firsts[1:], len(starts))[: len(firsts)] - 1
-    return Events(starts[firsts].astype(np.intp), reach[lasts].astype(np.intp), length)
+    new = np.ones(len(starts), dtype=np.bool_)  # starts an event
+    new[1:] = starts[1:] > reach[:-1]
+    if len(breaks):
+        new[1:] |= (starts[1:] == reach[:-1]) & np.isin(starts[1:], breaks)
+    ends = np.ones(len(starts), dtype=np.bool_)
+    ends[:-1] = new[1:]
+    return Events(starts[new].astype(np.intp, copy=False), reach[ends].astype(np.intp, copy=False), length)

@@ -15,6 +15,7 @@ from dqeval.core import arguments
 from dqeval.core.intervals import RESAMPLES, Interval, mean_interval
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of, frame_of
+from dqeval.support.on_demand import OnDemand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,7 +212,7 @@ class DQEResult:
     false_alarm: float
     near: float
     thresholds: int | Literal["exact"]
-    per_event: tuple[EventScores, ...]
+    per_event: OnDemand[tuple[EventScores, ...]] = OnDemand()
     make_curve: InitVar[Callable[[], Curve] | None] = None
 
     def __post_init__(self, make_curve: Callable[[], Curve] | None) -> None:

@@ -17,7 +17,7 @@ from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.scaling import Scale
 from dqeval.core.thresholds import Levels
-from dqeval.core.types import Curve, DQEResult, EventScores, FloatArray, Numbers, Partition, Scores
+from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
 from dqeval.kernels import dqe as kernel
 
@@ -248,14 +248,17 @@ def points_with_detections(y_true: Numbers, y_pred: Numbers, *, undefined: Undef
 def result_of(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
     """Return the result of a sweep over the levels of each event's region."""
     local = local_scores(levels)
-    events = levels.partition.events
     return DQEResult(
         **asdict(mean_scores(local)),
         near=levels.partition.near,
         thresholds=thresholds,
-        per_event=tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist())),
+        per_event=partial(_per_event, levels.partition.events, local),
         make_curve=partial(curve, levels),
     )
+
+
+def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
+    return tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist()))
 
 
 def local_scores(levels: Levels) -> FloatArray:

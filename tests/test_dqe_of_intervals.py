@@ -7,13 +7,13 @@ from hypothesis import given
 import dqeval
 from dqeval.core.events import find_events
 from dqeval.core.regions import cut
-from dqeval.metrics.dqe_of_parts import scores_of_parts
+from dqeval.metrics.dqe_of_intervals import scores_of_intervals
 from strategies import any_near, detections, exact_near, labelled
 
 
 def both(labels, found, near):
     events = find_events(np.asarray(labels, dtype=bool))
-    sparse = scores_of_parts(find_events(np.asarray(found, dtype=bool)), cut(events, near))
+    sparse = scores_of_intervals(find_events(np.asarray(found, dtype=bool)), cut(events, near))
     dense = dqeval.evaluate_detections(labels, found, near=near).per_event
     return sparse, np.array([[e.dqe, e.capture, e.near_miss, e.false_alarm] for e in dense])
 

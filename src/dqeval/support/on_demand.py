@@ -1,0 +1,40 @@
+"""Fields of data classes that are made when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast, overload
+
+Value = TypeVar("Value")
+
+
+class OnDemand(Generic[Value]):
+    """A field that takes a value, or a function that makes it when it is first asked for.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Result:
+    ...     rows: OnDemand[list[int]] = OnDemand()
+    >>> Result(lambda: [1, 2]) == Result([1, 2])
+    True
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> OnDemand[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            raise AttributeError(self._name)  # so that a data class takes it for a field without a default
+        kept = vars(instance)
+        if callable(kept[self._name]):
+            kept[self._name] = kept[self._name]()
+        return cast(Value, kept[self._name])
+
+    def __set__(self, instance: object, value: Value | Callable[[], Value]) -> None:
+        vars(instance)[self._name] = value
