@@ -34,7 +34,7 @@ _MOST_TICKS = 2**63  # between any two moments
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """Intervals of time: half-open, sorted, as ticks of a clock.
+    """Intervals of time: half-open, in any order, as ticks of a clock.
 
     Attributes
     ----------
@@ -251,11 +251,7 @@ def spans_of(name: str, given: Any) -> Spans:
         i = int(wrong[0])
         times = f"{shown(starts.moment(i))} to {shown(stops.moment(i))}"
         raise ValueError(f"{name}: the one at position {i} ends before it starts: {times}")
-    instants |= first == last
-    if (first[1:] < first[:-1]).any():
-        order = np.argsort(first)
-        first, last, instants = first[order], last[order], instants[order]
-    return Spans(first, last, kind, instants)
+    return Spans(first, last, kind, instants | (first == last))
 
 
 def axis_of(
@@ -428,19 +424,19 @@ def _names(spans: Spans, events: Events, starts: Ticks, stops: Ticks) -> tuple[s
     """Return the names of the intervals that each event is made of."""
     found: list[dict[str, None]] = [{} for _ in range(len(events))]
     first, last = np.searchsorted(events.stops, starts, side="right"), np.searchsorted(events.starts, stops)
-    for name, low, high in zip(spans.names, first.tolist(), last.tolist(), strict=True):
-        for event in found[low:high] if name else ():
-            event[name] = None
+    for i in np.argsort(starts, kind="stable").tolist():
+        for event in found[first[i] : last[i]] if spans.names[i] else ():
+            event[spans.names[i]] = None
     return tuple("; ".join(names) for names in found)
 
 
 def _joined(starts: Ticks, stops: Ticks, length: int, breaks: IntArray) -> Events:
-    """Return cells as events, joined where they overlap, or touch without a break; the starts are sorted."""
-    reach = np.maximum.accumulate(stops) if len(stops) else stops
-    new = np.ones(len(starts), dtype=np.bool_)  # starts an event
-    new[1:] = starts[1:] > reach[:-1]
+    """Return cells as events, joined where they overlap, or touch without a break."""
+    # Each for itself: an event ends where as many intervals have stopped as have started.
+    starts, stops = np.sort(starts), np.sort(stops)
+    apart = starts[1:] > stops[:-1]
     if len(breaks):
-        new[1:] |= (starts[1:] == reach[:-1]) & np.isin(starts[1:], breaks)
-    ends = np.ones(len(starts), dtype=np.bool_)
-    ends[:-1] = new[1:]
-    return Events(starts[new].astype(np.intp, copy=False), reach[ends].astype(np.intp, copy=False), length)
+        apart |= (starts[1:] == stops[:-1]) & np.isin(starts[1:], breaks)
+    ends = np.ones((2, len(starts)), dtype=np.bool_)
+    ends[0, 1:] = ends[1, :-1] = apart
+    return Events(starts[ends[0]].astype(np.intp, copy=False), stops[ends[1]].astype(np.intp, copy=False), length)
