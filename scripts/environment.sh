@@ -6,6 +6,9 @@ say() { if [ -t 1 ]; then printf '\033[1m== %s\033[0m\n' "$*"; else printf '== %
 python=${PYTHON:-python3}
 venv=.venv
 
+# Without compiled files, every test process and every program that a test starts would compile all modules again.
+unset PYTHONDONTWRITEBYTECODE
+
 make_environment() { # make_environment EXTRA: install the package, editable, with an extra (or none: "")
     if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         echo "dqeval needs Python 3.11 or newer: '$python' is not. Set PYTHON to one that is." >&2
