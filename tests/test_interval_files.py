@@ -96,7 +96,9 @@ def test_moments(put):
     assert found.remarks == ("there is no column end: each is a moment",)
 
 
-@pytest.mark.parametrize("text", ["start,end\n", "[]", "{}", '{"a.csv": []}', "id,channel,starttime,endtime\n"])
+@pytest.mark.parametrize(
+    "text", ["start,end\n", '"Start"', "[]", "{}", '{"a.csv": []}', "id,channel,starttime,endtime\n"]
+)
 def test_no_interval(put, text):
     found = read_intervals(put(text))
     assert (len(found), found.aware, found.pairs().shape) == (0, None, (0, 2))
@@ -223,7 +225,15 @@ def test_times_that_are_numbers_or_dates(put):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "the first line names no column that is known, but none: incidents and alerts can be read from CSV"),
+        ("", "the file is empty: if there were no incidents or alerts, write the line start,end"),
+        (" \n\n", "the file is empty: if there were no incidents or alerts, write the line start,end"),
+        ("null", "this is a single value of JSON, null: incidents and alerts can be read from CSV"),
+        ("5\n", "this is a single value of JSON, 5: incidents and alerts can be read from CSV"),
+        ('"text"', 'this is a single value of JSON, "text": incidents and alerts can be read from CSV'),
+        ([{}], "this is a JSON list of objects with no keys: incidents and alerts can be read from"),
+        ([None], "window 1 must be a pair of start and end: got nothing"),
+        ('[{"time": 17\n', "this is not JSON: Expecting ',' delimiter in line 2, where the file ends: is it cut off?"),
+        ("[1, 2 3]", "this is not JSON: Expecting ',' delimiter in line 1"),
         ("a,b\n1,2\n", "the first line names no column that is known, but a, b: incidents and alerts can be"),
         (
             "id,end\n1,2\n",
@@ -241,7 +251,7 @@ def test_times_that_are_numbers_or_dates(put):
         (b"ARROW2", "this is not a Feather file"),
         ("start,end\n5," + "6" * 200_000, "field larger than field limit (131072)"),
     ],
-    ids=range(14),
+    ids=range(22),
 )
 def test_what_is_none_of_these(put, content, said):
     assert refused(put(content)).startswith(said)

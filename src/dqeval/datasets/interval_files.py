@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from dqeval.core import arguments
 from dqeval.core.arguments import quote
 from dqeval.core.moments import ZONED, Kind, Moments
-from dqeval.core.timeline import Closed, Spans
+from dqeval.core.timeline import STARTS, Closed, Spans
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
-from dqeval.datasets.guard import check_size, some_names
+from dqeval.datasets.guard import check_size, shorten, some_names
 from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, kind_of, unknown
 from dqeval.datasets.interval_json import from_json
 from dqeval.datasets.interval_tables import NAMES, from_columns
@@ -164,6 +164,8 @@ def _reader(file: Path, by: str | None = None) -> Callable[[str | None], Found]:
         check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
         return partial(from_columns, columns, zoned, by=by)
     text = whole_text(file, memory=_MEMORY)
+    if not text.strip():
+        raise ValueError("the file is empty: if there were no incidents or alerts, write the line start,end")
     if text.lstrip().startswith(("{", "[")):
         return partial(from_json, _parsed(text))
     return partial(from_columns, _columns_of(text, wanted), set(), by=by)
@@ -179,6 +181,7 @@ def _arrow_kind(file: Path) -> str | None:
 
 def _columns_of(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
     """Return the columns of a table that matter, by their names in small letters."""
+    _refuse_single_value(text)
     rows = text_rows(io.StringIO(text, newline=""), example="start,end")
     names = [name.lower() for name in next(rows)]
     used = [(i, name) for i, name in enumerate(names) if name in wanted]
@@ -193,11 +196,22 @@ def _columns_of(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
     return columns
 
 
+def _refuse_single_value(text: str) -> None:
+    """Refuse JSON that is no list and no object; the name of the starts in quotes is a table without rows."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return
+    if not isinstance(found, str) or found.lower() not in STARTS:
+        raise unknown(f"this is a single value of JSON, {one_line(shorten(text.strip()))}")
+
+
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"this is not JSON: {error.msg} in line {error.lineno:,}") from None
+        cut_off = ", where the file ends: is it cut off?" if error.pos >= len(text.rstrip()) else ""
+        raise ValueError(f"this is not JSON: {error.msg} in line {error.lineno:,}{cut_off}") from None
     except RecursionError:
         raise ValueError("the JSON is nested too deeply to be intervals") from None
     except ValueError:

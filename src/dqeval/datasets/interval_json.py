@@ -49,7 +49,8 @@ def from_json(content: Any, series: str | None) -> Found:
         return _label_studio(content, series)
     if "time" in content[0]:
         return _grafana(content, series)
-    raise unknown(f"this is a JSON list of objects with the keys {some_names(map(one_line, content[0]))}")
+    keys = f"the keys {some_names(map(one_line, content[0]))}" if content[0] else "no keys"
+    raise unknown(f"this is a JSON list of objects with {keys}")
 
 
 def _nab_windows(content: Mapping[str, list[Any]], series: str | None) -> Found:
@@ -73,7 +74,7 @@ def _windows(windows: Sequence[Any], of: str) -> Found:
 
 def _window(window: Any, place: str) -> Item:
     start, stop = window if isinstance(window, list) and len(window) == 2 else (window, window)
-    if isinstance(start, (list, dict)) or isinstance(stop, (list, dict)):
+    if window is None or isinstance(start, (list, dict)) or isinstance(stop, (list, dict)):
         raise ValueError(f"{place} must be a pair of start and end: got {told(window)}")
     if is_blank(stop):
         raise no_end(place)
