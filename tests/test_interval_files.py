@@ -94,6 +94,33 @@ def test_moments(put):
     found = read_intervals(put("start\n2026-01-01\n2026-01-03\n"))
     assert spans_of("alerts", found.pairs()).instants.all()
     assert found.remarks == ("there is no column end: each is a moment",)
+    (said,) = read_intervals(put("start,host,note\n2026-01-01,a,b\n2026-01-03,,\n")).remarks
+    assert said.startswith(
+        "there is no column end: each is a moment; there are start, note, host; an end may be called end,"
+    )
+    assert said.endswith(", finished_at, resolved_at, or there may be a duration")
+
+
+@pytest.mark.parametrize("end", ["2026-01-02", "2026-01-02T00:00Z", "1767312000"])
+def test_an_end_under_another_name(put, end):
+    said = refused(put(f"start,Closed\n2026-01-01,\n2026-01-01,{end}\n"))
+    assert said.startswith(
+        "there is no column end, but Closed holds times too: call it end if the intervals end there, or"
+    )
+    assert "; an end may be called end, stop, " in said
+
+
+@pytest.mark.parametrize("cell", ["7", "disk", "", "9" * 65])
+def test_a_column_that_holds_no_times(put, cell):
+    assert "there are start, Closed;" in read_intervals(put(f"start,Closed\n2026-01-01,{cell}\n")).remarks[0]
+
+
+def test_an_end_under_another_name_in_parquet(tmp_path):
+    day = np.array(["2026-01-01"], dtype="datetime64[ns]")
+    parquet.write_table(pa.table({"start": day, "closed": day + 1, "host": ["a"]}), path := tmp_path / "a.parquet")
+    assert refused(path).startswith("there is no column end, but closed holds times too: ")
+    parquet.write_table(pa.table({"start": day, "host": ["a"]}), path)
+    assert "; there are start, host; " in read_intervals(path).remarks[0]
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,14 @@ def arrow_arrays(
     return arrays, zones[0] if zones else None
 
 
-def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[str, Array], set[str]]:
+def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[str, Array], set[str], dict[str, bool]]:
     """Return columns of numbers, times, durations or text by their names in small letters, and which have a time zone.
 
-    Of a column that is asked for and holds anything else, an error tells.
+    And the names of all other columns, each with whether it holds times. Of a column that is asked for and holds
+    anything else, an error tells.
     """
     zoned: set[str] = set()
+    others: dict[str, bool] = {}
 
     def chosen(schema: pa.Schema) -> list[str]:
         fields = [field for field in schema if field.name.lower() in names]
@@ -63,9 +65,10 @@ def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[st
                 what = shorten(str(field.type))
                 raise RefusedError(f"column {field.name} must hold times, numbers or text: it holds {what}")
         zoned.update(field.name.lower() for field in fields if getattr(field.type, "tz", None))
+        others.update((field.name, _is_date(field.type)) for field in schema if field not in fields)
         return [field.name for field in fields]
 
-    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zoned
+    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zoned, others
 
 
 def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:
@@ -112,7 +115,13 @@ def _is_time(kind: pa.DataType) -> bool:
     from pyarrow import types
 
     plain = kind.value_type if types.is_dictionary(kind) else kind
-    return _is_number(kind) or types.is_timestamp(kind) or types.is_date(kind) or _is_text(plain)
+    return _is_number(kind) or _is_date(kind) or _is_text(plain)
+
+
+def _is_date(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_timestamp(kind) or types.is_date(kind))
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -20,9 +20,9 @@ from dqeval.core.timeline import STARTS, Closed, Spans
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
 from dqeval.datasets.guard import check_size, shorten, some_names
-from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, kind_of, unknown
+from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, is_date, kind_of, unknown
 from dqeval.datasets.interval_json import from_json
-from dqeval.datasets.interval_tables import NAMES, from_columns
+from dqeval.datasets.interval_tables import NAMES, TableOfIntervals, from_columns
 from dqeval.datasets.loading import errors_name_file
 from dqeval.render.tables import one_line
 
@@ -160,15 +160,15 @@ def _reader(file: Path, by: str | None = None) -> Callable[[str | None], Found]:
     """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
     wanted = NAMES if by is None else {*NAMES, by.lower()}
     if kind := _arrow_kind(file):
-        columns, zoned = named_arrays(file, kind, wanted)
+        columns, zoned, others = named_arrays(file, kind, wanted)
         check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
-        return partial(from_columns, columns, zoned, by=by)
+        return partial(from_columns, TableOfIntervals(columns, zoned, others), by=by)
     text = whole_text(file, memory=_MEMORY)
     if not text.strip():
         raise ValueError("the file is empty: if there were no incidents or alerts, write the line start,end")
     if text.lstrip().startswith(("{", "[")):
         return partial(from_json, _parsed(text))
-    return partial(from_columns, _columns_of(text, wanted), set(), by=by)
+    return partial(from_columns, _table_of(text, wanted), by=by)
 
 
 def _arrow_kind(file: Path) -> str | None:
@@ -179,21 +179,25 @@ def _arrow_kind(file: Path) -> str | None:
         return _ARROW.get(stream.read(4))
 
 
-def _columns_of(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
-    """Return the columns of a table that matter, by their names in small letters."""
+def _table_of(text: str, wanted: Collection[str]) -> TableOfIntervals:
+    """Return a table of text: the columns that matter, by their names in small letters, and what the others are."""
     _refuse_single_value(text)
     rows = text_rows(io.StringIO(text, newline=""), example="start,end")
-    names = [name.lower() for name in next(rows)]
+    header = next(rows)
+    names = [name.lower() for name in header]
     used = [(i, name) for i, name in enumerate(names) if name in wanted]
     columns: dict[str, list[str]] = {name: [] for _, name in used}
     if len(columns) < len(used):
         raise ValueError(f"two columns have the same name: {some_names(name for _, name in used)}")
     if not columns:
         raise unknown(f"the first line names no column that is known, but {some_names(map(one_line, names))}")
+    first: dict[str, str] = {name: "" for name in header if name.lower() not in columns}  # cell that is not empty
     for row in of_width(rows, len(names)):
         for i, name in used:
             columns[name].append(row[i])
-    return columns
+        if "" in first.values():
+            first |= {name: cell for name, cell in zip(header, row, strict=True) if not first.get(name, "-")}
+    return TableOfIntervals(columns, set(), {one_line(name): is_date(cell) for name, cell in first.items()})
 
 
 def _refuse_single_value(text: str) -> None:

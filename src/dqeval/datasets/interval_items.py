@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -151,6 +152,13 @@ def whole_number(cell: Any, what: str, rule: str = "a whole number") -> int:
 def is_blank(cell: Any) -> bool:
     """Tell whether a cell is missing: empty, NaN or NaT."""
     return cell is None or (isinstance(cell, str) and not cell.strip()) or bool(cell != cell)
+
+
+def is_date(cell: str) -> bool:
+    """Tell whether a text is a date, or a number that stands for one."""
+    with suppress(ValueError):
+        return bool(cell.strip()) and len(cell) <= LONGEST_TIME and moments_of("", [cell]).kind != "number"
+    return False
 
 
 def no_end(place: str, what: str = "end") -> ValueError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,22 +39,39 @@ Column = Sequence[Any] | Array
 Columns = Mapping[str, Column]
 
 
-def from_columns(columns: Columns, zoned: set[str], series: str | None, *, by: str | None = None) -> Found:
+@dataclass(frozen=True, slots=True, eq=False)
+class TableOfIntervals:
+    """A table with intervals.
+
+    Attributes
+    ----------
+    columns : mapping of str to sequence
+        Those that are known, by their names in small letters.
+    zoned : set of str
+        The columns of ``datetime64`` that have a time zone.
+    others : mapping of str to bool
+        The names of all other columns, each with whether it holds times.
+    """
+
+    columns: Columns
+    zoned: Set[str]
+    others: Mapping[str, bool]
+
+
+def from_columns(table: TableOfIntervals, series: str | None, *, by: str | None = None) -> Found:
     """Return the intervals of a table.
 
     Parameters
     ----------
-    columns : mapping of str to sequence
-        By their names in small letters.
-    zoned : set of str
-        The columns of ``datetime64`` that have a time zone.
+    table : TableOfIntervals
     series : str, optional
         A channel of ESA-ADB, or what the column that names the series says.
     by : str, optional
         Which column that is.
     """
+    columns, zoned = table.columns, table.zoned
     if by is not None and by.lower() in columns and series is not None:
-        return from_columns(_rows_of(columns, by.lower(), series), zoned, None)
+        return from_columns(replace(table, columns=_rows_of(columns, by.lower(), series)), None)
     if columns.keys() >= set(ESA_ADB):
         return _esa_adb(columns, zoned, series)
     start, stop, length, name, note = (_first(columns, names) for names in (STARTS, STOPS, LENGTHS, IDS, NOTES))
@@ -68,9 +86,19 @@ def from_columns(columns: Columns, zoned: set[str], series: str | None, *, by: s
     elif length is not None:
         starts, stops, aware = _with_lengths(starts, columns[length], aware)
     else:
-        stops, remarks = starts, ("there is no column end: each is a moment",)
+        stops, remarks = starts, (_why_moments(columns, table.others),)
     ids, notes = (_texts(columns, each, len(starts)) for each in (name, note))
     return Found("table", starts, stops, ids, notes, _row, aware=aware, remarks=remarks)
+
+
+def _why_moments(columns: Columns, others: Mapping[str, bool]) -> str:
+    """Say that there is no end; an error where another column may be it."""
+    known = f"an end may be called {', '.join(STOPS)}, or there may be a duration"
+    if dates := [name for name, holds_times in others.items() if holds_times]:
+        advice = "call it end if the intervals end there, or leave it out if each is a moment"
+        raise ValueError(f"there is no column end, but {dates[0]} holds times too: {advice}; {known}")
+    rest = f"; there are {some_names([*columns, *others])}; {known}" if len(columns) + len(others) > 1 else ""
+    return f"there is no column end: each is a moment{rest}"
 
 
 def _rows_of(columns: Columns, by: str, series: str) -> Columns:
@@ -91,7 +119,7 @@ def _row(i: int) -> str:
     return f"row {i + 1:,} below the header"
 
 
-def _esa_adb(columns: Columns, zoned: set[str], series: str | None) -> Found:
+def _esa_adb(columns: Columns, zoned: Set[str], series: str | None) -> Found:
     """Return the anomalies of ESA-ADB: a row for each channel; the end is the last moment that is anomalous."""
     ids, channels = (_texts(columns, name, 0) for name in ("id", "channel"))
     rows = [i for i, channel in enumerate(channels) if series in (None, channel)]
