@@ -219,6 +219,17 @@ def test_bad_input(call, name, tmp_path):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_times_in_universal_time_end_with_a_z(call, tmp_path, zone):
+    (tmp_path / "scores.csv").write_text(table(zone=zone))
+    (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
+    given = ["scores.csv", "--incidents", "incidents.csv", "--format", "json"]
+    (found,) = results(call("explain", *given)).values()
+    assert found["events"][0]["start_time"] == f"{INTERVALS[0][0]}{zone}"
+    assert found["events"][0]["stop_time"] == f"{INTERVALS[0][1]}{zone}"
+    assert results(call("compare", *given))["events"][1]["start_time"] == f"{INTERVALS[1][0]}{zone}"
+
+
 def test_no_alert_is_an_answer(call, tmp_path):
     (tmp_path / "none.json").write_text("[]")
     given = [
