@@ -248,6 +248,44 @@ def test_no_alert_is_an_answer(call, tmp_path):
     assert found["detectors"]["none"]["values"] == {"dqe": 0, "capture": 0, "near_miss": 0, "false_alarm": 0}
 
 
+def test_alerts_need_no_threshold(call, tmp_path):
+    """Nothing speaks of thresholds, and a detector without an alert is no error; of scores, the legend stands once."""
+    (tmp_path / "none.json").write_text("[]")
+    given = [*TWO_FILES, "--alerts", "none.json", "--span", SPAN, "--near", "20min"]
+    shown = {command: call(command, *given).out for command in ("score", "compare", "explain")}
+    for command, text in shown.items():
+        assert "thresholds" not in text, command
+        assert "suggested" not in text.lower(), command
+    assert "Detections of 0 and 1, without a threshold. 0 of 5 events detected;" in shown["explain"]
+    assert "Missed; " in shown["explain"]
+    assert shown["explain"].count("1 is best, 0 is worst.") == 1
+    assert "detector    DQE  best at events  " in shown["compare"]
+    checked = call("check", *given)
+    assert (checked.code, "nothing is detected: all scores are 0" in checked.out) == (0, True)
+
+
+def test_alerts_beside_scores(call, tmp_path):
+    """Where some detectors give scores, a threshold is suggested for them."""
+    lines = table(label=True).splitlines()
+    rows = [f"{line},{int(alarm)}" for line, alarm in zip(lines[1:], SCORES > 1.2, strict=True)]
+    (tmp_path / "both.csv").write_text("\n".join([f"{lines[0]},alerts", *rows]))
+    compared, explained = (call(command, "both.csv", "--near", "20min").out for command in ("compare", "explain"))
+    assert "0/1 detections" in compared
+    assert "suggested threshold" in compared
+    assert explained.count("The lines below describe what happens at this threshold.") == 1
+    assert "Detections of 0 and 1, without a threshold. " in explained
+    flipped = call("explain", "both.csv", "--near", "20min", "--score", "alerts,mine").out
+    assert flipped.count("The lines below describe what happens at this threshold.") == 1
+
+
+def test_what_to_improve_about_alerts():
+    silenced = dqeval.explain([0, 0, 0, 0, 1], [1, 0, 0, 0, 1], near=1).improvements[0].sentence
+    assert silenced.startswith("Silence the false alarm around [4, 5): DQE of this event rises from ")
+    found = dqeval.explain([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 0, 0, 0, 0], near=1)
+    assert found.improvements[0].sentence == "Detect [6, 7): DQE of this event rises from 0.00 to 1.00."
+    assert [event.sentence.partition(";")[0] for event in found.events] == ["Captured", "Missed"]
+
+
 def test_what_is_left_out_is_said(call, tmp_path):
     """Of a file with a gap, one incident lies in it, and one is outside."""
     keep = np.ones(POINTS, dtype=bool)

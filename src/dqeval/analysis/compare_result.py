@@ -226,13 +226,23 @@ class Comparison(Result):
             shown = ", ".join(missed[:SHOWN_OTHERS]) + (f" and {len(missed) - SHOWN_OTHERS} more" * (len(missed) > 3))
             rows.append((name, found.shown_threshold, f"{found.sdqe:.3f}", f"{self.wins(name)}", shown or "none"))
         best = best_of([found.sdqe for found in self.explanations.values()])
+        marked = {i for i in best if len(best) < len(rows)}
+        if not self.has_thresholds:
+            cells = [(name, *others) for name, _, *others in rows]
+            return Table(("detector", "DQE", "best at events", "events missed"), cells, marked={(i, 1) for i in marked})
         header = ("detector", "suggested threshold", "DQE there", "best at events", "events missed there")
-        return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
+        return Table(header, rows, marked={(i, 2) for i in marked})
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether there are scores, and not only detections of 0 and 1, which need no threshold."""
+        return not all(found.binary for found in self.explanations.values())
 
     def alarm_table(self) -> Table:
         """Return what operators ask for, at the suggested threshold of each detector."""
         rows = [(name, *found.alarms.cells()) for name, found in self.explanations.items() if found.alarms is not None]
-        note = "at the suggested threshold; an alarm may be early within the near range"
+        at_threshold = "at the suggested threshold; " if self.has_thresholds else ""
+        note = f"{at_threshold}an alarm may be early within the near range"
         return Table(("detector", *HEADER), rows, note=note)
 
     def _agreement(self) -> Iterator[str]:
