@@ -16,6 +16,7 @@ from dqeval.core.types import Progress, Series
 from dqeval.datasets.alerts import FORMAT as ALERTS
 from dqeval.datasets.alerts import AlertsEntry, alerts_entry
 from dqeval.datasets.door import TABLE, Asked, Entry, entries, file_record
+from dqeval.datasets.files import NOTHING_NAMED, Named
 from dqeval.datasets.interval_files import IntervalSource
 from dqeval.datasets.loading import FORMATS
 from dqeval.render.tables import Page, count_of, in_words, printable
@@ -160,8 +161,8 @@ def _trouble(given: Any) -> str:
         return f"its command is none of {in_words(list(COMMANDS), most=len(COMMANDS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
         return "its inputs are not each a file with a name and columns, or a format"
-    if len(set(map(_series_column, given["inputs"]))) > 1:
-        return "its inputs are not split by the same column"
+    if len(set(map(_named_columns, given["inputs"]))) > 1:
+        return "its inputs are not split by the same column, or have other columns of times"
     valid = COMMANDS[command].parameters
     if not isinstance(parameters, dict) or not set(valid) - set(CLOCK) <= set(parameters) <= set(valid):
         return f"its parameters are not those of {command}: {', '.join(valid) or 'none'}"
@@ -175,7 +176,9 @@ def _is_input(given: Any) -> bool:
     """Tell whether this is a file with a name, and either columns or a format; and the name of a series, if at all."""
     if not isinstance(given, dict) or not all(isinstance(given.get(key), str) for key in ("name", "file")):
         return False
-    if not isinstance(given.get("series", ""), str) or not _is_file(given.get("incidents", given)):
+    if not all(isinstance(given.get(key, ""), str) for key in ("series", "timezone")):
+        return False
+    if not _is_file(given.get("incidents", given)):
         return False
     if given.get("format") == ALERTS:
         return _are_alerts(given)
@@ -202,18 +205,18 @@ def _are_alerts(given: Mapping[str, Any]) -> bool:
 def _are_columns(columns: Any, *, with_labels: bool) -> bool:
     return (
         isinstance(columns, dict)
-        and {"label", "value", "scores"} <= set(columns) <= {"label", "value", "scores", "series"}
+        and {"label", "value", "scores"} <= set(columns) <= {"label", "value", "scores", "series", "time"}
         and isinstance(columns["label"], str if with_labels else type(None))
         and (columns["value"] is None or isinstance(columns["value"], str))
         and is_list_of_text(columns["scores"])
-        and isinstance(columns.get("series", ""), str)
+        and all(isinstance(columns.get(name, ""), str) for name in ("series", "time"))
     )
 
 
-def _series_column(then: Mapping[str, Any]) -> str | None:
-    """Return the column that names the series of the table that an input is from, if that was split."""
-    column: str | None = then.get("columns", {}).get("series")
-    return column
+def _named_columns(then: Mapping[str, Any]) -> Named:
+    """Return the columns that name the series and the times of the table that an input is from, if they were given."""
+    columns = then.get("columns", {})
+    return Named(columns.get("series"), columns.get("time"))
 
 
 def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
@@ -235,14 +238,17 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
 
 def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _Beside) -> list[Entry]:
     """Return the series of the files, as many as the receipt has; others in folders and long tables are passed over."""
-    column = next(map(_series_column, then), None)
+    named = next(map(_named_columns, then), NOTHING_NAMED)
+    column = named.series
     others = [file for file in files if file not in beside.used]
     if len(then) == 1 and then[0].get("format") == ALERTS:
         if extra := [file for file in others if not file.is_dir()]:
             raise ValueError(f"the receipt was not made with {_clipped(extra[0].name)}: leave it out")
         return [_alerts(then[0], beside)]
     source = next((beside.find(each["incidents"]) for each in then if "incidents" in each), None)
-    asked = Asked(series=column, incidents=None if source is None else IntervalSource(source, column))
+    timezone = next((each.get("timezone") for each in then), None)
+    incidents = None if source is None else IntervalSource(source, column, timezone)
+    asked = Asked(series=column, time=named.time, timezone=timezone, incidents=incidents)
     found = list(entries(others, asked))
     if len(found) != len(then):
         known = {(each["file"], each.get("series")) for each in then}
@@ -265,7 +271,7 @@ def _as_then(entry: Entry, then: Mapping[str, Any], beside: _Beside) -> Entry:
     if isinstance(entry, AlertsEntry):
         return entry
     source = replace(entry.source, format=then.get("format", TABLE))
-    asked = Asked(**then.get("columns", {}), incidents=entry.asked.incidents)
+    asked = Asked(**then.get("columns", {}), timezone=then.get("timezone"), incidents=entry.asked.incidents)
     return replace(entry, source=source, asked=asked, in_folder=False)
 
 
@@ -300,7 +306,7 @@ def _alerts(then: Mapping[str, Any], beside: _Beside) -> Entry:
     alerts = [beside.find(each) for each in then["alerts"]]
     span = then.get("span")
     ends = None if span is None else (span[0], span[1])
-    return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"))
+    return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"), then.get("timezone"))
 
 
 def _is_note(place: Place, then: Any, now: Any) -> bool:

@@ -33,6 +33,8 @@ def find_entries(
     scores: Sequence[str] | None = None,
     series: str | None = None,
     incidents: Path | None = None,
+    time: str | None = None,
+    timezone: str | None = None,
 ) -> list[Entry]:
     """Return the series in files and folders, from the columns that were asked for; of a long table maybe only some."""
     from dqeval.datasets.door import Asked, entries
@@ -43,8 +45,8 @@ def find_entries(
     if incidents is not None and label is not None:
         raise typer.BadParameter("--incidents stand in place of labels: leave out --label")
     column, chosen, names = (series or "").partition("=")
-    found = None if incidents is None else IntervalSource(incidents, column or None)
-    asked = Asked(label, value, scores, column or None, names if chosen else None, found)
+    found = None if incidents is None else IntervalSource(incidents, column or None, timezone)
+    asked = Asked(label, value, scores, column or None, names if chosen else None, time, timezone, found)
     if series is None:
         return list(entries(files, asked))
     with output.progress("reading") as tell:
@@ -62,6 +64,10 @@ class Intervals:
     incidents : Path, optional
     alerts : list of Path, optional
     span : str, optional
+    time : str, optional
+        The column of timestamps.
+    timezone : str, optional
+        Of dates that are written without one.
     """
 
     resolution: Any
@@ -69,6 +75,8 @@ class Intervals:
     incidents: Path | None
     alerts: list[Path] | None
     span: str | None
+    time: str | None
+    timezone: str | None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -91,7 +99,8 @@ def series_of(
     if not intervals.alerts:
         if intervals.span is not None:
             raise typer.BadParameter("--span is for --alerts: files with scores say themselves when they begin and end")
-        return find_entries(files, label, value, scores, series, intervals.incidents)
+        clock = (intervals.incidents, intervals.time, intervals.timezone)
+        return find_entries(files, label, value, scores, series, *clock)
     if files:
         raise typer.BadParameter("--alerts stand in place of files with scores: give one or the other")
     columns = {
@@ -99,6 +108,7 @@ def series_of(
         "--value": value,
         "--score": scores,
         "--series": series,
+        "--time": intervals.time,
         "--max-gap": intervals.max_gap,
     }
     for option, given in columns.items():
@@ -107,7 +117,7 @@ def series_of(
     if intervals.incidents is None:
         raise typer.BadParameter("--alerts need --incidents to be compared with")
     span = None if intervals.span is None else _ends(intervals.span)
-    return [alerts_entry(intervals.incidents, intervals.alerts, span, intervals.resolution)]
+    return [alerts_entry(intervals.incidents, intervals.alerts, span, intervals.resolution, intervals.timezone)]
 
 
 def _ends(span: str) -> tuple[str, str]:

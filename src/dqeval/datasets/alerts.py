@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.core.events import flags_of
-from dqeval.core.moments import ZONED
+from dqeval.core.moments import ZONED, in_zone, moments_of
 from dqeval.core.timeline import TimeAxis, axis_of
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.door import Entry, Opened, file_record, remarks_of
@@ -32,18 +32,28 @@ class AlertsEntry(Entry):
         A file for each detector.
     span : pair of times, optional
     resolution : str, optional
+    timezone : str, optional
+        Of dates that are written without one.
     """
 
     alerts: tuple[Path, ...] = ()
     span: tuple[str, str] | None = None
     resolution: Any = None
+    timezone: str | None = None
 
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read the files, and put them on a time axis."""
-        incidents = read_intervals(self.path)
-        alerts = {each: read_intervals(file) for each, file in self.detectors().items()}
-        series = _series(name or self.stem, incidents, alerts, self.span, self.resolution)
+        incidents = read_intervals(self.path, timezone=self.timezone)
+        alerts = {each: read_intervals(file, timezone=self.timezone) for each, file in self.detectors().items()}
+        series = _series(name or self.stem, incidents, alerts, self._ends(), self.resolution)
         return OpenedAlerts(self, series, None)
+
+    def _ends(self) -> Any:
+        """Return the ends of the span, in universal time if they are of a time zone."""
+        if self.span is None or self.timezone is None:
+            return self.span
+        ends = in_zone(moments_of("span", self.span), self.timezone, lambda i: "span")
+        return [ends.moment(0), ends.moment(1)]
 
     @property
     def files(self) -> list[Path]:
@@ -71,22 +81,27 @@ class OpenedAlerts(Opened):
             "alerts": [file_record(file) for file in entry.alerts],
             "span": None if entry.span is None else list(entry.span),
             "resolution": entry.resolution,
+            **({} if entry.timezone is None else {"timezone": entry.timezone}),
         }
 
 
 def alerts_entry(
-    incidents: Path, alerts: Sequence[Path], span: tuple[str, str] | None = None, resolution: Any = None
+    incidents: Path,
+    alerts: Sequence[Path],
+    span: tuple[str, str] | None = None,
+    resolution: Any = None,
+    timezone: str | None = None,
 ) -> AlertsEntry:
     """Return the series of incidents and alerts, to be read."""
     source = Source(incidents, FORMAT, stem(incidents))
-    return AlertsEntry(source, alerts=tuple(alerts), span=span, resolution=resolution)
+    return AlertsEntry(source, alerts=tuple(alerts), span=span, resolution=resolution, timezone=timezone)
 
 
 def _series(
     name: str,
     incidents: IntervalFile,
     alerts: Mapping[str, IntervalFile],
-    span: tuple[str, str] | None,
+    span: Any,
     resolution: Any,
 ) -> Series:
     spans = {"incidents": incidents.spans(), **{each: file.spans() for each, file in alerts.items()}}

@@ -24,22 +24,23 @@ _NUMBER = 8  # bytes
 
 Array = NDArray[Any]
 Choose = Callable[["pa.Schema"], list[str]]
+Named = Callable[[str], bool]  # tells something of a column by its name
 
 
 def arrow_arrays(
-    path: Path, kind: str, ignored: Collection[str], times: Collection[str], series: str | None = None
+    path: Path, kind: str, ignored: Named, times: Named, series: str | None = None
 ) -> tuple[dict[str, Array], bool | None]:
     """Return the columns of numbers in a file but for those to be ignored, the first one of times, and that of series.
 
-    And whether dates among the times have a time zone; None where there are none, or they are text. Names are compared
-    in small letters, but for that of series. Anything else is left out before pyarrow touches it: on damaged or unusual
-    columns it may end the process.
+    And whether dates among the times have a time zone; None where there are none, or they are text. Which columns are
+    to be ignored, and which are of times, is told by their names. Anything else is left out before pyarrow touches it:
+    on damaged or unusual columns it may end the process.
     """
     zones: list[bool] = []
 
     def chosen(schema: pa.Schema) -> list[str]:
         names = _chosen(schema, ignored, times, series)
-        fields = (schema.field(name) for name in names if name.lower() in times and name != series)
+        fields = (schema.field(name) for name in names if times(name))
         zones.extend(field.type.tz is not None for field in fields if hasattr(field.type, "tz"))
         return names
 
@@ -83,11 +84,10 @@ def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:
         return {name: _values(column, pyarrow) for name, column in reads(file, chosen)}
 
 
-def _chosen(schema: pa.Schema, ignored: Collection[str], times: Collection[str], series: str | None) -> list[str]:
+def _chosen(schema: pa.Schema, ignored: Named, times: Named, series: str | None) -> list[str]:
     """Return the names of the columns to read."""
-    others = [field for field in schema if field.name != series]
-    numbers = [field.name for field in others if _is_number(field.type) and field.name.lower() not in ignored]
-    time = [field.name for field in others if field.name.lower() in times and _is_time(field.type)][:1]
+    numbers = [field.name for field in schema if _is_number(field.type) and not ignored(field.name)]
+    time = [field.name for field in schema if times(field.name) and _is_time(field.type)][:1]
     names = [*numbers, *time, *([] if series is None else [series])]
     count = Counter(schema.names)
     if twice := [name for name in names if count[name] > 1]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import quote
-from dqeval.core.moments import ZONED, Kind, Moments
+from dqeval.core.moments import ZONED, Kind, Moments, in_zone, zone_of
 from dqeval.core.timeline import STARTS, Closed, Spans
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
@@ -84,7 +84,7 @@ class IntervalFile:
         return Spans(starts[order], stops[order], kind if len(self) else None, instants[order], self.closed, names)
 
 
-def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFile:
+def read_intervals(path: str | Path, *, series: str | None = None, timezone: str | None = None) -> IntervalFile:
     r"""Read incidents or alerts with a start and an end from a file, whose content says what it is.
 
     Parameters
@@ -96,6 +96,8 @@ def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFi
     series : str, optional
         Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel. Files
         may be given by their path, their name, or their name without its ending. In ESA-ADB, all by default.
+    timezone : str, optional
+        The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
 
     Returns
     -------
@@ -115,8 +117,10 @@ def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFi
     file = arguments.path("path", path)
     if series is not None:
         arguments.text("series", series)
+    if timezone is not None:
+        zone_of(timezone)
     with errors_name_file(file):
-        return _on_clock(_reader(file)(series))
+        return _on_clock(_reader(file, timezone=timezone)(series), timezone)
 
 
 class IntervalSource:
@@ -127,10 +131,12 @@ class IntervalSource:
     path : Path
     by : str, optional
         The column that names the series, if the file is a table that has it.
+    timezone : str, optional
+        Of dates that are written without one.
     """
 
-    def __init__(self, path: Path, by: str | None = None) -> None:
-        self.path, self._by = path, by
+    def __init__(self, path: Path, by: str | None = None, timezone: str | None = None) -> None:
+        self.path, self._by, self._timezone = path, by, timezone
         self._read = cache(self._of)
 
     def of(self, name: str) -> IntervalFile:
@@ -144,31 +150,31 @@ class IntervalSource:
     def _of(self, name: str) -> IntervalFile:
         with errors_name_file(self.path):
             try:
-                return _on_clock(self._find(name))
+                return _on_clock(self._find(name), self._timezone)
             except NoSuchSeriesError as error:
                 only = error.only
-            found = _on_clock(self._find(None))
+            found = _on_clock(self._find(None), self._timezone)
         remark = [f"none are called {quote(name)}, so those of {only} are taken"] if only else []
         return replace(found, remarks=(*found.remarks, *remark))
 
     @cached_property
     def _find(self) -> Callable[[str | None], Found]:
-        return _reader(self.path, self._by)
+        return _reader(self.path, self._by, self._timezone)
 
 
-def _reader(file: Path, by: str | None = None) -> Callable[[str | None], Found]:
+def _reader(file: Path, by: str | None = None, timezone: str | None = None) -> Callable[[str | None], Found]:
     """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
     wanted = NAMES if by is None else {*NAMES, by.lower()}
     if kind := _arrow_kind(file):
         columns, zoned, others = named_arrays(file, kind, wanted)
         check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
-        return partial(from_columns, TableOfIntervals(columns, zoned, others), by=by)
+        return partial(from_columns, TableOfIntervals(columns, zoned, others), by=by, timezone=timezone)
     text = whole_text(file, memory=_MEMORY)
     if not text.strip():
         raise ValueError("the file is empty: if there were no incidents or alerts, write the line start,end")
     if text.lstrip().startswith(("{", "[")):
         return partial(from_json, _parsed(text))
-    return partial(from_columns, _table_of(text, wanted), by=by)
+    return partial(from_columns, _table_of(text, wanted), by=by, timezone=timezone)
 
 
 def _arrow_kind(file: Path) -> str | None:
@@ -222,14 +228,15 @@ def _parsed(text: str) -> Any:
         raise ValueError("a whole number in the JSON has thousands of digits") from None
 
 
-def _on_clock(found: Found) -> IntervalFile:
-    """Return intervals with their times as dates or whole numbers."""
+def _on_clock(found: Found, timezone: str | None) -> IntervalFile:
+    """Return intervals with their times as whole numbers, or as dates: those of a time zone in universal time."""
     count = len(found.starts)
     both, kind = Moments(np.zeros(0, np.int64), "local"), None
     if count:
         given = np.concatenate([found.starts, found.stops])
         both = clock_times(found.source, given, lambda i: found.place(i % count))
-        kind = kind_of(both, found.aware)
+        both = in_zone(replace(both, kind=kind_of(both, found.aware)), timezone, lambda i: found.place(i % count))
+        kind = both.kind
     starts, stops = np.split(both.ticks, 2)
     if (wrong := np.flatnonzero(stops < starts)).size:
         i = int(wrong[0])

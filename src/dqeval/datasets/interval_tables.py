@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.core.arguments import quote
-from dqeval.core.moments import ZONED
+from dqeval.core.moments import ZONED, in_zone
 from dqeval.core.timeline import LENGTHS, STARTS, STOPS, length_of
 from dqeval.datasets.guard import some_names
 from dqeval.datasets.interval_items import (
@@ -58,7 +58,9 @@ class TableOfIntervals:
     others: Mapping[str, bool]
 
 
-def from_columns(table: TableOfIntervals, series: str | None, *, by: str | None = None) -> Found:
+def from_columns(
+    table: TableOfIntervals, series: str | None, *, by: str | None = None, timezone: str | None = None
+) -> Found:
     """Return the intervals of a table.
 
     Parameters
@@ -68,10 +70,12 @@ def from_columns(table: TableOfIntervals, series: str | None, *, by: str | None 
         A channel of ESA-ADB, or what the column that names the series says.
     by : str, optional
         Which column that is.
+    timezone : str, optional
+        Of dates that are written without one: durations count from there.
     """
     columns, zoned = table.columns, table.zoned
     if by is not None and by.lower() in columns and series is not None:
-        return from_columns(replace(table, columns=_rows_of(columns, by.lower(), series)), None)
+        return from_columns(replace(table, columns=_rows_of(columns, by.lower(), series)), None, timezone=timezone)
     if columns.keys() >= set(ESA_ADB):
         return _esa_adb(columns, zoned, series)
     start, stop, length, name, note = (_first(columns, names) for names in (STARTS, STOPS, LENGTHS, IDS, NOTES))
@@ -84,7 +88,7 @@ def from_columns(table: TableOfIntervals, series: str | None, *, by: str | None 
         stops = _ends(columns[stop], starts, _row)
         _check_zones(aware, _zone(columns[stop], stop in zoned))
     elif length is not None:
-        starts, stops, aware = _with_lengths(starts, columns[length], aware)
+        starts, stops, aware = _with_lengths(starts, columns[length], aware, timezone)
     else:
         stops, remarks = starts, (_why_moments(columns, table.others),)
     ids, notes = (_texts(columns, each, len(starts)) for each in (name, note))
@@ -177,13 +181,15 @@ def _check_zones(starts: bool | None, ends: bool | None) -> None:
         raise ValueError("starts and ends must both have a time zone, or both none")
 
 
-def _with_lengths(starts: Array, lengths: Column, aware: bool | None) -> tuple[Array, Array, bool | None]:
+def _with_lengths(
+    starts: Array, lengths: Column, aware: bool | None, timezone: str | None
+) -> tuple[Array, Array, bool | None]:
     """Return starts on a clock, ends that follow from durations, and whether they have a time zone."""
     if not len(starts):
         return starts, starts, aware
     begins = clock_times("table", starts, _row)
-    kind = kind_of(begins, aware)
-    dated = kind != "number"
+    begins = in_zone(replace(begins, kind=kind_of(begins, aware)), timezone, _row)
+    kind, dated = begins.kind, begins.kind != "number"
     ends = []
     for i, (start, cell) in enumerate(zip(begins.ticks.tolist(), lengths, strict=True)):
         if is_blank(cell):

@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.core import arguments
+from dqeval.core.moments import zone_of
 from dqeval.core.types import Series
-from dqeval.datasets.columns import content_in_memory, needs_scores, roles_in_table, series_in_table, with_roles
-from dqeval.datasets.files import read_content
+from dqeval.core.validate import errors_about
+from dqeval.datasets.columns import (
+    content_in_memory,
+    needs_scores,
+    roles_in_table,
+    series_in_table,
+    series_in_zone,
+    with_roles,
+)
+from dqeval.datasets.files import Named, read_content
 from dqeval.datasets.loading import errors_name_file
 
 
@@ -20,6 +29,8 @@ def split(
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
+    time: str | None = None,
+    timezone: str | None = None,
 ) -> list[Series]:
     """Return the series of a long table: one that holds many, with a column that names the series of each row.
 
@@ -37,6 +48,10 @@ def split(
         The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
         without a name, and several columns of values (value_0, value_1, …). There must be one, unless the values are
         named, or no scores are asked for (``[]``).
+    time : str, optional
+        The column of the timestamps. If not given, the first called timestamp, time, date, datetime or the like.
+    timezone : str, optional
+        The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
 
     Returns
     -------
@@ -52,14 +67,22 @@ def split(
     b [1.0, 0.0] [0.4, 0.3]
     """
     arguments.text("by", by)
-    needed = needs_scores(value, scores)
+    if timezone is not None:
+        zone_of(timezone)
+    needed, named = needs_scores(value, scores), Named(by, time)
     if isinstance(data, (str, Path)):
         with errors_name_file(Path(data)):
-            content = read_content(Path(data), series=by)
+            content = read_content(Path(data), named=named)
             roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=needed)
-            return [series_in_table(content.at(rows), roles, name) for name, rows in content.rows_of_series()]
+            found = [series_in_table(content.at(rows), roles, name) for name, rows in content.rows_of_series()]
+            return [_in_zone(series, timezone) for series in found]
     if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         raise ValueError(f"data must be columns by name, or a file: got {type(data).__name__}")
-    content, roles = content_in_memory(data, label=label, value=value, scores=scores, need_scores=needed, series=by)
+    content, roles = content_in_memory(data, named, label=label, value=value, scores=scores, need_scores=needed)
     parts = [(name, content.at(rows)) for name, rows in content.rows_of_series()]
-    return [with_roles(part, roles, name=name) for name, part in parts]
+    return [_in_zone(with_roles(part, roles, name=name), timezone) for name, part in parts]
+
+
+def _in_zone(series: Series, timezone: str | None) -> Series:
+    with errors_about(series.name):
+        return series_in_zone(series, timezone)
