@@ -230,6 +230,56 @@ def test_times_in_universal_time_end_with_a_z(call, tmp_path, zone):
     assert results(call("compare", *given))["events"][1]["start_time"] == f"{INTERVALS[1][0]}{zone}"
 
 
+def prometheus(**alerts):
+    def values(pairs):
+        return [[int(t.astype("datetime64[s]").astype(int)), "1"] for a, b in pairs for t in np.arange(a, b, STEP)]
+
+    results = [{"metric": {"alertname": name}, "values": values(pairs)} for name, pairs in alerts.items()]
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": results}})
+
+
+def test_one_of_several_alerts(call, tmp_path):
+    """Each name is a detector of its own, as in a file of its own; without a name, all are taken together."""
+    some, others = ALARMS[::2], ALARMS[1::2]
+    (tmp_path / "both.json").write_text(prometheus(cpu=some, disk=others))
+    for name, pairs in (("cpu", some), ("disk", others)):
+        (tmp_path / f"{name}.json").write_text(prometheus(**{name: pairs}))
+    (tmp_path / "tags.json").write_text(
+        json.dumps(
+            [{**entry, "tags": [["a"], ["b", "c"]][i % 2]} for i, entry in enumerate(json.loads(grafana(ALARMS)))]
+        )
+    )
+    fixed = ["--incidents", "zoned.csv", "--span", SPAN, "--near", "20min", "--metrics", "dqe"]
+
+    def scored(*files, rest=()):
+        done = call(
+            "score", *fixed, *(part for file in files for part in ("--alerts", file)), "--format", "json", *rest
+        )
+        return done, results(done)["series"][0]["detectors"] if done.code == 0 and not rest else {}
+
+    expected = scored("cpu.json", "disk.json")[1]
+    assert expected["cpu"] != expected["disk"]
+    assert scored("both.json=cpu", "both.json=disk")[1] == expected
+    done, together = scored("both.json")
+    assert "both: alerts of 2 names are taken together: cpu, disk" in done.err
+    assert (
+        together["both"]
+        == results(call("score", *fixed, "--alerts", "alerts.json", "--format", "json"))["series"][0]["detectors"][
+            "alerts"
+        ]
+    )
+    tagged = scored("tags.json=a", "tags.json=c")[1]
+    assert list(tagged) == ["a", "c"]
+    assert tagged["a"]["values"] == expected["cpu"]["values"]
+    scored("both.json=cpu", rest=["-o", "receipt.json"])
+    assert call("verify", "receipt.json", "both.json", "zoned.csv").code == 0
+    for file in ("both.json=nobody", "tags.json=nobody"):
+        refused = scored(file)[0]
+        assert (refused.code, "series 'nobody' is not there: there are " in refused.err) == (2, True)
+    (tmp_path / "a=b.json").write_text(grafana(ALARMS))
+    assert list(scored("a=b.json")[1]) == ["a=b"]
+
+
 def test_no_alert_is_an_answer(call, tmp_path):
     (tmp_path / "none.json").write_text("[]")
     given = [

@@ -57,6 +57,8 @@ RIGHT = {
     "span": {"nothing", "list"},
     "resolution": {"nothing", "timedelta"},
     "times": {"nothing"},
+    "time": {"nothing"},
+    "timezone": {"nothing"},
     "max_gap": {"nothing"},
     "false_alarms_per_day": {"nothing"},
     "false_alarms_per_1000": {"huge"},

@@ -14,7 +14,7 @@ from dqeval.analysis.receipts import names_in_receipt, receipt, record_of
 from dqeval.analysis.walk import Walk
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.alerts import FORMAT as ALERTS
-from dqeval.datasets.alerts import AlertsEntry, alerts_entry
+from dqeval.datasets.alerts import AlertFile, AlertsEntry, alerts_entry
 from dqeval.datasets.door import TABLE, Asked, Entry, entries, file_record
 from dqeval.datasets.files import NOTHING_NAMED, Named
 from dqeval.datasets.interval_files import IntervalSource
@@ -196,7 +196,7 @@ def _are_alerts(given: Mapping[str, Any]) -> bool:
     alerts, span = given.get("alerts"), given.get("span")
     return (
         isinstance(alerts, list)
-        and all(map(_is_file, alerts))
+        and all(_is_file(each) and isinstance(each.get("series", ""), str) for each in alerts)
         and (span is None or (is_list_of_text(span) and len(span) == 2))
         and CLOCK["resolution"](given.get("resolution"))
     )
@@ -303,7 +303,7 @@ class _Beside:
 
 def _alerts(then: Mapping[str, Any], beside: _Beside) -> Entry:
     """Return the series of incidents and alerts of a receipt."""
-    alerts = [beside.find(each) for each in then["alerts"]]
+    alerts = [AlertFile(beside.find(each), each.get("series")) for each in then["alerts"]]
     span = then.get("span")
     ends = None if span is None else (span[0], span[1])
     return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"), then.get("timezone"))

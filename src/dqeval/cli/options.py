@@ -229,7 +229,9 @@ Incidents = Annotated[
 Alerts = Annotated[
     list[Path] | None,
     typer.Option(
-        help="File with the alerts of a detector, in place of scores. Repeat it for several detectors.", metavar="FILE"
+        help="File with the alerts of a detector, in place of scores; FILE=NAME for those of one alertname, tag, file "
+        "or channel in it. Repeat it for several detectors.",
+        metavar="FILE",
     ),
 ]
 Span = Annotated[

@@ -94,7 +94,7 @@ def series_of(
     intervals: Intervals,
 ) -> list[Entry]:
     """Return the series in files and folders, with labels or incidents; or the one of incidents and alerts."""
-    from dqeval.datasets.alerts import alerts_entry
+    from dqeval.datasets.alerts import alert_file, alerts_entry
 
     if not intervals.alerts:
         if intervals.span is not None:
@@ -117,7 +117,8 @@ def series_of(
     if intervals.incidents is None:
         raise typer.BadParameter("--alerts need --incidents to be compared with")
     span = None if intervals.span is None else _ends(intervals.span)
-    return [alerts_entry(intervals.incidents, intervals.alerts, span, intervals.resolution, intervals.timezone)]
+    alerts = [alert_file(file) for file in intervals.alerts]
+    return [alerts_entry(intervals.incidents, alerts, span, intervals.resolution, intervals.timezone)]
 
 
 def _ends(span: str) -> tuple[str, str]:

@@ -94,8 +94,9 @@ def read_intervals(path: str | Path, *, series: str | None = None, timezone: str
         or start and duration, or start alone for moments; NAB windows; an export of Label Studio; annotations of
         Grafana; an answer of Prometheus to query_range of ALERTS; labels.csv of ESA-ADB. ``-`` is standard input.
     series : str, optional
-        Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel. Files
-        may be given by their path, their name, or their name without its ending. In ESA-ADB, all by default.
+        Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel, of
+        Prometheus the alertname, of Grafana a tag. Files may be given by their path, their name, or their name without
+        its ending. In ESA-ADB, Prometheus and Grafana, all by default.
     timezone : str, optional
         The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
 

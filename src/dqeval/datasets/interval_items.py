@@ -179,6 +179,18 @@ def refuse_series(series: str | None, what: str) -> None:
         raise NoSuchSeriesError(message)
 
 
+def under_name(names: Sequence[Sequence[str]], series: str | None, what: str) -> list[int]:
+    """Return which of some items are under a name, by all that each is under; all of them, if no name is asked for."""
+    every = sorted({name for found in names for name in found})
+    if series is None:
+        return list(range(len(names)))
+    if not every:
+        refuse_series(series, what)
+    if series not in every:
+        raise NoSuchSeriesError(f"series {quote(series)} is not there: there are {some_names(map(one_line, every))}")
+    return [i for i, found in enumerate(names) if series in found]
+
+
 def chosen(names: Sequence[Sequence[str]], series: str | None) -> int | None:
     """Return which of several series is asked for, by what each may be called; None if there is none at all."""
     every = some_names(one_line(whole) for whole, *_ in names)
