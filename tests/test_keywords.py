@@ -58,6 +58,7 @@ RIGHT = {
     "resolution": {"nothing", "timedelta"},
     "times": {"nothing"},
     "time": {"nothing"},
+    "incidents": {"nothing", "text"},
     "timezone": {"nothing"},
     "max_gap": {"nothing"},
     "false_alarms_per_day": {"nothing"},

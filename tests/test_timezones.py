@@ -236,3 +236,22 @@ def test_a_series_without_times_has_no_zone():
     from dqeval.datasets.columns import series_in_zone
 
     assert series_in_zone(series, BERLIN) is series
+
+
+@pytest.mark.parametrize("kind", ["file", "memory"])
+def test_long_tables_with_incidents_have_no_labels(tmp_path, kind):
+    """Each series has the incidents under its name, as on the command line."""
+    rows = {"host": np.repeat(["a", "b"], 20), "timestamp": dates().astype(str), "mine": np.arange(40.0) % 7}
+    times = dates()
+    incidents = [f"a,{times[5]},{times[8]}", f"b,{times[25]},{times[26]}", f"b,{times[30]},{times[33]}"]
+    (tmp_path / "incidents.csv").write_text("\n".join(["host,start,end", *incidents]))
+    frame, path = pd.DataFrame(rows), tmp_path / "long.csv"
+    frame.to_csv(path, index=False)
+    found = split(frame if kind == "memory" else path, "host", incidents=tmp_path / "incidents.csv")
+    assert [len(series.incidents) for series in found] == [1, 2]
+    with pytest.raises(ValueError, match="no numeric column is called label or is_anomaly; there are mine"):
+        split(frame if kind == "memory" else path, "host")
+    compared = [dqeval.compare(series, near=2) for series in found]
+    assert [len(comparison.winners) for comparison in compared] == [1, 2]
+    zoned = split(rows, "host", incidents=tmp_path / "incidents.csv", timezone=BERLIN)
+    assert [series.incidents.kind for series in zoned] == ["universal"] * 2

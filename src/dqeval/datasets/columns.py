@@ -143,6 +143,15 @@ def roles_in_table(
     )
 
 
+def labelled(content: Content, label: str | None) -> Content:
+    """Return a table with a column of labels: nothing but 0 where there is none, as they will follow from incidents."""
+    known = LABEL_NAMES if label is None else (label,)
+    if any(name in known or name.lower() in known for name in content.columns):
+        return content
+    points = len(next(iter(content.columns.values()), ()))
+    return replace(content, columns={**content.columns, known[0]: np.zeros(points)})
+
+
 def series_in_table(content: Content, roles: Roles, name: str) -> Series:
     """Return the series in a table that was read, or in some of its rows."""
     series = with_roles(content, roles, name=name)
@@ -217,13 +226,18 @@ def content_in_memory(
     value: str | None = None,
     scores: Sequence[str] | None = None,
     need_scores: bool = False,
+    from_incidents: bool = False,
 ) -> tuple[Content, Roles]:
-    """Return what is in columns in memory, and which of them is which; a column may name the series of each row."""
+    """Return what is in columns in memory, and which of them is which; a column may name the series of each row.
+
+    Where labels follow from incidents, there need be none.
+    """
     given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
     content = content_of_arrays({name: np.asarray(column) for name, column in given.items()}, named)
+    content = labelled(content, label) if from_incidents else content
     roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=need_scores)
     for other in (*roles.scores, roles.value, roles.series):
-        if other is not None:
+        if other is not None and roles.label in given:
             validate.same_index(roles.label, given[roles.label], other, given[other])
     found = next((given[name] for name in given if named.is_time(name)), None)
     times = _times_of_index(columns) if found is None else found

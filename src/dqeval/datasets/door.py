@@ -21,7 +21,7 @@ from dqeval.core.timeline import spans_of
 from dqeval.core.times import parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about
-from dqeval.datasets.columns import LABEL_NAMES, Roles, roles_in_table, series_in, series_in_table, series_in_zone
+from dqeval.datasets.columns import Roles, labelled, roles_in_table, series_in, series_in_table, series_in_zone
 from dqeval.datasets.files import Content, Named, read_content
 from dqeval.datasets.guard import shorten, some_names
 from dqeval.datasets.interval_files import IntervalFile, IntervalSource
@@ -142,11 +142,7 @@ class Asked:
 
     def labelled(self, content: Content) -> Content:
         """Return a table with a column of labels: nothing but 0, where they follow from incidents."""
-        known = LABEL_NAMES if self.label is None else (self.label,)
-        if self.incidents is None or any(name in known or name.lower() in known for name in content.columns):
-            return content
-        points = len(next(iter(content.columns.values()), ()))
-        return replace(content, columns={**content.columns, known[0]: np.zeros(points)})
+        return content if self.incidents is None else labelled(content, self.label)
 
 
 NOTHING_ASKED = Asked()

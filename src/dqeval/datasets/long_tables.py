@@ -12,13 +12,16 @@ from dqeval.core.types import Series
 from dqeval.core.validate import errors_about
 from dqeval.datasets.columns import (
     content_in_memory,
+    labelled,
     needs_scores,
     roles_in_table,
     series_in_table,
     series_in_zone,
     with_roles,
 )
+from dqeval.datasets.door import with_incidents
 from dqeval.datasets.files import Named, read_content
+from dqeval.datasets.interval_files import IntervalSource
 from dqeval.datasets.loading import errors_name_file
 
 
@@ -31,6 +34,7 @@ def split(
     scores: Sequence[str] | None = None,
     time: str | None = None,
     timezone: str | None = None,
+    incidents: str | Path | None = None,
 ) -> list[Series]:
     """Return the series of a long table: one that holds many, with a column that names the series of each row.
 
@@ -52,6 +56,9 @@ def split(
         The column of the timestamps. If not given, the first called timestamp, time, date, datetime or the like.
     timezone : str, optional
         The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
+    incidents : str or Path, optional
+        A file with incidents in place of labels, as `read_intervals` reads them: then there need be no labels. Each
+        series gets those under its name, where the file has names; in a table, they are in the column ``by`` too.
 
     Returns
     -------
@@ -69,18 +76,23 @@ def split(
     arguments.text("by", by)
     if timezone is not None:
         zone_of(timezone)
+    source = None if incidents is None else IntervalSource(arguments.path("incidents", incidents), by, timezone)
     needed, named = needs_scores(value, scores), Named(by, time)
     if isinstance(data, (str, Path)):
         with errors_name_file(Path(data)):
             content = read_content(Path(data), named=named)
+            content = content if source is None else labelled(content, label)
             roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=needed)
             found = [series_in_table(content.at(rows), roles, name) for name, rows in content.rows_of_series()]
-            return [_in_zone(series, timezone) for series in found]
+            found = [_in_zone(series, timezone) for series in found]
+        return found if source is None else [with_incidents(series, source.of(series.name)) for series in found]
     if not isinstance(data, Mapping) and not hasattr(data, "columns"):
         raise ValueError(f"data must be columns by name, or a file: got {type(data).__name__}")
-    content, roles = content_in_memory(data, named, label=label, value=value, scores=scores, need_scores=needed)
+    columns: dict[str, Any] = {"label": label, "value": value, "scores": scores, "need_scores": needed}
+    content, roles = content_in_memory(data, named, **columns, from_incidents=source is not None)
     parts = [(name, content.at(rows)) for name, rows in content.rows_of_series()]
-    return [_in_zone(with_roles(part, roles, name=name), timezone) for name, part in parts]
+    found = [_in_zone(with_roles(part, roles, name=name), timezone) for name, part in parts]
+    return found if source is None else [with_incidents(series, source.of(series.name)) for series in found]
 
 
 def _in_zone(series: Series, timezone: str | None) -> Series:
