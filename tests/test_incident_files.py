@@ -1,6 +1,7 @@
 """Incidents in place of labels, and alerts in place of scores, by every command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ COMMANDS = {
     "score": ["--metrics", "dqe,auc_roc", "--per-event"],
     "compare": [],
     "explain": [],
+    "near": [],
     "check": [],
     "report": ["-o", "out.html"],
     "plot": ["-o", "out.png"],
@@ -278,6 +280,29 @@ def test_one_of_several_alerts(call, tmp_path):
         assert (refused.code, "series 'nobody' is not there: there are " in refused.err) == (2, True)
     (tmp_path / "a=b.json").write_text(grafana(ALARMS))
     assert list(scored("a=b.json")[1]) == ["a=b"]
+
+
+def test_near_on_a_clock(call, tmp_path):
+    """Near ranges and periods are durations, in the command and in the library."""
+    given = ["near", "scores.csv", "--incidents", "incidents.csv"]
+    shown = call(*given, "--near", "20min").out
+    assert "scores.csv: near 20 (20 min), as given\n" in shown
+    assert "DQE with near  in use (20 min)  0 (0 s)  fallback/8 (15 min 37 s)" in shown
+    assert "  period/4 (15 min)  " in call(*given, "--period", "1h").out
+    call(*given, "--period", "1h", "--max-gap", "5", "--format", "json", "-o", "receipt.json")
+    assert call("verify", "receipt.json", ".").code == 0
+    wave = np.sin(2 * np.pi * np.arange(POINTS) / 50)
+    later = np.roll(SCORES, 9)
+    series = dqeval.Series("s", LABELS, {"mine": SCORES, "later": later}, wave, timestamps=MINUTES)
+    found = dqeval.near_profile(series)
+    assert found.recommendation.startswith("Near 25 min is half the estimated period of 50 min (autocorrelation 0.")
+    assert "is best with every near from 0 to 1 h 40 min." in found.recommendation
+    assert "from 6 to 303 (TSB-AD)       50 min  " in str(found)
+    assert found.plot().get_xlabel() == "near range in cells of 1 min (dotted: near 25)"
+    strongest = dqeval.near_profile(replace(series, values=wave + 3 * np.sin(2 * np.pi * np.arange(POINTS) / 170)))
+    assert " min (autocorrelation 0." in strongest.recommendation
+    flips = dqeval.near_profile(replace(series, scores={"a": np.roll(SCORES, -12), "b": SCORES * (SCORES < 1.9)}))
+    assert all("min" in row[0] or " s" in row[0] for row in flips._flip_table().rows)
 
 
 def test_no_alert_is_an_answer(call, tmp_path):

@@ -245,8 +245,8 @@ def _walk(
     from dqeval.analysis.walk import Walk
     from dqeval.core.near import check_options
 
-    if len(found) > 1 and "near" in parameters:  # or every series would be told to be at fault
-        check_options(parameters["near"], parameters["period"])
+    if len(found) > 1:  # or every series would be told to be at fault
+        check_options(parameters.get("near"), parameters.get("period"))
     return Walk(found, names, lambda series: COMMANDS[command].subject(series, parameters), tell)
 
 
