@@ -1,6 +1,7 @@
 """Incidents in place of labels, and alerts in place of scores, by every command."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import dqeval
 from commands import caller
 from dqeval.analysis.verify import verify
 from dqeval.core.events import find_events
+from dqeval.render.explorer import colours_of
 from test_receipts import changed, changes, leaves, without
 
 POINTS = 600
@@ -337,6 +339,37 @@ def test_alerts_need_no_threshold(call, tmp_path):
     assert "detector    DQE  best at events  " in shown["compare"]
     checked = call("check", *given)
     assert (checked.code, "nothing is detected: all scores are 0" in checked.out) == (0, True)
+
+
+def test_chance_of_each_detector_of_alerts(call, tmp_path):
+    (tmp_path / "few.json").write_text(grafana(ALARMS[:1]))
+    given = [*TWO_FILES, "--alerts", "few.json", "--span", SPAN, "--near", "20min"]
+    shown = call("compare", *given).out
+    assert "by chance: as many random detections as alerts has, 10 repeats; below for each detector" in shown
+    found = results(call("compare", *given, "--format", "json"))["metrics"]
+    chances = {row["detector"]: f"{row['chance']:.3f}" for row in found if row["metric"] == "dqe"}
+    assert chances["alerts"] != chances["few"]
+    lines = shown[shown.index("by chance   95 % interval") :].splitlines()[2:4]
+    assert [line.split()[2] for line in lines] == [chances["alerts"], chances["few"]]
+
+
+def test_the_report_of_alerts(call, tmp_path):
+    """Nothing on the page is about thresholds, and nothing is empty."""
+    call("report", *TWO_FILES, "--span", SPAN, "--near", "20min", "-o", "alerts.html")
+    page = (tmp_path / "alerts.html").read_text().partition('<script type="application/json"')[0]
+    shown = re.sub(r"<style>.*?</style>|<(div|figure)[^>]* hidden>.*?</\1>", "", page, flags=re.DOTALL)
+    assert "suggested" not in shown
+    assert "hreshold" not in shown.replace('id="at-threshold"', "").replace("threshold slider", "")
+    assert shown.count('<span class="key" style="--colour: #e69f00">alerts</span>') == 2
+    call("report", "labelled.csv", "-o", "scores.html")
+    page = (tmp_path / "scores.html").read_text().partition('<script type="application/json"')[0]
+    assert page.lower().count("at the suggested threshold") == 1
+    assert " hidden>" not in page
+
+
+def test_colours_differ():
+    names = [str(i) for i in range(60)]
+    assert len(set(colours_of(names).values())) == 60
 
 
 def test_alerts_beside_scores(call, tmp_path):

@@ -1,7 +1,7 @@
 """Examples of every command, as ``--help`` shows them: what to type, and what it does.
 
-They work with the files that `dqeval demo -o scores.csv` and `dqeval datasets generate -o series` write, and with files of
-your own: scores with times (cpu.csv), incidents (down.csv) and alerts (paged.csv).
+They work with the files that `dqeval demo -o scores.csv` and `dqeval datasets generate -o series` write, and with
+files of your own: scores with times (cpu.csv), incidents (down.csv) and alerts (paged.csv).
 """
 
 Examples = tuple[tuple[str, str], ...]
