@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ Place = tuple[str | int, ...]
 
 # What a receipt says of the machine that made it: where another one gives the same numbers, that is no failure.
 INFORMATION: frozenset[Place] = frozenset({("dqeval",), ("kernels",), ("versions", "python"), ("versions", "numpy")})
+# What dqeval says in words of the numbers, which all stand beside: another version may say it otherwise.
+WORDING = frozenset({"sentence", "verdict", "recommendation", "cautions", "message", "reason", "near_from"})
 ABSENT = object()  # what one of two receipts does not have at all
 
 
@@ -118,16 +121,19 @@ def verify(given: Any, files: Sequence[Path], *, progress: Progress | None = Non
     -------
     Verification
         It holds if everything is the same: the inputs by name and byte for byte, numbers within 1e-9, the rest exactly;
-        versions may differ.
+        versions may differ, and if that of dqeval does, so may its words.
     """
     if reason := _trouble(given):
         raise ValueError(f"{NO_RECEIPT}: {reason}")
     again = _made_again(given, files, progress)
     pairs = list(_pairs((), given, again))
     different = [(place, then, now) for place, then, now in pairs if not _same(then, now)]
-    notes = [f"{_difference(*each)}." for each in different if _is_note(*each)]
+    is_note = partial(_is_note, other_version=given.get("dqeval") != again["dqeval"])
+    notes = [f"{_difference(*each)}." for each in different if is_note(*each)]
+    if len(notes) > MOST_DIFFERENCES:
+        notes[MOST_DIFFERENCES:] = [f"More notes: {len(notes) - MOST_DIFFERENCES:,}."]
     files_now = [each["file"] for each in again["inputs"]]
-    failures = [_failure(*each, files_now) for each in different if not _is_note(*each)]
+    failures = [_failure(*each, files_now) for each in different if not is_note(*each)]
     if len(failures) > MOST_DIFFERENCES:
         failures[MOST_DIFFERENCES:] = [f"More differences: {len(failures) - MOST_DIFFERENCES:,}."]
     return Verification(tuple(failures), tuple(notes), len(pairs))
@@ -253,6 +259,9 @@ def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _B
     if len(found) != len(then):
         known = {(each["file"], each.get("series")) for each in then}
         found = [entry for entry in found if not (entry.in_folder or entry.part) or _key(entry) in known]
+    if len(found) > len(then):  # of files with the same name, one may have been left out
+        hashes = {each.get("sha256") for each in then}
+        found = [entry for entry in found if not entry.in_folder or entry.part or entry.digest() in hashes]
     if len(found) != len(then):
         for entry in found:
             if entry.trouble is not None:
@@ -309,9 +318,15 @@ def _alerts(then: Mapping[str, Any], beside: _Beside) -> Entry:
     return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"), then.get("timezone"))
 
 
-def _is_note(place: Place, then: Any, now: Any) -> bool:
-    """Tell whether a difference is one of the machine alone; what is missing there, or no text, was not written so."""
-    return place in INFORMATION and isinstance(then, str)
+def _is_note(place: Place, then: Any, now: Any, *, other_version: bool) -> bool:
+    """Tell whether a difference is one of the machine alone, or of the words of another version of dqeval.
+
+    What is missing there, or no text, was not written so.
+    """
+    if place in INFORMATION:
+        return isinstance(then, str)
+    in_words = not WORDING.isdisjoint(key for key in place if isinstance(key, str))
+    return other_version and in_words and isinstance(then, str) and isinstance(now, str)
 
 
 def _failure(place: Place, then: Any, now: Any, files: Sequence[str]) -> str:

@@ -143,7 +143,7 @@ def show(
     refuse_overwriting(_files(found), path)
     inputs = _Inputs(form.is_receipt)
     with output.progress(command) as tell:
-        walk = _walk(command, found, inputs.names(found), parameters, tell)
+        walk = _walk(command, found, inputs.names(found), parameters, tell, numbered=form.is_receipt)
         with _others_told(walk):
             result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working)
     output.emit(result, form, path, lambda: inputs.receipt(command, parameters, result))
@@ -239,7 +239,13 @@ def _written(
 
 
 def _walk(
-    command: str, found: Sequence[Entry], names: Sequence[str], parameters: Mapping[str, Any], tell: output.Tell
+    command: str,
+    found: Sequence[Entry],
+    names: Sequence[str],
+    parameters: Mapping[str, Any],
+    tell: output.Tell,
+    *,
+    numbered: bool = False,
 ) -> Walk[Any]:
     from dqeval.analysis.commands import COMMANDS
     from dqeval.analysis.walk import Walk
@@ -247,7 +253,7 @@ def _walk(
 
     if len(found) > 1:  # or every series would be told to be at fault
         check_options(parameters.get("near"), parameters.get("period"))
-    return Walk(found, names, lambda series: COMMANDS[command].subject(series, parameters), tell)
+    return Walk(found, names, lambda series: COMMANDS[command].subject(series, parameters), tell, numbered=numbered)
 
 
 @contextmanager

@@ -199,6 +199,10 @@ class Entry:
             return self.source.name
         return "standard_input" if self.path == STANDARD_INPUT else stem(self.path)
 
+    def digest(self) -> str:
+        """Return the hash of the file that it is read from, or of several."""
+        return _Watched(self.source, None).digest()[0]
+
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read it, and call it by a name; an error names the file, once."""
         if self.trouble is not None:
