@@ -1,7 +1,7 @@
 """Examples of every command, as ``--help`` shows them: what to type, and what it does.
 
 They work with the files that `dqeval demo -o scores.csv` and `dqeval datasets generate -o series` write, and with
-files of your own: scores with times (cpu.csv), incidents (down.csv) and alerts (paged.csv).
+files of your own: scores with times (cpu.csv), incidents (down.csv), alerts (paged.csv) and a long table (hosts.csv).
 """
 
 Examples = tuple[tuple[str, str], ...]
@@ -72,6 +72,7 @@ EXAMPLES: dict[str, Examples] = {
     "datasets list": (
         ("dqeval datasets list series/", "every series of a folder"),
         ("dqeval datasets list scores.csv --format json", "one file, as JSON"),
+        ("dqeval datasets list hosts.csv --series host", "many series in one table"),
     ),
     "datasets generate": (
         ("dqeval datasets generate -o series", "six series"),

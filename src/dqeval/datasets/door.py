@@ -318,7 +318,7 @@ def _series_of(entry: Entry, progress: Progress | None) -> Iterator[Entry]:
         with errors_name_file(entry.path):
             content = read_content(entry.path, named=asked.named, watch=watched)
             found = dict(content.rows_of_series())
-            wanted = found if asked.only is None else _wanted(found, asked.only)
+            wanted = found if asked.only is None else wanted_series(found, asked.only)
     except (ValueError, OSError) as error:
         yield replace(entry, trouble=error)
         return
@@ -328,7 +328,7 @@ def _series_of(entry: Entry, progress: Progress | None) -> Iterator[Entry]:
             yield replace(entry, source=replace(entry.source, name=name), alone=False, part=part)
 
 
-def _wanted(found: Mapping[str, Any], only: str) -> set[str]:
+def wanted_series(found: Mapping[str, Any], only: str) -> set[str]:
     """Return the series that were asked for, which must be there."""
     names = split_names([only], found) or [only]
     if unknown := [name for name in names if name not in found]:

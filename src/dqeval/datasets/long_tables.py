@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from dqeval.core import arguments
 from dqeval.core.moments import zone_of
-from dqeval.core.types import Series
+from dqeval.core.types import IntArray, Series
 from dqeval.core.validate import errors_about
 from dqeval.datasets.columns import (
     content_in_memory,
@@ -19,10 +21,60 @@ from dqeval.datasets.columns import (
     series_in_zone,
     with_roles,
 )
-from dqeval.datasets.door import with_incidents
-from dqeval.datasets.files import Named, read_content
+from dqeval.datasets.door import TABLE, wanted_series, with_incidents
+from dqeval.datasets.files import Content, Named, read_content
 from dqeval.datasets.interval_files import IntervalSource
-from dqeval.datasets.loading import errors_name_file
+from dqeval.datasets.loading import Source, check_shapes, errors_name_file, with_flags_and_period
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart(Source):
+    """Where a series of a long table can be read from.
+
+    Attributes
+    ----------
+    by : str
+        The column that names the series.
+    """
+
+    by: str = ""
+
+    def read(self, **columns: str) -> Series:
+        """Read the series, from columns that may be named; an error says which table and which series it is about."""
+        with errors_name_file(self.path), errors_about(self.name):
+            return with_flags_and_period(self.read_unlabelled(**columns))
+
+    def read_unlabelled(self, **columns: str) -> Series:
+        """Read the series, whatever its labels are. Errors do not name the file."""
+        content, _ = _table(self.path, self.by)
+        roles = roles_in_table(content, label=columns.get("label"), value=columns.get("value"))
+        return check_shapes(series_in_table(self._content(), roles, self.name))
+
+    def times(self) -> Any:
+        """Return the timestamps as they are written."""
+        return self._content().times
+
+    def _content(self) -> Content:
+        content, rows = _table(self.path, self.by)
+        return content.at(rows[self.name])
+
+
+def table_parts(path: Path, by: str, only: str | None) -> list[TablePart]:
+    """Return the series of a long table, or those of some names, separated by commas."""
+    with errors_name_file(path):
+        found = _table(path, by)[1]
+        wanted = found if only is None else wanted_series(found, only)
+    return [TablePart(path, TABLE, name, by) for name in found if name in wanted]
+
+
+def _table(path: Path, by: str) -> tuple[Content, dict[str, IntArray]]:
+    return _read_once(path, path.stat().st_mtime_ns, by)
+
+
+@lru_cache(maxsize=1)  # for all its series, one after the other
+def _read_once(path: Path, changed: int, by: str) -> tuple[Content, dict[str, IntArray]]:
+    content = read_content(path, named=Named(by))
+    return content, dict(content.rows_of_series())
 
 
 def split(
