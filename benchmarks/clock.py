@@ -1,7 +1,8 @@
 """What a clock costs: ``python -m benchmarks.clock``, with pyarrow (``pip install -e .[files]``).
 
 A month of one-second samples, read from a Parquet file, with and without its times; and a year of incidents and alerts
-in cells of a second, which are never made, beside detections of 100,000 points.
+in cells of a second, which are never made, beside detections of 100,000 points. And what it takes to read a column of
+dates from text, beside one of numbers, and to put local dates into universal time.
 """
 
 import tempfile
@@ -71,6 +72,31 @@ def samples() -> None:
         print(f"| {what} | {plain:.2f} s | {timed:.2f} s | {timed / plain:.1f} × | {memory:.0f} |", flush=True)
 
 
+def dates() -> None:
+    """Print what dates as text cost, beside plain seconds: of a day of samples, in a CSV file."""
+    steps = np.arange(86_400)
+    local = START.astype("datetime64[s]") + steps * SECOND
+    forms = {
+        "seconds since 1970": local.astype(np.int64),
+        "2026-01-31 12:00:00": np.char.replace(local.astype(str), "T", " "),
+        "2026-01-31T12:00:00Z": np.char.add(local.astype(str), "Z"),
+        "2026-01-31T12:00:00+01:00": np.char.add(local.astype(str), "+01:00"),
+    }
+    print("\n86,400 samples, 1 event: reading them from a CSV file by the form of their times\n")
+    print("| times | time | ratio |\n|---|---:|---:|")
+    first = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "day.csv")
+        for form, times in forms.items():
+            rows = (f"{time},{step == 50_000:d},{step % 97}" for time, step in zip(times, steps, strict=True))
+            path.write_text("\n".join(["timestamp,label,mine", *rows]), encoding="utf-8")
+            for timezone in (None, "Europe/Berlin") if form.endswith(" 12:00:00") else (None,):
+                took = seconds(partial(dqeval.datasets.read_columns, path, timezone=timezone))
+                first = first or took
+                zone = "" if timezone is None else f", timezone={timezone!r}"
+                print(f"| {form}{zone} | {took:.2f} s | {took / first:.1f} × |", flush=True)
+
+
 def incidents() -> None:
     """Print what incidents and alerts cost."""
     random = np.random.default_rng(0)
@@ -91,4 +117,5 @@ def incidents() -> None:
 
 if __name__ == "__main__":
     samples()
+    dates()
     incidents()

@@ -7,8 +7,10 @@ shared with the package.
 
 import math
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -655,3 +657,18 @@ def stretches(cells):
 def in_stretches(score, labels, found, near, borders):
     """Return what DQE says of each stretch by itself, a row an event; a stretch without an event says nothing."""
     return np.concatenate([score(labels[a:b], found[a:b], near) for a, b in borders if any(labels[a:b])])
+
+
+# Time zones
+
+
+def universal_moments(local, timezone):
+    """Return the moments, in nanoseconds since 1970, at which clocks of a time zone show a local time: none to two."""
+    zone = ZoneInfo(timezone)
+    shown = datetime(1970, 1, 1) + timedelta(microseconds=local // 1_000)
+    found = set()
+    for fold in (0, 1):
+        moment = shown.replace(tzinfo=zone, fold=fold).astimezone(UTC)
+        if moment.astimezone(zone).replace(tzinfo=None, fold=0) == shown:
+            found.add((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1_000 + local % 1_000)
+    return sorted(found)

@@ -1,5 +1,6 @@
 """Trouble that the check finds, and what it leaves alone."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -186,6 +187,24 @@ def test_one_gap():
     assert message.startswith(
         "30 timestamps missing of a clock with steps of 1, in 1 gap, the longest of 30, first after"
     )
+
+
+@pytest.mark.parametrize(
+    ("times", "advice"),
+    [
+        (np.datetime64("2026-01-01") + np.r_[0:500, 530:1630] * np.timedelta64(90, "s"), "--resolution 1min30s, and"),
+        (3 * np.r_[0:500, 530:1630], "--resolution 3, and what is missing for longer than --max-gap is left out"),
+        (0.5 * np.r_[0:500, 530:1630], "neighbours; fill the gaps, or split the series there"),
+        (np.datetime64("2026-01-01") + (1e9 * np.cumsum(np.arange(90) % 7 + 1)).astype("m8[ns]"), "--resolution such"),
+    ],
+)
+def test_what_to_do_about_gaps(times, advice):
+    (message,) = clock.trouble(times)
+    assert advice in message
+    if (asked := re.search(r"--resolution (\S+),", message)) is not None:
+        series = dqeval.Series("s", np.arange(1600) % 40 == 9, {"a": np.arange(1600) % 7}, timestamps=times)
+        given = int(asked[1]) if asked[1].isdecimal() else asked[1]
+        assert len(dqeval.compare(series, resolution=given, near=4).panels["a"].dqe.axis.gaps) == 1
 
 
 def times(*cells):

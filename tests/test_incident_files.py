@@ -1,6 +1,8 @@
 """Incidents in place of labels, and alerts in place of scores, by every command."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import dqeval
 from commands import caller
 from dqeval.analysis.verify import verify
 from dqeval.core.events import find_events
+from dqeval.render.explorer import colours_of
 from test_receipts import changed, changes, leaves, without
 
 POINTS = 600
@@ -26,6 +29,7 @@ COMMANDS = {
     "score": ["--metrics", "dqe,auc_roc", "--per-event"],
     "compare": [],
     "explain": [],
+    "near": [],
     "check": [],
     "report": ["-o", "out.html"],
     "plot": ["-o", "out.png"],
@@ -219,6 +223,90 @@ def test_bad_input(call, name, tmp_path):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_times_in_universal_time_end_with_a_z(call, tmp_path, zone):
+    (tmp_path / "scores.csv").write_text(table(zone=zone))
+    (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
+    given = ["scores.csv", "--incidents", "incidents.csv", "--format", "json"]
+    (found,) = results(call("explain", *given)).values()
+    assert found["events"][0]["start_time"] == f"{INTERVALS[0][0]}{zone}"
+    assert found["events"][0]["stop_time"] == f"{INTERVALS[0][1]}{zone}"
+    assert results(call("compare", *given))["events"][1]["start_time"] == f"{INTERVALS[1][0]}{zone}"
+
+
+def prometheus(**alerts):
+    def values(pairs):
+        return [[int(t.astype("datetime64[s]").astype(int)), "1"] for a, b in pairs for t in np.arange(a, b, STEP)]
+
+    results = [{"metric": {"alertname": name}, "values": values(pairs)} for name, pairs in alerts.items()]
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": results}})
+
+
+def test_one_of_several_alerts(call, tmp_path):
+    """Each name is a detector of its own, as in a file of its own; without a name, all are taken together."""
+    some, others = ALARMS[::2], ALARMS[1::2]
+    (tmp_path / "both.json").write_text(prometheus(cpu=some, disk=others))
+    for name, pairs in (("cpu", some), ("disk", others)):
+        (tmp_path / f"{name}.json").write_text(prometheus(**{name: pairs}))
+    (tmp_path / "tags.json").write_text(
+        json.dumps(
+            [{**entry, "tags": [["a"], ["b", "c"]][i % 2]} for i, entry in enumerate(json.loads(grafana(ALARMS)))]
+        )
+    )
+    fixed = ["--incidents", "zoned.csv", "--span", SPAN, "--near", "20min", "--metrics", "dqe"]
+
+    def scored(*files, rest=()):
+        done = call(
+            "score", *fixed, *(part for file in files for part in ("--alerts", file)), "--format", "json", *rest
+        )
+        return done, results(done)["series"][0]["detectors"] if done.code == 0 and not rest else {}
+
+    expected = scored("cpu.json", "disk.json")[1]
+    assert expected["cpu"] != expected["disk"]
+    assert scored("both.json=cpu", "both.json=disk")[1] == expected
+    done, together = scored("both.json")
+    assert "both: alerts of 2 names are taken together: cpu, disk" in done.err
+    assert (
+        together["both"]
+        == results(call("score", *fixed, "--alerts", "alerts.json", "--format", "json"))["series"][0]["detectors"][
+            "alerts"
+        ]
+    )
+    tagged = scored("tags.json=a", "tags.json=c")[1]
+    assert list(tagged) == ["a", "c"]
+    assert tagged["a"]["values"] == expected["cpu"]["values"]
+    scored("both.json=cpu", rest=["-o", "receipt.json"])
+    assert call("verify", "receipt.json", "both.json", "zoned.csv").code == 0
+    for file in ("both.json=nobody", "tags.json=nobody"):
+        refused = scored(file)[0]
+        assert (refused.code, "series 'nobody' is not there: there are " in refused.err) == (2, True)
+    (tmp_path / "a=b.json").write_text(grafana(ALARMS))
+    assert list(scored("a=b.json")[1]) == ["a=b"]
+
+
+def test_near_on_a_clock(call, tmp_path):
+    """Near ranges and periods are durations, in the command and in the library."""
+    given = ["near", "scores.csv", "--incidents", "incidents.csv"]
+    shown = call(*given, "--near", "20min").out
+    assert "scores.csv: near 20 (20 min), as given\n" in shown
+    assert "DQE with near  in use (20 min)  0 (0 s)  fallback/8 (15 min 37 s)" in shown
+    assert "  period/4 (15 min)  " in call(*given, "--period", "1h").out
+    call(*given, "--period", "1h", "--max-gap", "5", "--format", "json", "-o", "receipt.json")
+    assert call("verify", "receipt.json", ".").code == 0
+    wave = np.sin(2 * np.pi * np.arange(POINTS) / 50)
+    later = np.roll(SCORES, 9)
+    series = dqeval.Series("s", LABELS, {"mine": SCORES, "later": later}, wave, timestamps=MINUTES)
+    found = dqeval.near_profile(series)
+    assert found.recommendation.startswith("Near 25 min is half the estimated period of 50 min (autocorrelation 0.")
+    assert "is best with every near from 0 to 1 h 40 min." in found.recommendation
+    assert "from 6 to 303 (TSB-AD)       50 min  " in str(found)
+    assert found.plot().get_xlabel() == "near range in cells of 1 min (dotted: near 25)"
+    strongest = dqeval.near_profile(replace(series, values=wave + 3 * np.sin(2 * np.pi * np.arange(POINTS) / 170)))
+    assert " min (autocorrelation 0." in strongest.recommendation
+    flips = dqeval.near_profile(replace(series, scores={"a": np.roll(SCORES, -12), "b": SCORES * (SCORES < 1.9)}))
+    assert all("min" in row[0] or " s" in row[0] for row in flips._flip_table().rows)
+
+
 def test_no_alert_is_an_answer(call, tmp_path):
     (tmp_path / "none.json").write_text("[]")
     given = [
@@ -235,6 +323,75 @@ def test_no_alert_is_an_answer(call, tmp_path):
     ]
     found = results(call("score", *given))["series"][0]
     assert found["detectors"]["none"]["values"] == {"dqe": 0, "capture": 0, "near_miss": 0, "false_alarm": 0}
+
+
+def test_alerts_need_no_threshold(call, tmp_path):
+    """Nothing speaks of thresholds, and a detector without an alert is no error; of scores, the legend stands once."""
+    (tmp_path / "none.json").write_text("[]")
+    given = [*TWO_FILES, "--alerts", "none.json", "--span", SPAN, "--near", "20min"]
+    shown = {command: call(command, *given).out for command in ("score", "compare", "explain")}
+    for command, text in shown.items():
+        assert "thresholds" not in text, command
+        assert "suggested" not in text.lower(), command
+    assert "Detections of 0 and 1, without a threshold. 0 of 5 events detected;" in shown["explain"]
+    assert "Missed; " in shown["explain"]
+    assert shown["explain"].count("1 is best, 0 is worst.") == 1
+    assert "detector    DQE  best at events  " in shown["compare"]
+    checked = call("check", *given)
+    assert (checked.code, "nothing is detected: all scores are 0" in checked.out) == (0, True)
+
+
+def test_chance_of_each_detector_of_alerts(call, tmp_path):
+    (tmp_path / "few.json").write_text(grafana(ALARMS[:1]))
+    given = [*TWO_FILES, "--alerts", "few.json", "--span", SPAN, "--near", "20min"]
+    shown = call("compare", *given).out
+    assert "by chance: as many random detections as alerts has, 10 repeats; below for each detector" in shown
+    found = results(call("compare", *given, "--format", "json"))["metrics"]
+    chances = {row["detector"]: f"{row['chance']:.3f}" for row in found if row["metric"] == "dqe"}
+    assert chances["alerts"] != chances["few"]
+    lines = shown[shown.index("by chance   95 % interval") :].splitlines()[2:4]
+    assert [line.split()[2] for line in lines] == [chances["alerts"], chances["few"]]
+
+
+def test_the_report_of_alerts(call, tmp_path):
+    """Nothing on the page is about thresholds, and nothing is empty."""
+    call("report", *TWO_FILES, "--span", SPAN, "--near", "20min", "-o", "alerts.html")
+    page = (tmp_path / "alerts.html").read_text().partition('<script type="application/json"')[0]
+    shown = re.sub(r"<style>.*?</style>|<(div|figure)[^>]* hidden>.*?</\1>", "", page, flags=re.DOTALL)
+    assert "suggested" not in shown
+    assert "hreshold" not in shown.replace('id="at-threshold"', "").replace("threshold slider", "")
+    assert shown.count('<span class="key" style="--colour: #e69f00">alerts</span>') == 2
+    call("report", "labelled.csv", "-o", "scores.html")
+    page = (tmp_path / "scores.html").read_text().partition('<script type="application/json"')[0]
+    assert page.lower().count("at the suggested threshold") == 1
+    assert " hidden>" not in page
+
+
+def test_colours_differ():
+    names = [str(i) for i in range(60)]
+    assert len(set(colours_of(names).values())) == 60
+
+
+def test_alerts_beside_scores(call, tmp_path):
+    """Where some detectors give scores, a threshold is suggested for them."""
+    lines = table(label=True).splitlines()
+    rows = [f"{line},{int(alarm)}" for line, alarm in zip(lines[1:], SCORES > 1.2, strict=True)]
+    (tmp_path / "both.csv").write_text("\n".join([f"{lines[0]},alerts", *rows]))
+    compared, explained = (call(command, "both.csv", "--near", "20min").out for command in ("compare", "explain"))
+    assert "0/1 detections" in compared
+    assert "suggested threshold" in compared
+    assert explained.count("The lines below describe what happens at this threshold.") == 1
+    assert "Detections of 0 and 1, without a threshold. " in explained
+    flipped = call("explain", "both.csv", "--near", "20min", "--score", "alerts,mine").out
+    assert flipped.count("The lines below describe what happens at this threshold.") == 1
+
+
+def test_what_to_improve_about_alerts():
+    silenced = dqeval.explain([0, 0, 0, 0, 1], [1, 0, 0, 0, 1], near=1).improvements[0].sentence
+    assert silenced.startswith("Silence the false alarm around [4, 5): DQE of this event rises from ")
+    found = dqeval.explain([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 0, 0, 0, 0], near=1)
+    assert found.improvements[0].sentence == "Detect [6, 7): DQE of this event rises from 0.00 to 1.00."
+    assert [event.sentence.partition(";")[0] for event in found.events] == ["Captured", "Missed"]
 
 
 def test_what_is_left_out_is_said(call, tmp_path):

@@ -94,9 +94,38 @@ def test_moments(put):
     found = read_intervals(put("start\n2026-01-01\n2026-01-03\n"))
     assert spans_of("alerts", found.pairs()).instants.all()
     assert found.remarks == ("there is no column end: each is a moment",)
+    (said,) = read_intervals(put("start,host,note\n2026-01-01,a,b\n2026-01-03,,\n")).remarks
+    assert said.startswith(
+        "there is no column end: each is a moment; there are start, note, host; an end may be called end,"
+    )
+    assert said.endswith(", finished_at, resolved_at, or there may be a duration")
 
 
-@pytest.mark.parametrize("text", ["start,end\n", "[]", "{}", '{"a.csv": []}', "id,channel,starttime,endtime\n"])
+@pytest.mark.parametrize("end", ["2026-01-02", "2026-01-02T00:00Z", "1767312000"])
+def test_an_end_under_another_name(put, end):
+    said = refused(put(f"start,Closed\n2026-01-01,\n2026-01-01,{end}\n"))
+    assert said.startswith(
+        "there is no column end, but Closed holds times too: call it end if the intervals end there, or"
+    )
+    assert "; an end may be called end, stop, " in said
+
+
+@pytest.mark.parametrize("cell", ["7", "disk", "", "9" * 65])
+def test_a_column_that_holds_no_times(put, cell):
+    assert "there are start, Closed;" in read_intervals(put(f"start,Closed\n2026-01-01,{cell}\n")).remarks[0]
+
+
+def test_an_end_under_another_name_in_parquet(tmp_path):
+    day = np.array(["2026-01-01"], dtype="datetime64[ns]")
+    parquet.write_table(pa.table({"start": day, "closed": day + 1, "host": ["a"]}), path := tmp_path / "a.parquet")
+    assert refused(path).startswith("there is no column end, but closed holds times too: ")
+    parquet.write_table(pa.table({"start": day, "host": ["a"]}), path)
+    assert "; there are start, host; " in read_intervals(path).remarks[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["start,end\n", '"Start"', "[]", "{}", '{"a.csv": []}', "id,channel,starttime,endtime\n"]
+)
 def test_no_interval(put, text):
     found = read_intervals(put(text))
     assert (len(found), found.aware, found.pairs().shape) == (0, None, (0, 2))
@@ -223,7 +252,15 @@ def test_times_that_are_numbers_or_dates(put):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "the first line names no column that is known, but none: incidents and alerts can be read from CSV"),
+        ("", "the file is empty: if there were no incidents or alerts, write the line start,end"),
+        (" \n\n", "the file is empty: if there were no incidents or alerts, write the line start,end"),
+        ("null", "this is a single value of JSON, null: incidents and alerts can be read from CSV"),
+        ("5\n", "this is a single value of JSON, 5: incidents and alerts can be read from CSV"),
+        ('"text"', 'this is a single value of JSON, "text": incidents and alerts can be read from CSV'),
+        ([{}], "this is a JSON list of objects with no keys: incidents and alerts can be read from"),
+        ([None], "window 1 must be a pair of start and end: got nothing"),
+        ('[{"time": 17\n', "this is not JSON: Expecting ',' delimiter in line 2, where the file ends: is it cut off?"),
+        ("[1, 2 3]", "this is not JSON: Expecting ',' delimiter in line 1"),
         ("a,b\n1,2\n", "the first line names no column that is known, but a, b: incidents and alerts can be"),
         (
             "id,end\n1,2\n",
@@ -241,7 +278,7 @@ def test_times_that_are_numbers_or_dates(put):
         (b"ARROW2", "this is not a Feather file"),
         ("start,end\n5," + "6" * 200_000, "field larger than field limit (131072)"),
     ],
-    ids=range(14),
+    ids=range(22),
 )
 def test_what_is_none_of_these(put, content, said):
     assert refused(put(content)).startswith(said)

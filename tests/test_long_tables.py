@@ -515,3 +515,44 @@ def test_files_that_are_not_those_of_a_receipt(receipt, long, tmp_path):
 
 def test_all_commands_that_make_receipts_are_tried():
     assert set(NUMERIC) == set(COMMANDS)
+
+
+def test_datasets_list_tells_of_each_series(call, tmp_path):
+    write(tmp_path / "long.csv", TABLE)
+    listed = json.loads(call("datasets", "list", "long.csv", "--series", "host", "--format", "json").out)["series"]
+    assert [(row["series"], row["points"]) for row in listed] == [
+        ("web", 2 * POINTS),
+        ("db 2", POINTS),
+        ("zeta", POINTS),
+    ]
+    for row, series in zip(listed, split(tmp_path / "long.csv", "host"), strict=True):
+        assert row["events"] == len(dqeval.partition(series.labels, near=0).regions)
+    some = json.loads(call("datasets", "list", "long.csv", "--series", "host=zeta,web", "--format", "json").out)[
+        "series"
+    ]
+    assert [row["series"] for row in some] == ["web", "zeta"]
+    assert "no column is called nope" in call("datasets", "list", "long.csv", "--series", "nope").err
+
+
+def test_detect_writes_a_file_for_each_series(call, tmp_path):
+    """The scores are those of a file of its own; dates stay as they are written."""
+    dates = np.array([f"{np.datetime64('2026-01-01T00:00') + time}+02:00" for time in TIMES.astype("m8[m]")])
+    table = {**TABLE, "timestamp": dates}
+    write(tmp_path / "long.csv", table)
+    write(tmp_path / "web.csv", {key: column for key, column in rows_of(table, "web").items() if key != "host"})
+    assert call("detect", "long.csv", "--series", "host", "--detector", "sr", "-o", "split").code == 0
+    assert call("detect", "web.csv", "--detector", "sr", "-o", "alone").code == 0
+    assert len(list((tmp_path / "split").iterdir())) == 3
+    assert (tmp_path / "split" / "web.csv").read_text() == (tmp_path / "alone" / "web.csv").read_text()
+    assert "+02:00" in (tmp_path / "split" / "web.csv").read_text()
+    named = ["--label", "label", "--value", "mine", "--detector", "sr"]
+    assert call("detect", "long.csv", "--series", "host=web", *named, "-o", "named").code == 0
+    write(tmp_path / "long.csv", {**TABLE, "label": TABLE["label"] * 2})
+    done = call("detect", "long.csv", "--series", "host", "--detector", "sr", "-o", "wrong")
+    assert "long.csv: web: the labels must be 0 and 1" in done.err
+
+
+def test_plans_do_not_split_tables(tmp_path):
+    plan = {"detector": [{"name": "sr"}], "metrics": ["dqe"], "data": [{"path": "long.csv", "series": "host"}]}
+    with pytest.raises(ValueError, match=r"\[\[data\]\] has series, but a plan does not split tables: write a file"):
+        dqeval.bench.run(plan, tmp_path / "run")

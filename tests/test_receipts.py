@@ -171,7 +171,10 @@ def test_what_cannot_be_verified(file):
         ({**found, "inputs": None}, "its inputs are not each a file with a name and columns"),
         ({**found, "inputs": [7]}, "its inputs are not each"),
         ({**found, "inputs": [{"columns": {}}]}, "its inputs are not each"),
-        ({**found, "command": "near"}, "its parameters are not those of near: none"),
+        (
+            {**found, "command": "near", "parameters": {"x": 1}},
+            "its parameters are not those of near: near, period, reso",
+        ),
         ({**found, "parameters": {"x": 1}}, "its parameters are not those of check: near, period"),
         ({**made("explain", file), "parameters": None}, "its parameters are not those of explain"),
     ]:
@@ -468,6 +471,42 @@ def test_no_receipt_holds_a_folder_and_none_can_be_put_in(call, twins, tmp_path,
         assert not verify(json.loads(done.out.replace("short.csv (2)", forged)), twins).holds
     moved = [file.parent.rename(tmp_path / f"moved_{file.parent.name}") / file.name for file in twins]
     assert verify(found, moved).holds
+
+
+@pytest.mark.parametrize("trouble", ["label,value\n0,1\n1,2\n", "no table at all\n1\n"], ids=["no scores", "broken"])
+def test_one_of_two_files_with_the_same_name_is_left_out(call, twins, tmp_path, trouble):
+    """It has no part in the receipt: neither a number in a name, nor a place among the files to be given."""
+    twins[0].write_text(trouble)
+    for given in ([tmp_path], twins):
+        found = json.loads(call("score", *given, "--metrics", "dqe", "--format", "json").out)
+        assert [item["name"] for item in found["inputs"]] == ["short.csv"]
+        assert verify(found, [tmp_path]).holds
+        assert verify(found, twins[1:]).holds
+    with pytest.raises(ValueError, match="the receipt was made from 1 file: give as many"):
+        verify(found, [twins[1], twins[1]])
+
+
+@pytest.mark.parametrize("command", ["explain", "compare", "near", "check"])
+@pytest.mark.unmeasured
+def test_words_of_another_version(tmp_path, remembering, command):
+    """They are noted, and the numbers beside them must be the same."""
+    file = write_tiny(tmp_path / "short.csv")
+    found = json.loads(json.dumps(made_of(command, [file], PARAMETERS.get(command, {}))))
+    older = {**found, "dqeval": "0.0.1"}
+    wordings = [place for place, value in leaves(found) if isinstance(value, str) and set(place) & verification.WORDING]
+    assert wordings
+    for place in wordings:
+        assert not holds(changed(found, place, "Otherwise."), file)
+        said = verify(changed(older, place, "Otherwise."), [file])
+        assert said.holds
+        assert any(" was Otherwise. and is " in note for note in said.notes)
+    every = older
+    for place in wordings:
+        every = changed(every, place, "Otherwise.")
+    assert len(verify(every, [file]).notes) <= verification.MOST_DIFFERENCES + 1
+    for place, value in leaves(older):
+        if isinstance(value, float) and place[0] == "results":
+            assert not holds(changed(older, place, value + 0.1), file), place
 
 
 def test_tables_tell_files_of_the_same_name_apart_by_folders(call, twins):

@@ -9,7 +9,7 @@ def read(path, *, fast, series=None):
     """Return all that is read from a file, in a form that can be compared, or the error."""
     with mock.patch.object(files, "is_worth_it", return_value=fast):
         try:
-            content = files.read_content(path, series=series)
+            content = files.read_content(path, named=files.Named(series))
         except ValueError as error:
             return str(error)
     columns, times = content.columns, content.times

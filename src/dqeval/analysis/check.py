@@ -415,6 +415,9 @@ def _unusable(scores: FloatArray, points: int) -> str:
 def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     scores = scored.raw
     distinct = len(np.unique(scores))
+    if distinct == 1 and scores[0] == 0:  # which is an answer, as of alerts in a quiet time
+        yield _warning(name, "nothing is detected: all scores are 0")
+        return
     if distinct == 1:
         yield Finding("error", name, f"all scores are {scores[0]:g}: the detector says nothing")
         return

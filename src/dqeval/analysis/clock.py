@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core import durations
 from dqeval.core.times import Times, are_known
 from dqeval.core.types import BoolArray, FloatArray
 from dqeval.render.tables import count_of
@@ -110,14 +111,24 @@ def _uneven(clock: Clock, steps: FloatArray) -> Iterator[str]:
     even = float(np.mean(np.abs(forward - step) <= SAME_STEP * step))
     if even < FEWEST_EVEN:
         spread = f"steps go from {forward.min():g} to {forward.max():g}{clock.unit}, and {even:.0%} are about {step:g}"
-        yield f"the clock is uneven: {spread}; metrics count points, not time: resample if that matters"
+        advice = "count time in cells, with --resolution such as 1min" if clock.unit else "resample if that matters"
+        yield f"the clock is uneven: {spread}; metrics count points, not time: {advice}"
         return
     gaps = np.flatnonzero(steps > GAP * step)
     if len(gaps):
         missing = np.rint(steps[gaps] / step) - 1
         found = f"{missing.sum():,.0f} timestamps missing of a clock with steps of {step:g}{clock.unit}"
         found += f", in {count_of(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {clock.place(gaps[0])}"
-        yield f"{found}: metrics take the points beside a gap for neighbours; fill the gaps, or split the series there"
+        yield f"{found}: metrics take the points beside a gap for neighbours; {_advice(step, clock.unit)}"
+
+
+def _advice(step: float, unit: str) -> str:
+    """Say what to do about gaps: count time, if its step can be the length of a cell."""
+    cell = durations.in_words(round(step * durations.UNITS["s"]), exact=True) if unit else f"{step:.0f}"
+    if not (unit or step.is_integer()):
+        return "fill the gaps, or split the series there"
+    asked = f"--resolution {cell.replace(' ', '').replace(',', '')}"
+    return f"count time in cells, with {asked}, and what is missing for longer than --max-gap is left out"
 
 
 def times_in_words(count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,25 +32,32 @@ class Command:
     Attributes
     ----------
     parameters : mapping of str to callable
-        The parameters that a receipt holds, each with what tells whether a value is valid. Those of `CLOCK` may be
-        missing.
+        The parameters that a receipt holds, each with what tells whether a value is valid.
     subject : callable
         A series and the parameters to what the command works on: see `prepared_subject`.
     work : callable
         What it works on, of one or several series one after the other, parameters and progress to a result.
+    optional : collection of str
+        The parameters that may be missing.
     """
 
     parameters: Mapping[str, Callable[[Any], bool]]
     subject: Callable[[Series, Parameters], Any]
     work: Callable[[Iterable[Any], Parameters, Progress | None], Result]
+    optional: Collection[str] = ("resolution", "max_gap")
 
 
 def prepared_subject(series: Series, parameters: Parameters) -> Prepared:
     """Return a series that is checked, with scores, and with the near range that the parameters tell of."""
-    clock = Clock(resolution=parameters.get("resolution"), max_gap=parameters.get("max_gap"))
-    found = prepare(series, near=parameters["near"], period=parameters["period"], clock=clock)
+    found = _prepared(series, parameters)
     found.require_scores()
     return found
+
+
+def _prepared(series: Series, parameters: Parameters) -> Prepared:
+    """Return a series that is checked, with scores or without."""
+    clock = Clock(resolution=parameters.get("resolution"), max_gap=parameters.get("max_gap"))
+    return prepare(series, near=parameters.get("near"), period=parameters.get("period"), clock=clock)
 
 
 def _scored(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
@@ -133,6 +140,6 @@ COMMANDS = {
     ),
     "compare": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_compared)),
     "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained)),
-    "near": Command({}, lambda series, parameters: prepare(series), _of_each(_profiled)),
+    "near": Command({**_NEAR, **CLOCK}, _prepared, _of_each(_profiled), optional=(*_NEAR, *CLOCK)),
     "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked)),
 }

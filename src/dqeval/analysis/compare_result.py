@@ -208,13 +208,17 @@ class Comparison(Result):
     def interval_table(self) -> Table:
         """Return how sure DQE of each detector is, and how far it is behind the best one."""
         differences = self.differences
+        # Of detections, as many random ones: each detector has a chance level of its own.
+        own_chance = sum(panel.binary for panel in self.panels.values()) > 1
         rows = []
         for name, panel in self.panels.items():
             result, behind = dqe_of(panel), differences.get(name)
+            chance = (f"{self.chance[name].mean['dqe']:.3f}",) if own_chance else ()
             verdict = "" if behind is None else "told apart" if behind.is_told_apart else "not told apart"
             gap = ("", "") if behind is None else (f"{behind.mean:.3f}", str(behind.interval))
-            rows.append((name, f"{result.dqe:.3f}", str(result.interval()), *gap, verdict))
-        header = ("detector", "DQE", "95 % interval", f"behind {self.best} by", "95 % interval", "")
+            rows.append((name, f"{result.dqe:.3f}", *chance, str(result.interval()), *gap, verdict))
+        by_chance = ("by chance",) if own_chance else ()
+        header = ("detector", "DQE", *by_chance, "95 % interval", f"behind {self.best} by", "95 % interval", "")
         note = "intervals: how much it may owe to which events there were; without 0 between them, two are told apart"
         return Table(header, rows, note=note)
 
@@ -226,13 +230,23 @@ class Comparison(Result):
             shown = ", ".join(missed[:SHOWN_OTHERS]) + (f" and {len(missed) - SHOWN_OTHERS} more" * (len(missed) > 3))
             rows.append((name, found.shown_threshold, f"{found.sdqe:.3f}", f"{self.wins(name)}", shown or "none"))
         best = best_of([found.sdqe for found in self.explanations.values()])
+        marked = {i for i in best if len(best) < len(rows)}
+        if not self.has_thresholds:
+            cells = [(name, *others) for name, _, *others in rows]
+            return Table(("detector", "DQE", "best at events", "events missed"), cells, marked={(i, 1) for i in marked})
         header = ("detector", "suggested threshold", "DQE there", "best at events", "events missed there")
-        return Table(header, rows, marked={(i, 2) for i in best if len(best) < len(rows)})
+        return Table(header, rows, marked={(i, 2) for i in marked})
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether there are scores, and not only detections of 0 and 1, which need no threshold."""
+        return not all(found.binary for found in self.explanations.values())
 
     def alarm_table(self) -> Table:
         """Return what operators ask for, at the suggested threshold of each detector."""
         rows = [(name, *found.alarms.cells()) for name, found in self.explanations.items() if found.alarms is not None]
-        note = "at the suggested threshold; an alarm may be early within the near range"
+        at_threshold = "at the suggested threshold; " if self.has_thresholds else ""
+        note = f"{at_threshold}an alarm may be early within the near range"
         return Table(("detector", *HEADER), rows, note=note)
 
     def _agreement(self) -> Iterator[str]:
@@ -275,7 +289,8 @@ class Comparison(Result):
         repeats = count_of(self.chance[self.best].repeats, "repeat")
         binary = [name for name, panel in self.panels.items() if panel.binary]
         if len(binary) == len(self.panels):
-            return f"as many random detections as {self.best} has, {repeats}"
+            others = "; below for each detector" if len(binary) > 1 else ""
+            return f"as many random detections as {self.best} has, {repeats}{others}"
         others = f"; not shown for 0/1 detections: {', '.join(binary)}" if binary else ""
         return f"random scores, {repeats}{others}"
 

@@ -159,6 +159,7 @@ class _Explaining:
             events=tuple(self.events()),
             improvements=tuple(self.improvements()),
             alarms=alarms_at(self.scored.labelled, self.detections, self.regions.near),
+            binary=self.scored.binary,
         )
 
     def raw_threshold(self) -> float:
@@ -186,6 +187,7 @@ class _Explaining:
                 first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
                 costs={part: float(costs[part][i]) for part in PARTS},
                 axis=self.axis,
+                binary=self.scored.binary,
             )
 
     def width(self, i: int) -> dict[str, float]:
@@ -297,6 +299,8 @@ class _Explaining:
         """Say what to change."""
         event, raw, digits = self.result.per_event[i], self.scored.raw, _Digits(self.scored.raw)
         place = event.place
+        if part == "capture" and self.scored.binary:
+            return f"Detect {place}"
         if part == "capture":
             now = digits.shown(raw[self.places["capture"][i]])
             return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
@@ -305,7 +309,8 @@ class _Explaining:
             noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
             which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
             verb = "scores" if len(peaks) == 1 else "score"
-            steps.append(f"silence {which} around {place}, which {verb} up to {digits.shown(raw[peaks].max())}")
+            height = "" if self.scored.binary else f", which {verb} up to {digits.shown(raw[peaks].max())}"
+            steps.append(f"silence {which} around {place}{height}")
         words = in_words(steps)
         return words[0].upper() + words[1:]
 

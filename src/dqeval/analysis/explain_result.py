@@ -47,6 +47,8 @@ class EventExplanation:
         add up to 1. A cost below 0 is a gain: near misses are all that an event has that is not captured.
     axis : TimeAxis, optional
         The clock, where there is one: then lengths are told as durations.
+    binary : bool
+        Whether there are detections of 0 and 1, so that no threshold is worth a word.
     """
 
     scores: EventScores
@@ -61,6 +63,7 @@ class EventExplanation:
     first_false_alarm: str
     costs: dict[str, float]
     axis: TimeAxis | None = None
+    binary: bool = False
 
     @property
     def costs_most(self) -> str | None:
@@ -105,6 +108,8 @@ class EventExplanation:
             yield self._alarmed() + ": nothing is detected here, so every score is 0" * nothing
 
     def _captured(self) -> str:
+        if self.binary:
+            return "Captured" if self.captured else "Missed"
         if not self.captured_to:
             return "Never captured"
         if self.scores.capture == 1:
@@ -247,6 +252,8 @@ class Explanation:
         fallback. `dqeval.compare` does not look for them.
     alarms : Alarms
         What operators ask for, at the suggested threshold. Alarms may be early within the near range.
+    binary : bool
+        Whether these are detections of 0 and 1, which need no threshold.
     """
 
     name: str
@@ -258,6 +265,7 @@ class Explanation:
     improvements: tuple[Improvement, ...]
     cautions: tuple[str, ...] = ()
     alarms: Alarms | None = field(default=None, compare=False)
+    binary: bool = False
 
     @property
     def costs(self) -> dict[str, float]:
@@ -266,29 +274,52 @@ class Explanation:
 
     @property
     def shown_threshold(self) -> str:
-        """The threshold as text; "none" if nothing is ever detected."""
-        return "none" if np.isinf(self.threshold) else repr(self.threshold)
+        """The threshold as text; "none" if nothing is ever detected, and for detections of 0 and 1 what they are."""
+        if np.isinf(self.threshold):
+            return "none"
+        return "0/1 detections" if self.binary else repr(self.threshold)
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether a threshold can be suggested."""
+        return not (self.binary or np.isinf(self.threshold))
 
     def page(self) -> Page:
         """Return the explanation as paragraphs."""
+        return Page(self.parts(legend=MEANING, about_thresholds=True))
+
+    def parts(self, *, legend: str, about_thresholds: bool) -> list[str]:
+        """Return the explanation as paragraphs, with what the numbers mean, and what the lines are about, or without.
+
+        Of several detectors, once is enough.
+        """
         r = self.result
         opening = f"{self.name}: " if self.name else ""
         opening += f"DQE {r.dqe:.3f} (capture {r.capture:.3f}, near miss {r.near_miss:.3f}, false alarm "
-        opening += f"{r.false_alarm:.3f}) over {count_of(len(r.per_event), 'event')}, {r.near_in_words}.\n{MEANING}"
+        opening += f"{r.false_alarm:.3f}) over {count_of(len(r.per_event), 'event')}, {r.near_in_words}."
+        opening += f"\n{legend}" if legend else ""
         lines = [f"- {e.scores.place} DQE {e.scores.dqe:.3f}. {e.sentence}" for e in self.events]
-        parts = [opening, self._start(), "\n".join(lines)]
+        parts = [opening, "\n".join(self._start(about_thresholds)), "\n".join(lines)]
         if self.improvements:
             steps = [f"{i}. {step.sentence}" for i, step in enumerate(self.improvements, start=1)]
-            parts.append("\n".join(["Cheapest improvements at this threshold:", "", *steps]))
-        return Page([*parts, *cautions_in_words(f"of {self.name}" if self.name else "", self.cautions)])
+            at_threshold = "" if self.binary else " at this threshold"
+            parts.append("\n".join([f"Cheapest improvements{at_threshold}:", "", *steps]))
+        return [*parts, *cautions_in_words(f"of {self.name}" if self.name else "", self.cautions)]
 
-    def _start(self) -> str:
-        if np.isinf(self.threshold):
-            return "Nothing is ever detected: all scores are the same."
-        start = f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there)."
-        alarms = "" if self.alarms is None else f" There: {self.alarms.sentence}"
-        below = "The lines below describe what happens at this threshold. Where there is no near miss or false alarm, "
-        return f"{start}{alarms}\n{below}brackets give the threshold at which the first one appears."
+    def _start(self, about_thresholds: bool) -> Iterator[str]:
+        """Yield what is detected, at which threshold, and what the lines on events are about."""
+        alarms = "" if self.alarms is None else self.alarms.sentence
+        if self.binary:
+            yield " ".join(filter(None, ["Detections of 0 and 1, without a threshold.", alarms]))
+            return
+        if not self.has_threshold:
+            yield "Nothing is ever detected: all scores are the same."
+            return
+        there = f" There: {alarms}" if alarms else ""
+        yield f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there).{there}"
+        if about_thresholds:
+            below = "The lines below describe what happens at this threshold. Where there is no near miss or false "
+            yield f"{below}alarm, brackets give the threshold at which the first one appears."
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per event."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval.analysis.check import SHORT_BESIDE_PERIOD
+from dqeval.analysis.explain_result import in_points
 from dqeval.analysis.result import Result
 from dqeval.core import arguments, validate
 from dqeval.core.near import (
@@ -24,11 +25,12 @@ from dqeval.core.near import (
 )
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.thresholds import sample_levels
+from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.metrics import dqe
 from dqeval.render import drawing
-from dqeval.render.tables import Page, Table, count_of, in_words
+from dqeval.render.tables import Page, Table, in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,6 +87,8 @@ class NearProfile(Result):
         Where two detectors change places, by ascending near range.
     longest_event : int
         The length of the longest event; 0 where there is none.
+    axis : TimeAxis, optional
+        The clock, where there is one: then ranges and periods are told as durations.
     """
 
     name: str
@@ -98,6 +102,7 @@ class NearProfile(Result):
     at_tabulated: Mapping[str, FloatArray]
     flips: tuple[Flip, ...]
     longest_event: int
+    axis: TimeAxis | None = None
 
     @property
     def recommendation(self) -> str:
@@ -106,9 +111,10 @@ class NearProfile(Result):
 
     def _about_the_period(self) -> Iterator[str]:
         if self.near.strength is not None:
-            yield f"Near {self.near.points:g} is half the estimated period of {self.estimated}."
+            yield f"Near {self.shown(self.near.points)} is half the estimated period of {self._lag(self.estimated)}."
         elif self.near.is_fallback:
-            yield f"No period was found: {self.estimated.reason}. So near {self.near.points:g} is only a fallback."
+            near = self.shown(self.near.points)
+            yield f"No period was found: {self.estimated.reason}. So near {near} is only a fallback."
         else:
             yield from self._about_the_near_range()
             return
@@ -116,31 +122,49 @@ class NearProfile(Result):
             yield HARDLY
         elif self.candidates and _strength(self.candidates[0]) > _strength(self.estimated) + MUCH_STRONGER:
             best = self.candidates[0]
-            yield f"The whole series repeats best after {best}: --period {best.points} fits it."
+            yield f"The whole series repeats best after {self._lag(best)}: --period {best.points} fits it."
 
     def _about_the_events(self) -> Iterator[str]:
         if 0 < self.longest_event * SHORT_BESIDE_PERIOD < self.period:
-            short = (
-                f"All events are short beside {self.period:,g} points, at most {count_of(self.longest_event, 'point')}"
-            )
+            period, longest = (in_points(length, self.axis) for length in (self.period, self.longest_event))
+            short = f"All events are short beside {period}, at most {longest}"
             yield f"{short}: consider a near range by their length, such as --near 2ev."
 
     def _about_the_near_range(self) -> Iterator[str]:
         """Yield where a near range comes from that is not estimated, and what would be estimated instead."""
-        known = f", which is {self.period:,g} points" if self.near.source == KNOWN else ""
+        known = f", which is {in_points(self.period, self.axis)}" if self.near.source == KNOWN else ""
         yield f"{_capital(str(self.near))}{known}."
         if self.near.source != KNOWN and self.estimated.points is not None:
-            yield f"Half the estimated period of {self.estimated} would be {self.estimated.points / 2:g}."
+            half = self.shown(self.estimated.points / 2)
+            yield f"Half the estimated period of {self._lag(self.estimated)} would be {half}."
 
     def _about_the_order(self) -> Iterator[str]:
         if len(self.dqe) < 2:
             return
         changes = list(self._changes_of_the_best())
         if not changes:
-            yield f"{best_by_range(self.dqe)[0]} is best with every near from 0 to {self.ranges[-1]:g}."
+            yield f"{best_by_range(self.dqe)[0]} is best with every near from 0 to {self.shown(self.ranges[-1])}."
             return
-        where = in_words([f"{flip.near:.4g}, from {flip.below} to {flip.above}" for flip in changes])
+        where = in_words([f"{self._place(flip)}, from {flip.below} to {flip.above}" for flip in changes])
         yield f"The best detector depends on the near range: it changes at {where}. First decide what counts as near."
+
+    def shown(self, points: float) -> str:
+        """Return a near range in words: as a duration, where there is a clock of dates."""
+        return f"{points:g}" if self._clock is None else self._clock.lasting(points)
+
+    @property
+    def _clock(self) -> TimeAxis | None:
+        """The clock, if it has dates."""
+        return self.axis if self.axis is not None and self.axis.dated else None
+
+    def _place(self, flip: Flip) -> str:
+        return f"{flip.near:.4g}" if self._clock is None else self.shown(flip.near)
+
+    def _lag(self, period: Period) -> str:
+        """Return a period in words."""
+        if self._clock is None or period.points is None:
+            return str(period)
+        return f"{self.shown(period.points)} (autocorrelation {period.strength:.2f})"
 
     def _changes_of_the_best(self) -> Iterator[Flip]:
         """Yield where another detector becomes the best one."""
@@ -163,20 +187,23 @@ class NearProfile(Result):
         rows = [("from 6 to 303 (TSB-AD)", self.estimated)]
         rows += [("up to a third of the series", period) for period in self.candidates]
         cells = [
-            (what, "none", "") if period.points is None else (what, f"{period.points:,}", f"{period.strength:.2f}")
+            (what, "none", "") if period.points is None else (what, self._points(period), f"{period.strength:.2f}")
             for what, period in rows
         ]
         note = "autocorrelation: 0 if the values do not repeat, up to 1 if they do; less for lags long beside them"
         return Table(("lags", "period", "autocorrelation"), cells, note=note)
 
+    def _points(self, period: Period) -> str:
+        return f"{period.or_fallback:,}" if self._clock is None else self.shown(period.or_fallback)
+
     def dqe_table(self) -> Table:
         """Return DQE at the near range in use, and at parts of the period, or of what stands in for it."""
-        header = ("DQE with near", *(f"{word} ({points:g})" for word, points in self.tabulated.items()))
+        header = ("DQE with near", *(f"{word} ({self.shown(points)})" for word, points in self.tabulated.items()))
         rows = [(name, *(f"{value:.3f}" for value in values)) for name, values in self.at_tabulated.items()]
         return Table(header, rows)
 
     def _flip_table(self) -> Table:
-        rows = [(f"{flip.near:.4g}", flip.below, flip.above) for flip in self.flips]
+        rows = [(self._place(flip), flip.below, flip.above) for flip in self.flips]
         return Table(("near", "better below", "better above"), rows, text_columns=3)
 
     def records(self) -> list[dict[str, Any]]:
@@ -222,7 +249,8 @@ class NearProfile(Result):
         for name, values in self.dqe.items():
             axes.plot(self.ranges, values, label=name)
         axes.axvline(self.near.points, color="0.4", linestyle=":")
-        axes.set(ylim=(0, 1), ylabel="DQE", xlabel=f"near range in points (dotted: near {self.near.points:g})")
+        unit = "points" if self._clock is None else f"cells of {self._clock.lasting(1)}"
+        axes.set(ylim=(0, 1), ylabel="DQE", xlabel=f"near range in {unit} (dotted: near {self.near.points:g})")
         if self.dqe:
             axes.legend()
         return axes
@@ -288,7 +316,7 @@ def profile_of(prepared: Prepared, *, progress: Progress | None = None, every_fl
     flips = tuple(sorted(_flips(curves, ranges, dqe_at, pairs), key=lambda flip: flip.near))
     about = (prepared.name, prepared.near, estimated, candidates, period)
     longest = int(prepared.labelled.lengths.max(initial=0))
-    return NearProfile(*about, ranges, dqe_at, tabulated, at_tabulated, flips, longest)
+    return NearProfile(*about, ranges, dqe_at, tabulated, at_tabulated, flips, longest, prepared.labelled.axis)
 
 
 class _Curve:

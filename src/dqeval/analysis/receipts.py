@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.analysis.result import Result
-from dqeval.analysis.walk import Visit
+from dqeval.analysis.walk import NUMBERED, Visit
 from dqeval.core.prepared import Prepared
 from dqeval.datasets.door import Entry
 from dqeval.datasets.files import name_of
@@ -64,16 +64,16 @@ def names_in_receipt(found: Iterable[Mapping[str, Any]]) -> list[str]:
 
     Folders tell nothing to whoever verifies, and cannot be verified. Several series of one file have their own names.
     """
-    names = [str(each.get("series", name_of(Path(each["file"])))) for each in found]
-    return distinct(list(map(one_line, names)), "{} ({})")
+    return distinct([_name(each["file"], each.get("series")) for each in found], NUMBERED)
 
 
 def entry_names(found: Iterable[Entry]) -> list[str]:
-    """Return what a receipt calls some series that are not read yet."""
-    return names_in_receipt(
-        {"file": entry.path.name} if entry.alone else {"file": entry.path.name, "series": entry.source.name}
-        for entry in found
-    )
+    """Return what a receipt calls some series that are not read yet: without numbers, as some may be left out."""
+    return [_name(entry.path.name, None if entry.alone else entry.source.name) for entry in found]
+
+
+def _name(file: str, series: str | None) -> str:
+    return one_line(name_of(Path(file)) if series is None else series)
 
 
 def jsonable(value: Any) -> Any:

@@ -214,7 +214,8 @@ class Scoring(Result):
     def _notes(self) -> Iterator[str]:
         every = [(scores, name, found) for scores in self.series for name, found in scores.panels.items()]
         if self._has_dqe:
-            yield f"DQE is over {_swept(dqe_of(self._first))}.\n{MEANING}"
+            only_detections = all(found.binary for _, _, found in every)
+            yield MEANING if only_detections else f"DQE is over {_swept(dqe_of(self._first))}.\n{MEANING}"
         if any(found.best for _, _, found in every):
             yield "Metrics of detections are shown at their best threshold."
         if len({found.binary for _, _, found in every}) > 1:

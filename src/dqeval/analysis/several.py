@@ -12,7 +12,7 @@ from dqeval.analysis.check import Checked, Finding, warnings_about
 from dqeval.analysis.explain_result import Explanation, cautions_in_words
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import left_out_sentence, mark_best
-from dqeval.core.types import SCORE_NAMES
+from dqeval.core.types import MEANING, SCORE_NAMES
 from dqeval.render.tables import Page, Table
 
 
@@ -52,7 +52,11 @@ class Explanations(Result):
 
     def page(self) -> Page:
         """Return the explanations as paragraphs."""
-        parts = [part for item in self.items for part in item.page().parts]
+        parts: list[str | Table] = []
+        explained = False
+        for i, item in enumerate(self.items):
+            parts += item.parts(legend="" if i else MEANING, about_thresholds=not explained)
+            explained = explained or item.has_threshold
         return Page([*parts, *cautions_in_words("of every detector", self.cautions)])
 
     def records(self) -> list[dict[str, Any]]:

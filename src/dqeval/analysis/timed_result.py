@@ -27,26 +27,32 @@ class TimedEventScores(EventScores):
         The first moment of its first cell, and the end of its last cell.
     name : str
         What it is called, where its source says it.
+    universal : bool
+        Whether the times are in universal time, because they were given with a time zone.
     """
 
     start_time: Any = None
     stop_time: Any = None
     name: str = ""
+    universal: bool = False
 
     @property
     def place(self) -> str:
         """What it is called, and when it was."""
         return ", ".join(filter(None, [self.name, shown_between(self.start_time, self.stop_time)]))
 
+    def row(self) -> dict[str, Any]:
+        """Return all of it as a flat row."""
+        return {name: value for name, value in asdict(self).items() if name != "universal"}
+
     def record(self) -> dict[str, Any]:
-        """Return all of it as a flat row, ready for JSON."""
-        times = {"start_time": _plain(self.start_time), "stop_time": _plain(self.stop_time)}
-        return asdict(self) | times
+        """Return all of it as a flat row, ready for JSON: times in universal time end with Z."""
+        times = {name: self._plain(getattr(self, name)) for name in ("start_time", "stop_time")}
+        return self.row() | times
 
-
-def _plain(moment: Any) -> str | int:
-    """Return a moment ready for JSON."""
-    return shown(moment) if isinstance(moment, np.datetime64) else int(moment)
+    def _plain(self, moment: Any) -> str | int:
+        """Return a moment ready for JSON."""
+        return f"{shown(moment)}{'Z' * self.universal}" if isinstance(moment, np.datetime64) else int(moment)
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,8 @@ def timed_events(
     """Return the scores of events, four of each, with their times, and with what they are called."""
     places = (events.starts.tolist(), events.stops.tolist())
     times = (each_moment(axis.starts_of(events.starts)), each_moment(axis.ends_of(events.stops)))
-    return tuple(map(TimedEventScores, *places, *scores.T.tolist(), *times, names or [""] * len(events)))
+    about = (names or [""] * len(events), [axis.kind == "universal"] * len(events))
+    return tuple(map(TimedEventScores, *places, *scores.T.tolist(), *times, *about))
 
 
 def alarms_at(labelled: Labelled, detections: BoolArray, near: float) -> Alarms:

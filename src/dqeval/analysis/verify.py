@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from dqeval.analysis.receipts import names_in_receipt, receipt, record_of
 from dqeval.analysis.walk import Walk
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.alerts import FORMAT as ALERTS
-from dqeval.datasets.alerts import AlertsEntry, alerts_entry
+from dqeval.datasets.alerts import AlertFile, AlertsEntry, alerts_entry
 from dqeval.datasets.door import TABLE, Asked, Entry, entries, file_record
+from dqeval.datasets.files import NOTHING_NAMED, Named
 from dqeval.datasets.interval_files import IntervalSource
 from dqeval.datasets.loading import FORMATS
 from dqeval.render.tables import Page, count_of, in_words, printable
@@ -31,6 +33,8 @@ Place = tuple[str | int, ...]
 
 # What a receipt says of the machine that made it: where another one gives the same numbers, that is no failure.
 INFORMATION: frozenset[Place] = frozenset({("dqeval",), ("kernels",), ("versions", "python"), ("versions", "numpy")})
+# What dqeval says in words of the numbers, which all stand beside: another version may say it otherwise.
+WORDING = frozenset({"sentence", "verdict", "recommendation", "cautions", "message", "reason", "near_from"})
 ABSENT = object()  # what one of two receipts does not have at all
 
 
@@ -117,16 +121,19 @@ def verify(given: Any, files: Sequence[Path], *, progress: Progress | None = Non
     -------
     Verification
         It holds if everything is the same: the inputs by name and byte for byte, numbers within 1e-9, the rest exactly;
-        versions may differ.
+        versions may differ, and if that of dqeval does, so may its words.
     """
     if reason := _trouble(given):
         raise ValueError(f"{NO_RECEIPT}: {reason}")
     again = _made_again(given, files, progress)
     pairs = list(_pairs((), given, again))
     different = [(place, then, now) for place, then, now in pairs if not _same(then, now)]
-    notes = [f"{_difference(*each)}." for each in different if _is_note(*each)]
+    is_note = partial(_is_note, other_version=given.get("dqeval") != again["dqeval"])
+    notes = [f"{_difference(*each)}." for each in different if is_note(*each)]
+    if len(notes) > MOST_DIFFERENCES:
+        notes[MOST_DIFFERENCES:] = [f"More notes: {len(notes) - MOST_DIFFERENCES:,}."]
     files_now = [each["file"] for each in again["inputs"]]
-    failures = [_failure(*each, files_now) for each in different if not _is_note(*each)]
+    failures = [_failure(*each, files_now) for each in different if not is_note(*each)]
     if len(failures) > MOST_DIFFERENCES:
         failures[MOST_DIFFERENCES:] = [f"More differences: {len(failures) - MOST_DIFFERENCES:,}."]
     return Verification(tuple(failures), tuple(notes), len(pairs))
@@ -160,10 +167,10 @@ def _trouble(given: Any) -> str:
         return f"its command is none of {in_words(list(COMMANDS), most=len(COMMANDS))}"
     if not isinstance(given.get("inputs"), list) or not all(map(_is_input, given["inputs"])):
         return "its inputs are not each a file with a name and columns, or a format"
-    if len(set(map(_series_column, given["inputs"]))) > 1:
-        return "its inputs are not split by the same column"
-    valid = COMMANDS[command].parameters
-    if not isinstance(parameters, dict) or not set(valid) - set(CLOCK) <= set(parameters) <= set(valid):
+    if len(set(map(_named_columns, given["inputs"]))) > 1:
+        return "its inputs are not split by the same column, or have other columns of times"
+    valid, optional = COMMANDS[command].parameters, COMMANDS[command].optional
+    if not isinstance(parameters, dict) or not set(valid) - set(optional) <= set(parameters) <= set(valid):
         return f"its parameters are not those of {command}: {', '.join(valid) or 'none'}"
     if any(each.get("format") == ALERTS for each in given["inputs"]) and set(parameters) & set(CLOCK):
         return "of alerts, its inputs say how time is counted, and no parameter does"
@@ -175,7 +182,9 @@ def _is_input(given: Any) -> bool:
     """Tell whether this is a file with a name, and either columns or a format; and the name of a series, if at all."""
     if not isinstance(given, dict) or not all(isinstance(given.get(key), str) for key in ("name", "file")):
         return False
-    if not isinstance(given.get("series", ""), str) or not _is_file(given.get("incidents", given)):
+    if not all(isinstance(given.get(key, ""), str) for key in ("series", "timezone")):
+        return False
+    if not _is_file(given.get("incidents", given)):
         return False
     if given.get("format") == ALERTS:
         return _are_alerts(given)
@@ -193,7 +202,7 @@ def _are_alerts(given: Mapping[str, Any]) -> bool:
     alerts, span = given.get("alerts"), given.get("span")
     return (
         isinstance(alerts, list)
-        and all(map(_is_file, alerts))
+        and all(_is_file(each) and isinstance(each.get("series", ""), str) for each in alerts)
         and (span is None or (is_list_of_text(span) and len(span) == 2))
         and CLOCK["resolution"](given.get("resolution"))
     )
@@ -202,18 +211,18 @@ def _are_alerts(given: Mapping[str, Any]) -> bool:
 def _are_columns(columns: Any, *, with_labels: bool) -> bool:
     return (
         isinstance(columns, dict)
-        and {"label", "value", "scores"} <= set(columns) <= {"label", "value", "scores", "series"}
+        and {"label", "value", "scores"} <= set(columns) <= {"label", "value", "scores", "series", "time"}
         and isinstance(columns["label"], str if with_labels else type(None))
         and (columns["value"] is None or isinstance(columns["value"], str))
         and is_list_of_text(columns["scores"])
-        and isinstance(columns.get("series", ""), str)
+        and all(isinstance(columns.get(name, ""), str) for name in ("series", "time"))
     )
 
 
-def _series_column(then: Mapping[str, Any]) -> str | None:
-    """Return the column that names the series of the table that an input is from, if that was split."""
-    column: str | None = then.get("columns", {}).get("series")
-    return column
+def _named_columns(then: Mapping[str, Any]) -> Named:
+    """Return the columns that name the series and the times of the table that an input is from, if they were given."""
+    columns = then.get("columns", {})
+    return Named(columns.get("series"), columns.get("time"))
 
 
 def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
@@ -235,18 +244,24 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
 
 def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _Beside) -> list[Entry]:
     """Return the series of the files, as many as the receipt has; others in folders and long tables are passed over."""
-    column = next(map(_series_column, then), None)
+    named = next(map(_named_columns, then), NOTHING_NAMED)
+    column = named.series
     others = [file for file in files if file not in beside.used]
     if len(then) == 1 and then[0].get("format") == ALERTS:
         if extra := [file for file in others if not file.is_dir()]:
             raise ValueError(f"the receipt was not made with {_clipped(extra[0].name)}: leave it out")
         return [_alerts(then[0], beside)]
     source = next((beside.find(each["incidents"]) for each in then if "incidents" in each), None)
-    asked = Asked(series=column, incidents=None if source is None else IntervalSource(source, column))
+    timezone = next((each.get("timezone") for each in then), None)
+    incidents = None if source is None else IntervalSource(source, column, timezone)
+    asked = Asked(series=column, time=named.time, timezone=timezone, incidents=incidents)
     found = list(entries(others, asked))
     if len(found) != len(then):
         known = {(each["file"], each.get("series")) for each in then}
         found = [entry for entry in found if not (entry.in_folder or entry.part) or _key(entry) in known]
+    if len(found) > len(then):  # of files with the same name, one may have been left out
+        hashes = {each.get("sha256") for each in then}
+        found = [entry for entry in found if not entry.in_folder or entry.part or entry.digest() in hashes]
     if len(found) != len(then):
         for entry in found:
             if entry.trouble is not None:
@@ -265,7 +280,7 @@ def _as_then(entry: Entry, then: Mapping[str, Any], beside: _Beside) -> Entry:
     if isinstance(entry, AlertsEntry):
         return entry
     source = replace(entry.source, format=then.get("format", TABLE))
-    asked = Asked(**then.get("columns", {}), incidents=entry.asked.incidents)
+    asked = Asked(**then.get("columns", {}), timezone=then.get("timezone"), incidents=entry.asked.incidents)
     return replace(entry, source=source, asked=asked, in_folder=False)
 
 
@@ -297,15 +312,21 @@ class _Beside:
 
 def _alerts(then: Mapping[str, Any], beside: _Beside) -> Entry:
     """Return the series of incidents and alerts of a receipt."""
-    alerts = [beside.find(each) for each in then["alerts"]]
+    alerts = [AlertFile(beside.find(each), each.get("series")) for each in then["alerts"]]
     span = then.get("span")
     ends = None if span is None else (span[0], span[1])
-    return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"))
+    return alerts_entry(beside.find(then), alerts, ends, then.get("resolution"), then.get("timezone"))
 
 
-def _is_note(place: Place, then: Any, now: Any) -> bool:
-    """Tell whether a difference is one of the machine alone; what is missing there, or no text, was not written so."""
-    return place in INFORMATION and isinstance(then, str)
+def _is_note(place: Place, then: Any, now: Any, *, other_version: bool) -> bool:
+    """Tell whether a difference is one of the machine alone, or of the words of another version of dqeval.
+
+    What is missing there, or no text, was not written so.
+    """
+    if place in INFORMATION:
+        return isinstance(then, str)
+    in_words = not WORDING.isdisjoint(key for key in place if isinstance(key, str))
+    return other_version and in_words and isinstance(then, str) and isinstance(now, str)
 
 
 def _failure(place: Place, then: Any, now: Any, files: Sequence[str]) -> str:

@@ -10,8 +10,11 @@ from dqeval.core.types import Progress, Series
 from dqeval.core.validate import NoScoresError, errors_about
 from dqeval.datasets.door import TABLE, Entry, Opened
 from dqeval.datasets.loading import FORMATS
+from dqeval.support.naming import TakenNames
 
 Subject = TypeVar("Subject")
+
+NUMBERED = "{} ({})"  # a name, and which of several it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Walk(Generic[Subject]):
         What to call them.
     subject : callable
         Series to what the command works on; its errors do not name the series.
+    numbered : bool
+        Whether those that can be used get numbers, where several have the same name: what was left out has none.
     progress : callable, optional
         All series count the same, and reading one as much as the work on it.
 
@@ -55,7 +60,10 @@ class Walk(Generic[Subject]):
         names: Sequence[str],
         subject: Callable[[Series], Subject],
         progress: Progress | None = None,
+        *,
+        numbered: bool = False,
     ) -> None:
+        self._taken = TakenNames(NUMBERED) if numbered else None
         self._found, self._names, self._subject = found, names, subject
         self._progress = progress or (lambda done, total: None)
         self._read = 0
@@ -66,8 +74,9 @@ class Walk(Generic[Subject]):
     def __iter__(self) -> Iterator[Visit[Subject]]:
         unused: list[Exception] = []
         for place, (entry, name) in enumerate(zip(self._found, self._names, strict=True)):
+            called = name if self._taken is None else self._taken.next(name)
             try:
-                visit = self._visit(entry, name, place)
+                visit = self._visit(entry, called, place)
             except NoScoresError as error:
                 unused.append(error)
                 if entry.in_folder or not entry.alone:
@@ -78,6 +87,8 @@ class Walk(Generic[Subject]):
                 unused.append(error)
                 self._keep(error)
             else:
+                if self._taken is not None:
+                    self._taken.take(name)
                 yield visit
         if len(unused) == len(self._found):
             raise (self.errors or unused)[0]

@@ -335,6 +335,9 @@ def _every(content: Mapping[str, Any], kind: str, folder: Path) -> Iterator[Plan
         if kind == "data" and "generator" in entry:
             yield from _generated_series(entry)
             continue
+        if "series" in entry:
+            advice = "write a file for each series first, such as with dqeval detect --series"
+            raise ValueError(f"[[{kind}]] has series, but a plan does not split tables: {advice}")
         arguments.known_names(entry, ("path", "format", "name"), f"[[{kind}]]")
         if not isinstance(entry.get("path"), str):
             raise ValueError(f"[[{kind}]] needs a path{' or a generator' if kind == 'data' else ''}")

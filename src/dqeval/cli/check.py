@@ -16,6 +16,8 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Time,
+    Timezone,
     Value,
 )
 from dqeval.cli.output_formats import OutputFormat
@@ -28,6 +30,8 @@ def check(
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -39,6 +43,6 @@ def check(
     path: Output = None,
 ) -> None:
     """Find trouble in labels and scores before anyone trusts a number: exit code 1 if there is an error."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     parameters = {"near": near, "period": period, **intervals.parameters}
     show("check", series_of(files, label, value, score, series, intervals), parameters, form=form, path=path)

@@ -19,6 +19,8 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Time,
+    Timezone,
     Value,
 )
 from dqeval.cli.output_formats import OutputFormat
@@ -33,6 +35,8 @@ def compare(
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -44,7 +48,7 @@ def compare(
     module: Modules = None,
 ) -> None:
     """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     limits = gate.limits(fail_under, gate.all_names())
     parameters = {"near": near, "period": period, **intervals.parameters}
     show(

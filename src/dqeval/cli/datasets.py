@@ -9,7 +9,7 @@ import typer
 
 from dqeval.cli import output
 from dqeval.cli.help import App
-from dqeval.cli.options import Output, OutputFolder, PlainForm, SeriesFiles
+from dqeval.cli.options import Output, OutputFolder, PlainForm, SeriesColumn, SeriesFiles
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.series_files import series_columns, sources_of, write_columns
 
@@ -59,6 +59,7 @@ class Listing:
 @datasets.command("list")
 def list_series(
     files: SeriesFiles,
+    series: SeriesColumn = None,
     form: PlainForm = OutputFormat.TABLE,
     path: Output = None,
 ) -> None:
@@ -66,7 +67,7 @@ def list_series(
     from dqeval.analysis.receipts import jsonable
     from dqeval.datasets.loading import source_titles
 
-    sources = sources_of(files)
+    sources = sources_of(files, series=series)
     rows, failures = [], []
     with output.progress("datasets list") as tell:
         for done, (title, source) in enumerate(zip(source_titles(sources), sources, strict=True), start=1):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Detectors, Label, Modules, OutputFolder, SeriesFiles, Value
+from dqeval.cli.options import Detectors, Label, Modules, OutputFolder, SeriesColumn, SeriesFiles, Value
 from dqeval.cli.series_files import series_columns, sources_of, write_columns
 from dqeval.support.naming import file_names
 
@@ -67,6 +67,7 @@ def detect(
     folder: OutputFolder,
     label: Label = None,
     value: Value = None,
+    series: SeriesColumn = None,
     train_stop: Annotated[
         int | None,
         typer.Option(
@@ -92,7 +93,7 @@ def detect(
     options = {"seed": seed, "device": device}
     columns = {role: name for role, name in (("label", label), ("value", value)) if name is not None}
     # Only tables have columns with names of their own.
-    targets = _targets(sources_of(files, "table" if columns else "auto"), folder).items()
+    targets = _targets(sources_of(files, "table" if columns else "auto", series), folder).items()
     planned = [DetectTask(source, target, choice, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
@@ -194,7 +195,7 @@ def _detect_and_write(job: DetectTask) -> DetectResult:
                 (left_out if job.choice.every else failures).append(output.sentence_of(error))
             except ValueError as error:
                 failures.append(output.sentence_of(error))
-        done = _put(job.target, _as_written(job.source.path, series), series.values, scores) if scores else ""
+        done = _put(job.target, _as_written(job.source, series), series.values, scores) if scores else ""
     except Exception as error:  # one bad file must not end the work on all others
         return DetectResult(job.target, failures=(*failures, output.sentence_of(error)))
     if not scores and not failures:
@@ -212,14 +213,16 @@ def _check_nothing_is_lost(path: Path, columns: Mapping[str, Any]) -> None:
         raise ValueError(f"{path} would be overwritten and lose its columns {some_names(lost)}: choose another folder")
 
 
-def _as_written(path: Path, series: Series) -> Series:
+def _as_written(source: Source, series: Series) -> Series:
     """Return a series with its dates as they are in its file: as moments, they would be written without their zone."""
     from dqeval.datasets.files import column_names, read_with_times
+    from dqeval.datasets.long_tables import TablePart
 
     dated = series.timestamps is not None and series.timestamps.dtype.kind == "M"
+    path = source.path
     if not dated or path.is_dir() or not column_names(path):  # no dates, or in no text file
         return series
-    return replace(series, timestamps=read_with_times(path)[1])
+    return replace(series, timestamps=source.times() if isinstance(source, TablePart) else read_with_times(path)[1])
 
 
 def _put(path: Path, series: Series, values: FloatArray, scores: Mapping[str, FloatArray]) -> str:

@@ -1,6 +1,7 @@
 """Examples of every command, as ``--help`` shows them: what to type, and what it does.
 
-They work with the files that `dqeval demo -o scores.csv` and `dqeval datasets generate -o series` write.
+They work with the files that `dqeval demo -o scores.csv` and `dqeval datasets generate -o series` write, and with
+files of your own: scores with times (cpu.csv), incidents (down.csv), alerts (paged.csv) and a long table (hosts.csv).
 """
 
 Examples = tuple[tuple[str, str], ...]
@@ -22,24 +23,30 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval score scores.csv --score late --per-event", "one detector"),
         ("dqeval score scored/", "files, and means"),
         ("dqeval score scores.csv --fail-under dqe=0.5", "a gate for CI"),
+        ("dqeval score cpu.csv --incidents down.csv", "incidents for labels"),
+        ("dqeval score --incidents down.csv --alerts paged.csv", "alerts for scores"),
         ("dqeval score scores.csv --format json -o receipt.json", "for verify"),
     ),
     "compare": (
         ("dqeval compare scores.csv", "all detectors of a file"),
         ("dqeval compare scores.csv --score sharp,late", "two of them"),
         ("dqeval compare scored/", "every file, and a summary"),
+        ("dqeval compare cpu.csv --incidents down.csv", "with incidents for labels"),
     ),
     "explain": (
         ("dqeval explain scores.csv --score late", "one detector in plain words"),
         ("dqeval explain scored/ --score sub_lof", "in each file of a folder"),
+        ("dqeval explain cpu.csv --incidents down.csv", "with incidents for labels"),
     ),
     "near": (
         ("dqeval near scores.csv", "periods, and DQE by near range"),
         ("dqeval near scored/", "of each file in a folder"),
+        ("dqeval near cpu.csv --incidents down.csv", "with incidents for labels"),
     ),
     "report": (
         ("dqeval report scores.csv -o report.html", "one page"),
-        ("dqeval report scored/ -o pages", "a page per file, in a folder"),
+        ("dqeval report scored/ -o pages", "a page per file"),
+        ("dqeval report cpu.csv --incidents down.csv -o report.html", "incidents"),
     ),
     "plot": (
         ("dqeval plot scores.csv -o figure.pdf", "one figure"),
@@ -48,6 +55,7 @@ EXAMPLES: dict[str, Examples] = {
     "check": (
         ("dqeval check scores.csv", "one file"),
         ("dqeval check scored/", "every file of a folder"),
+        ("dqeval check cpu.csv --incidents down.csv", "do incidents fit the clock?"),
     ),
     "verify": (("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),),
     "metrics": (
@@ -64,6 +72,7 @@ EXAMPLES: dict[str, Examples] = {
     "datasets list": (
         ("dqeval datasets list series/", "every series of a folder"),
         ("dqeval datasets list scores.csv --format json", "one file, as JSON"),
+        ("dqeval datasets list hosts.csv --series host", "many series in one table"),
     ),
     "datasets generate": (
         ("dqeval datasets generate -o series", "six series"),

@@ -18,6 +18,8 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Time,
+    Timezone,
     Value,
 )
 from dqeval.cli.output_formats import OutputFormat
@@ -32,6 +34,8 @@ def explain(
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -42,7 +46,7 @@ def explain(
     fail_under: FailUnder = None,
 ) -> None:
     """Explain each detector in plain words: what it does at each event, what costs most, what to improve."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
     parameters = {"near": near, "period": period, **intervals.parameters}
     show(

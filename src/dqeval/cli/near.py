@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
-from dqeval.cli.options import Files, Form, Label, Output, Score, SeriesColumn, Value
+from dqeval.cli.options import (
+    Alerts,
+    FilesOrAlerts,
+    Form,
+    Incidents,
+    Label,
+    MaxGap,
+    NearRange,
+    Output,
+    Period,
+    Resolution,
+    Score,
+    SeriesColumn,
+    Span,
+    Time,
+    Timezone,
+    Value,
+)
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import find_entries, show
+from dqeval.cli.results import Intervals, series_of, show
 
 
 def near(
-    files: Files,
+    files: FilesOrAlerts = None,
+    near: NearRange = None,
+    period: Period = None,
     label: Label = None,
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
+    resolution: Resolution = None,
+    max_gap: MaxGap = None,
+    incidents: Incidents = None,
+    alerts: Alerts = None,
+    span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
 ) -> None:
     """Show the periods of series, how DQE depends on the near range, and which near range to choose."""
-    show("near", find_entries(files, label, value, score, series), {}, form=form, path=path)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    given = {name: value for name, value in (("near", near), ("period", period)) if value is not None}
+    found = series_of(files, label, value, score, series, intervals)
+    show("near", found, {**given, **intervals.parameters}, form=form, path=path)

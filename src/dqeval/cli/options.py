@@ -69,6 +69,18 @@ def _cells(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) < 20 else text
 
 
+def _zone(timezone: str | None) -> str | None:
+    """Check before any work is done that there is such a time zone."""
+    from dqeval.core.moments import zone_of
+
+    if timezone is not None:
+        try:
+            zone_of(timezone)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return timezone
+
+
 def _output(text: str) -> Any:
     return typer.Option("-o", "--output", help=text, callback=writable, metavar="FILE")
 
@@ -136,6 +148,12 @@ SeriesColumn = Annotated[
         "--series",
         help="Column that names the series of each row, in a table of several; COLUMN=NAMES for some of them.",
         metavar="COLUMN",
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the timestamps.", metavar="COLUMN", show_default="timestamp, time, date, datetime or the like"
     ),
 ]
 Metrics = Annotated[
@@ -211,7 +229,9 @@ Incidents = Annotated[
 Alerts = Annotated[
     list[Path] | None,
     typer.Option(
-        help="File with the alerts of a detector, in place of scores. Repeat it for several detectors.", metavar="FILE"
+        help="File with the alerts of a detector, in place of scores; FILE=NAME for those of one alertname, tag, file "
+        "or channel in it. Repeat it for several detectors.",
+        metavar="FILE",
     ),
 ]
 Span = Annotated[
@@ -220,6 +240,14 @@ Span = Annotated[
         help="The time in which there may have been alerts, such as 2026-01-01..2026-02-01.",
         metavar="START..END",
         show_default="from the first to the last of all",
+    ),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        help="Time zone of dates that are written without one, in all files, such as Europe/Berlin.",
+        callback=_zone,
+        metavar="ZONE",
     ),
 ]
 Form = Annotated[

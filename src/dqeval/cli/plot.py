@@ -23,6 +23,8 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Time,
+    Timezone,
     Value,
 )
 from dqeval.cli.output import Tell
@@ -45,6 +47,8 @@ def plot(
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -53,7 +57,7 @@ def plot(
     fail_under: FailUnder = None,
 ) -> None:
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     from dqeval.analysis.check import about_times, warnings_about
     from dqeval.analysis.score import named_values
     from dqeval.render.figure import draw, ending

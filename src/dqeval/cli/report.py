@@ -23,6 +23,8 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Time,
+    Timezone,
     Value,
     check_page,
 )
@@ -43,6 +45,8 @@ def report(
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -52,7 +56,7 @@ def report(
     module: Modules = None,
 ) -> None:
     """Write an interactive report: one HTML file per series that needs no server and no network."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     from dqeval.render.series_page import report
 
     limits = gate.limits(fail_under, gate.all_names())

@@ -33,6 +33,8 @@ def find_entries(
     scores: Sequence[str] | None = None,
     series: str | None = None,
     incidents: Path | None = None,
+    time: str | None = None,
+    timezone: str | None = None,
 ) -> list[Entry]:
     """Return the series in files and folders, from the columns that were asked for; of a long table maybe only some."""
     from dqeval.datasets.door import Asked, entries
@@ -43,8 +45,8 @@ def find_entries(
     if incidents is not None and label is not None:
         raise typer.BadParameter("--incidents stand in place of labels: leave out --label")
     column, chosen, names = (series or "").partition("=")
-    found = None if incidents is None else IntervalSource(incidents, column or None)
-    asked = Asked(label, value, scores, column or None, names if chosen else None, found)
+    found = None if incidents is None else IntervalSource(incidents, column or None, timezone)
+    asked = Asked(label, value, scores, column or None, names if chosen else None, time, timezone, found)
     if series is None:
         return list(entries(files, asked))
     with output.progress("reading") as tell:
@@ -62,6 +64,10 @@ class Intervals:
     incidents : Path, optional
     alerts : list of Path, optional
     span : str, optional
+    time : str, optional
+        The column of timestamps.
+    timezone : str, optional
+        Of dates that are written without one.
     """
 
     resolution: Any
@@ -69,6 +75,8 @@ class Intervals:
     incidents: Path | None
     alerts: list[Path] | None
     span: str | None
+    time: str | None
+    timezone: str | None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -86,12 +94,13 @@ def series_of(
     intervals: Intervals,
 ) -> list[Entry]:
     """Return the series in files and folders, with labels or incidents; or the one of incidents and alerts."""
-    from dqeval.datasets.alerts import alerts_entry
+    from dqeval.datasets.alerts import alert_file, alerts_entry
 
     if not intervals.alerts:
         if intervals.span is not None:
             raise typer.BadParameter("--span is for --alerts: files with scores say themselves when they begin and end")
-        return find_entries(files, label, value, scores, series, intervals.incidents)
+        clock = (intervals.incidents, intervals.time, intervals.timezone)
+        return find_entries(files, label, value, scores, series, *clock)
     if files:
         raise typer.BadParameter("--alerts stand in place of files with scores: give one or the other")
     columns = {
@@ -99,6 +108,7 @@ def series_of(
         "--value": value,
         "--score": scores,
         "--series": series,
+        "--time": intervals.time,
         "--max-gap": intervals.max_gap,
     }
     for option, given in columns.items():
@@ -107,7 +117,8 @@ def series_of(
     if intervals.incidents is None:
         raise typer.BadParameter("--alerts need --incidents to be compared with")
     span = None if intervals.span is None else _ends(intervals.span)
-    return [alerts_entry(intervals.incidents, intervals.alerts, span, intervals.resolution)]
+    alerts = [alert_file(file) for file in intervals.alerts]
+    return [alerts_entry(intervals.incidents, alerts, span, intervals.resolution, intervals.timezone)]
 
 
 def _ends(span: str) -> tuple[str, str]:
@@ -132,7 +143,7 @@ def show(
     refuse_overwriting(_files(found), path)
     inputs = _Inputs(form.is_receipt)
     with output.progress(command) as tell:
-        walk = _walk(command, found, inputs.names(found), parameters, tell)
+        walk = _walk(command, found, inputs.names(found), parameters, tell, numbered=form.is_receipt)
         with _others_told(walk):
             result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working)
     output.emit(result, form, path, lambda: inputs.receipt(command, parameters, result))
@@ -228,15 +239,21 @@ def _written(
 
 
 def _walk(
-    command: str, found: Sequence[Entry], names: Sequence[str], parameters: Mapping[str, Any], tell: output.Tell
+    command: str,
+    found: Sequence[Entry],
+    names: Sequence[str],
+    parameters: Mapping[str, Any],
+    tell: output.Tell,
+    *,
+    numbered: bool = False,
 ) -> Walk[Any]:
     from dqeval.analysis.commands import COMMANDS
     from dqeval.analysis.walk import Walk
     from dqeval.core.near import check_options
 
-    if len(found) > 1 and "near" in parameters:  # or every series would be told to be at fault
-        check_options(parameters["near"], parameters["period"])
-    return Walk(found, names, lambda series: COMMANDS[command].subject(series, parameters), tell)
+    if len(found) > 1:  # or every series would be told to be at fault
+        check_options(parameters.get("near"), parameters.get("period"))
+    return Walk(found, names, lambda series: COMMANDS[command].subject(series, parameters), tell, numbered=numbered)
 
 
 @contextmanager

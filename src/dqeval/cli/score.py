@@ -24,6 +24,8 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Time,
+    Timezone,
     Value,
 )
 from dqeval.cli.output_formats import OutputFormat
@@ -41,6 +43,8 @@ def score(
     value: Value = None,
     score: Score = None,
     series: SeriesColumn = None,
+    time: Time = None,
+    timezone: Timezone = None,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -52,7 +56,7 @@ def score(
     module: Modules = None,
 ) -> None:
     """Score every detector with every metric; of several files, show the means too."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     names = _metric_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
     parameters = {

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from dqeval.datasets.loading import Source
 
 
-def sources_of(files: Sequence[Path], form: str = "auto") -> list[Source]:
-    """Return the series in files and folders."""
+def sources_of(files: Sequence[Path], form: str = "auto", series: str | None = None) -> list[Source]:
+    """Return the series in files and folders; of long tables, those that a column names: COLUMN, or COLUMN=NAMES."""
     from dqeval.datasets.loading import sources
 
-    return list(chain.from_iterable(sources(file, form) for file in files))
+    found = list(chain.from_iterable(sources(file, form if series is None else "table") for file in files))
+    if series is None:
+        return found
+    from dqeval.datasets.long_tables import table_parts
+
+    column, chosen, names = series.partition("=")
+    return [part for table in found for part in table_parts(table.path, column, names if chosen else None)]
 
 
 def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = None) -> dict[str, Any]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import durations
+from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
 from dqeval.core.times import are_known, has_zone, parse_times, told_zone
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 Ticks = NDArray[np.int64]
 Kind = Literal["number", "local", "universal"]  # universal: a date with a time zone, in universal time
@@ -23,6 +27,8 @@ LARGEST = 2**62
 _FIRST, _LAST = 10**9, 4 * 10**9
 _EPOCHS = (10**9, 10**6, 10**3, 1)  # how many of the unit there are in a second
 _PER_SECOND = 10**9
+_HOUR = 3600  # seconds
+_SAME_ZONES = "give all with a time zone, or all without; --timezone says which one those have that are without"
 _EXACT = 1_000  # nanoseconds: a float since 1970 cannot tell less apart
 _MISSING = ("NaT", "None", "nan", "<NA>", "")  # as text, of whatever holds dates
 _NAMES = {"D": "d", "W": "w", "m": "min"}  # of the units of NumPy, where they are not ours
@@ -81,6 +87,57 @@ def moments_of(name: str, given: Any) -> Moments:
     return _numbers(name, times)
 
 
+def zone_of(timezone: str) -> ZoneInfo:
+    """Return a time zone by its name; an error says what a name is."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(arguments.text("timezone", timezone))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        advice = "give a name such as Europe/Berlin; if all are unknown, install the package tzdata"
+        raise ValueError(f"timezone {quote(timezone)} is not known: {advice}") from None
+
+
+def in_zone(moments: Moments, timezone: str | None, place: Callable[[int], str]) -> Moments:
+    """Return local dates, which are those of a time zone, in universal time; any other moments as they are.
+
+    Parameters
+    ----------
+    moments : Moments
+    timezone : str, optional
+        Its name, such as Europe/Berlin.
+    place : callable
+        What to call each of the moments in an error: where clocks are put forward or back, a local date may be none, or
+        two.
+    """
+    if timezone is None or moments.kind != "local":
+        return moments
+    zone, seconds = zone_of(timezone), moments.ticks // _PER_SECOND
+    hours, which = np.unique(seconds // _HOUR, return_inverse=True)
+    # Clocks are put forward or back once in an hour at most, so one that begins and ends with an offset has only that.
+    ahead = np.array([_only_offset(zone, hour * _HOUR) for hour in hours.tolist()], dtype=np.float64)[which]
+    for i in np.flatnonzero(np.isnan(ahead)).tolist():
+        early, late = (_offset(zone, int(seconds[i]), fold) for fold in (0, 1))
+        if early != late:
+            trouble = "is there twice, as clocks are put back" if early > late else "is left out by clocks put forward"
+            advice = "give times with their offset, such as +01:00, or in UTC"
+            raise ValueError(f"{place(i)}: {shown(moments.moment(i))} {trouble} in {timezone}: {advice}")
+        ahead[i] = early
+    return Moments(moments.ticks - ahead.astype(np.int64) * _PER_SECOND, "universal")
+
+
+def _only_offset(zone: ZoneInfo, second: int) -> float:
+    """Return how many seconds local time is ahead in an hour; NaN if that changes in it."""
+    found = {_offset(zone, second, 0), _offset(zone, second, 1), _offset(zone, second + _HOUR, 0)}
+    return found.pop() if len(found) == 1 else np.nan
+
+
+def _offset(zone: ZoneInfo, second: int, fold: int) -> int:
+    """Return how many seconds local time is ahead, at a second of local time since 1970."""
+    ahead = zone.utcoffset((datetime(1970, 1, 1) + timedelta(seconds=second)).replace(fold=fold))
+    return round((ahead or timedelta()).total_seconds())
+
+
 def same_kind(kinds: Mapping[str, Kind | None]) -> Kind | None:
     """Return the kind that all moments have, given by what they are; None where there are none."""
     known = {name: kind for name, kind in kinds.items() if kind is not None}
@@ -89,7 +146,7 @@ def same_kind(kinds: Mapping[str, Kind | None]) -> Kind | None:
     first, kind = next(iter(known.items()))
     for name, other in known.items():
         if other != kind:
-            advice = "give all with a time zone, or all without" if "number" not in (kind, other) else "give one form"
+            advice = _SAME_ZONES if "number" not in (kind, other) else "give one form"
             raise ValueError(f"{first} are {_WORDS[kind]}, and {name} are {_WORDS[other]}: {advice}")
     return kind
 

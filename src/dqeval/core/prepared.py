@@ -248,6 +248,8 @@ class Prepared:
         """Why there is no number, where there is no anomaly."""
         if self.series.incidents is None:
             return NO_EVENT
+        if not len(self.series.incidents):
+            return "there is no incident, so there is no event to score the detectors on"
         missing = (note for note in self.notes if "incident" in note)
         return "; ".join(["no incident lies in the time of the series, so there is no event", *missing])
 

@@ -161,9 +161,13 @@ class EventScores:
         """Where the event is, in words."""
         return f"[{self.start}, {self.stop})"
 
+    def row(self) -> dict[str, Any]:
+        """Return all of it as a flat row."""
+        return asdict(self)
+
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row, ready for JSON."""
-        return asdict(self)
+        return self.row()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -317,7 +321,7 @@ class DQEResult:
         >>> dqeval.evaluate([0, 0, 1, 0, 0, 0, 1], [0, 0, 9, 0, 0, 0, 4], near=1).to_frame().columns.tolist()
         ['start', 'stop', 'dqe', 'capture', 'near_miss', 'false_alarm']
         """
-        return frame_of([asdict(event) for event in self.per_event])
+        return frame_of([event.row() for event in self.per_event])
 
     def __str__(self) -> str:
         return self._table().text()

@@ -10,16 +10,41 @@ from typing import Any
 import numpy as np
 
 from dqeval.core.events import flags_of
-from dqeval.core.moments import ZONED
+from dqeval.core.moments import ZONED, in_zone, moments_of
 from dqeval.core.timeline import TimeAxis, axis_of
 from dqeval.core.types import Progress, Series
 from dqeval.datasets.door import Entry, Opened, file_record, remarks_of
 from dqeval.datasets.interval_files import IntervalFile, read_intervals
 from dqeval.datasets.loading import Source, stem
+from dqeval.render.tables import one_line
 from dqeval.support.naming import distinct
 
 FORMAT = "alerts"
+CHOSEN = "="  # between a file and what is chosen of it
 MOST_CELLS = 2**24  # half a year of seconds: all metrics look at every cell
+
+
+@dataclass(frozen=True, slots=True)
+class AlertFile:
+    """The alerts of a detector: all of a file, or those of a series in it."""
+
+    path: Path
+    series: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call the detector."""
+        return stem(self.path) if self.series is None else one_line(self.series)
+
+    def record(self) -> dict[str, Any]:
+        """Return what a receipt says of it."""
+        return {**file_record(self.path), **({} if self.series is None else {"series": self.series})}
+
+
+def alert_file(given: Path) -> AlertFile:
+    """Return the alerts that are asked for as FILE, or as FILE=SERIES."""
+    path, chosen, series = str(given).rpartition(CHOSEN)
+    return AlertFile(given) if not chosen or given.exists() else AlertFile(Path(path), series)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +53,44 @@ class AlertsEntry(Entry):
 
     Attributes
     ----------
-    alerts : sequence of Path
-        A file for each detector.
+    alerts : sequence of AlertFile
+        One for each detector.
     span : pair of times, optional
     resolution : str, optional
+    timezone : str, optional
+        Of dates that are written without one.
     """
 
-    alerts: tuple[Path, ...] = ()
+    alerts: tuple[AlertFile, ...] = ()
     span: tuple[str, str] | None = None
     resolution: Any = None
+    timezone: str | None = None
 
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read the files, and put them on a time axis."""
-        incidents = read_intervals(self.path)
-        alerts = {each: read_intervals(file) for each, file in self.detectors().items()}
-        series = _series(name or self.stem, incidents, alerts, self.span, self.resolution)
+        incidents = read_intervals(self.path, timezone=self.timezone)
+        alerts = {
+            each: read_intervals(file.path, series=file.series, timezone=self.timezone)
+            for each, file in self.detectors().items()
+        }
+        series = _series(name or self.stem, incidents, alerts, self._ends(), self.resolution)
         return OpenedAlerts(self, series, None)
+
+    def _ends(self) -> Any:
+        """Return the ends of the span, in universal time if they are of a time zone."""
+        if self.span is None or self.timezone is None:
+            return self.span
+        ends = in_zone(moments_of("span", self.span), self.timezone, lambda i: "span")
+        return [ends.moment(0), ends.moment(1)]
 
     @property
     def files(self) -> list[Path]:
         """All files that it is read from."""
-        return [self.path, *self.alerts]
+        return [self.path, *(file.path for file in self.alerts)]
 
-    def detectors(self) -> dict[str, Path]:
-        """Return the files of alerts by what to call the detectors."""
-        return dict(zip(distinct([stem(file) for file in self.alerts], "{} ({})"), self.alerts, strict=True))
+    def detectors(self) -> dict[str, AlertFile]:
+        """Return the alerts by what to call the detectors."""
+        return dict(zip(distinct([file.name for file in self.alerts], "{} ({})"), self.alerts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +106,30 @@ class OpenedAlerts(Opened):
             **file_record(entry.path),
             "rows": len(self.series.labels),
             "format": FORMAT,
-            "alerts": [file_record(file) for file in entry.alerts],
+            "alerts": [file.record() for file in entry.alerts],
             "span": None if entry.span is None else list(entry.span),
             "resolution": entry.resolution,
+            **({} if entry.timezone is None else {"timezone": entry.timezone}),
         }
 
 
 def alerts_entry(
-    incidents: Path, alerts: Sequence[Path], span: tuple[str, str] | None = None, resolution: Any = None
+    incidents: Path,
+    alerts: Sequence[AlertFile],
+    span: tuple[str, str] | None = None,
+    resolution: Any = None,
+    timezone: str | None = None,
 ) -> AlertsEntry:
     """Return the series of incidents and alerts, to be read."""
     source = Source(incidents, FORMAT, stem(incidents))
-    return AlertsEntry(source, alerts=tuple(alerts), span=span, resolution=resolution)
+    return AlertsEntry(source, alerts=tuple(alerts), span=span, resolution=resolution, timezone=timezone)
 
 
 def _series(
     name: str,
     incidents: IntervalFile,
     alerts: Mapping[str, IntervalFile],
-    span: tuple[str, str] | None,
+    span: Any,
     resolution: Any,
 ) -> Series:
     spans = {"incidents": incidents.spans(), **{each: file.spans() for each, file in alerts.items()}}

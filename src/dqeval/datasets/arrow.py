@@ -24,22 +24,23 @@ _NUMBER = 8  # bytes
 
 Array = NDArray[Any]
 Choose = Callable[["pa.Schema"], list[str]]
+Named = Callable[[str], bool]  # tells something of a column by its name
 
 
 def arrow_arrays(
-    path: Path, kind: str, ignored: Collection[str], times: Collection[str], series: str | None = None
+    path: Path, kind: str, ignored: Named, times: Named, series: str | None = None
 ) -> tuple[dict[str, Array], bool | None]:
     """Return the columns of numbers in a file but for those to be ignored, the first one of times, and that of series.
 
-    And whether dates among the times have a time zone; None where there are none, or they are text. Names are compared
-    in small letters, but for that of series. Anything else is left out before pyarrow touches it: on damaged or unusual
-    columns it may end the process.
+    And whether dates among the times have a time zone; None where there are none, or they are text. Which columns are
+    to be ignored, and which are of times, is told by their names. Anything else is left out before pyarrow touches it:
+    on damaged or unusual columns it may end the process.
     """
     zones: list[bool] = []
 
     def chosen(schema: pa.Schema) -> list[str]:
         names = _chosen(schema, ignored, times, series)
-        fields = (schema.field(name) for name in names if name.lower() in times and name != series)
+        fields = (schema.field(name) for name in names if times(name))
         zones.extend(field.type.tz is not None for field in fields if hasattr(field.type, "tz"))
         return names
 
@@ -47,12 +48,14 @@ def arrow_arrays(
     return arrays, zones[0] if zones else None
 
 
-def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[str, Array], set[str]]:
+def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[str, Array], set[str], dict[str, bool]]:
     """Return columns of numbers, times, durations or text by their names in small letters, and which have a time zone.
 
-    Of a column that is asked for and holds anything else, an error tells.
+    And the names of all other columns, each with whether it holds times. Of a column that is asked for and holds
+    anything else, an error tells.
     """
     zoned: set[str] = set()
+    others: dict[str, bool] = {}
 
     def chosen(schema: pa.Schema) -> list[str]:
         fields = [field for field in schema if field.name.lower() in names]
@@ -63,9 +66,10 @@ def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[st
                 what = shorten(str(field.type))
                 raise RefusedError(f"column {field.name} must hold times, numbers or text: it holds {what}")
         zoned.update(field.name.lower() for field in fields if getattr(field.type, "tz", None))
+        others.update((field.name, _is_date(field.type)) for field in schema if field not in fields)
         return [field.name for field in fields]
 
-    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zoned
+    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zoned, others
 
 
 def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:
@@ -80,11 +84,10 @@ def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:
         return {name: _values(column, pyarrow) for name, column in reads(file, chosen)}
 
 
-def _chosen(schema: pa.Schema, ignored: Collection[str], times: Collection[str], series: str | None) -> list[str]:
+def _chosen(schema: pa.Schema, ignored: Named, times: Named, series: str | None) -> list[str]:
     """Return the names of the columns to read."""
-    others = [field for field in schema if field.name != series]
-    numbers = [field.name for field in others if _is_number(field.type) and field.name.lower() not in ignored]
-    time = [field.name for field in others if field.name.lower() in times and _is_time(field.type)][:1]
+    numbers = [field.name for field in schema if _is_number(field.type) and not ignored(field.name)]
+    time = [field.name for field in schema if times(field.name) and _is_time(field.type)][:1]
     names = [*numbers, *time, *([] if series is None else [series])]
     count = Counter(schema.names)
     if twice := [name for name in names if count[name] > 1]:
@@ -112,7 +115,13 @@ def _is_time(kind: pa.DataType) -> bool:
     from pyarrow import types
 
     plain = kind.value_type if types.is_dictionary(kind) else kind
-    return _is_number(kind) or types.is_timestamp(kind) or types.is_date(kind) or _is_text(plain)
+    return _is_number(kind) or _is_date(kind) or _is_text(plain)
+
+
+def _is_date(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_timestamp(kind) or types.is_date(kind))
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
+from dqeval.core.moments import in_zone, moments_of
 from dqeval.core.registry import split_names
 from dqeval.core.times import as_times, has_zone, parse_with_zone, told_zone
 from dqeval.core.types import Series
@@ -19,6 +20,7 @@ from dqeval.datasets.files import (
     TIME_NAMES,
     VALUE_NAMES,
     Content,
+    Named,
     content_of_arrays,
     name_of,
     read_content,
@@ -42,16 +44,25 @@ class Roles:
     scores : tuple of str
     series : str, optional
         The column that names the series of each row, where a table holds several.
+    time : str, optional
+        The column of timestamps, if it was named.
     """
 
     label: str
     value: str | None
     scores: tuple[str, ...]
     series: str | None = None
+    time: str | None = None
 
 
 def read_columns(
-    path: str | Path, *, label: str | None = None, value: str | None = None, scores: Sequence[str] | None = None
+    path: str | Path,
+    *,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    time: str | None = None,
+    timezone: str | None = None,
 ) -> Series:
     r"""Read a series, its labels and its scores from a file with named columns.
 
@@ -67,6 +78,10 @@ def read_columns(
         The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
         without a name, and several columns of values (value_0, value_1, …). There must be one, unless the values are
         named, or no scores are asked for (``[]``).
+    time : str, optional
+        The column of the timestamps. If not given, the first called timestamp, time, date, datetime or the like.
+    timezone : str, optional
+        The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
 
     Returns
     -------
@@ -85,7 +100,8 @@ def read_columns(
     name = path.name.partition(".")[0] or path.name
     needed = needs_scores(value, scores)
     try:
-        return read_table(path, name, label=label, value=value, scores=scores, need_scores=needed)
+        series = read_table(path, name, label=label, value=value, scores=scores, time=time, need_scores=needed)
+        return series_in_zone(series, timezone)
     except ValueError as error:
         raise ValueError(f"{name_of(path)}: {error}") from None
 
@@ -97,10 +113,11 @@ def read_table(
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
+    time: str | None = None,
     need_scores: bool = False,
 ) -> Series:
     """Return the series in a table: see `read_columns`; columns of scores may also be separated by commas."""
-    content = read_content(path)
+    content = read_content(path, named=Named(time=time))
     roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=need_scores)
     return series_in_table(content, roles, name)
 
@@ -115,8 +132,24 @@ def roles_in_table(
 ) -> Roles:
     """Return which column of a table that was read is which; those of scores may be separated by commas."""
     named = None if scores is None else split_names(validate.names_in("scores", scores), content.columns)
-    series = None if content.grouping is None else content.grouping.column
-    return find_roles(content.columns, label=label, value=value, scores=named, need_scores=need_scores, series=series)
+    return find_roles(
+        content.columns,
+        label=label,
+        value=value,
+        scores=named,
+        need_scores=need_scores,
+        series=content.named.series,
+        time=content.named.time,
+    )
+
+
+def labelled(content: Content, label: str | None) -> Content:
+    """Return a table with a column of labels: nothing but 0 where there is none, as they will follow from incidents."""
+    known = LABEL_NAMES if label is None else (label,)
+    if any(name in known or name.lower() in known for name in content.columns):
+        return content
+    points = len(next(iter(content.columns.values()), ()))
+    return replace(content, columns={**content.columns, known[0]: np.zeros(points)})
 
 
 def series_in_table(content: Content, roles: Roles, name: str) -> Series:
@@ -133,6 +166,7 @@ def series_of(
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
+    time: str | None = None,
     name: str = "series",
 ) -> Series:
     """Return a series, its labels and its scores from columns in memory.
@@ -149,6 +183,8 @@ def series_of(
         The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
         without a name, and several columns of values (value_0, value_1, …). There must be one, unless the values are
         named, or no scores are asked for (``[]``).
+    time : str, optional
+        The column of the timestamps. If not given, the first called timestamp, time, date, datetime or the like.
     name : str, default "series"
         What to call the series.
 
@@ -162,9 +198,8 @@ def series_of(
     >>> list(series.scores), series.values is None
     (['mine'], True)
     """
-    return series_in(
-        columns, label=label, value=value, scores=scores, name=name, need_scores=needs_scores(value, scores)
-    )
+    needed = needs_scores(value, scores)
+    return series_in(columns, label=label, value=value, scores=scores, time=time, name=name, need_scores=needed)
 
 
 def series_in(
@@ -173,32 +208,39 @@ def series_in(
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
+    time: str | None = None,
     name: str = "series",
     need_scores: bool = False,
 ) -> Series:
     """Return a series from columns in memory, with scores or without: see `series_of`."""
-    content, roles = content_in_memory(columns, label=label, value=value, scores=scores, need_scores=need_scores)
+    named = Named(time=time)
+    content, roles = content_in_memory(columns, named, label=label, value=value, scores=scores, need_scores=need_scores)
     return with_roles(content, roles, name=name)
 
 
 def content_in_memory(
     columns: Mapping[str, Any],
+    named: Named,
     *,
     label: str | None = None,
     value: str | None = None,
     scores: Sequence[str] | None = None,
     need_scores: bool = False,
-    series: str | None = None,
+    from_incidents: bool = False,
 ) -> tuple[Content, Roles]:
-    """Return what is in columns in memory, and which of them is which; a column may name the series of each row."""
+    """Return what is in columns in memory, and which of them is which; a column may name the series of each row.
+
+    Where labels follow from incidents, there need be none.
+    """
     given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
-    content = content_of_arrays({name: np.asarray(column) for name, column in given.items()}, series)
-    roles = find_roles(content.columns, label=label, value=value, scores=scores, need_scores=need_scores, series=series)
+    content = content_of_arrays({name: np.asarray(column) for name, column in given.items()}, named)
+    content = labelled(content, label) if from_incidents else content
+    roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=need_scores)
     for other in (*roles.scores, roles.value, roles.series):
-        if other is not None:
+        if other is not None and roles.label in given:
             validate.same_index(roles.label, given[roles.label], other, given[other])
-    named = next((given[name] for name in given if name != series and name.lower() in TIME_NAMES), None)
-    times = _times_of_index(columns) if named is None else named
+    found = next((given[name] for name in given if named.is_time(name)), None)
+    times = _times_of_index(columns) if found is None else found
     if times is None:
         return content, roles
     return replace(content, times=as_times(times), zoned=told_zone(times)), roles
@@ -226,6 +268,16 @@ def with_roles(content: Content, roles: Roles, *, name: str) -> Series:
     values = None if roles.value is None else columns[roles.value]
     timestamps, zoned = (None, None) if times is None else parse_with_zone(times, content.zoned)
     return Series(one_line(name), labels, detectors, values, timestamps=timestamps, zoned=zoned)
+
+
+def series_in_zone(series: Series, timezone: str | None) -> Series:
+    """Return a series with dates of a time zone, where they are written without one, in universal time."""
+    times = series.timestamps
+    if timezone is None or times is None or times.dtype.kind != "M" or series.zoned:
+        return series
+    moments = in_zone(moments_of("timestamps", times), timezone, lambda i: f"the timestamp of point {i:,}")
+    unit = np.promote_types(times.dtype, "datetime64[s]")  # of days, there may be hours now
+    return replace(series, timestamps=moments.ticks.astype("datetime64[ns]").astype(unit), zoned=True)
 
 
 def needs_scores(value: str | None, scores: Sequence[str] | None) -> bool:
@@ -258,6 +310,7 @@ def find_roles(
     scores: Sequence[str] | None = None,
     need_scores: bool = False,
     series: str | None = None,
+    time: str | None = None,
 ) -> Roles:
     """Return which of the named columns is which: see `read_columns`; that of the series is not among them."""
     names = dict.fromkeys(names)  # where a name is found at once, however many there are
@@ -277,7 +330,7 @@ def find_roles(
             "no column of scores: beside the labels there must be one numeric column per detector; "
             "`dqeval detect` makes some"
         )
-    return Roles(label, value, tuple(detectors), series)
+    return Roles(label, value, tuple(detectors), series, time)
 
 
 def _chosen(names: Collection[str], given: str | None, usual: tuple[str, ...]) -> str | None:

@@ -21,8 +21,8 @@ from dqeval.core.timeline import spans_of
 from dqeval.core.times import parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about
-from dqeval.datasets.columns import LABEL_NAMES, Roles, roles_in_table, series_in, series_in_table
-from dqeval.datasets.files import Content, read_content
+from dqeval.datasets.columns import Roles, labelled, roles_in_table, series_in, series_in_table, series_in_zone
+from dqeval.datasets.files import Content, Named, read_content
 from dqeval.datasets.guard import shorten, some_names
 from dqeval.datasets.interval_files import IntervalFile, IntervalSource
 from dqeval.datasets.loading import FORMATS, Source, check_shapes, errors_name_file, sources, stem
@@ -111,6 +111,10 @@ class Asked:
         The column that names the series of each row: the table is split by it.
     only : str, optional
         The series that are wanted of it, separated by commas; all if not given.
+    time : str, optional
+        The column of timestamps.
+    timezone : str, optional
+        The time zone of dates that are written without one.
     incidents : IntervalSource, optional
         The file with the incidents from which labels follow: then there need be no column of labels.
     """
@@ -120,10 +124,17 @@ class Asked:
     scores: Sequence[str] | None = None
     series: str | None = None
     only: str | None = None
+    time: str | None = None
+    timezone: str | None = None
     incidents: IntervalSource | None = None
 
     def __bool__(self) -> bool:
-        return not (self.label is self.value is self.scores is self.series is None)
+        return not (self.label is self.value is self.scores is self.series is self.time is None)
+
+    @property
+    def named(self) -> Named:
+        """The columns that a reader must know."""
+        return Named(self.series, self.time)
 
     def roles(self, content: Content) -> Roles:
         """Return which column of a table is which."""
@@ -131,11 +142,7 @@ class Asked:
 
     def labelled(self, content: Content) -> Content:
         """Return a table with a column of labels: nothing but 0, where they follow from incidents."""
-        known = LABEL_NAMES if self.label is None else (self.label,)
-        if self.incidents is None or any(name in known or name.lower() in known for name in content.columns):
-            return content
-        points = len(next(iter(content.columns.values()), ()))
-        return replace(content, columns={**content.columns, known[0]: np.zeros(points)})
+        return content if self.incidents is None else labelled(content, self.label)
 
 
 NOTHING_ASKED = Asked()
@@ -192,6 +199,10 @@ class Entry:
             return self.source.name
         return "standard_input" if self.path == STANDARD_INPUT else stem(self.path)
 
+    def digest(self) -> str:
+        """Return the hash of the file that it is read from, or of several."""
+        return _Watched(self.source, None).digest()[0]
+
     def read(self, *, name: str | None = None, progress: Progress | None = None) -> Opened:
         """Read it, and call it by a name; an error names the file, once."""
         if self.trouble is not None:
@@ -199,6 +210,7 @@ class Entry:
         watched = _Watched(self.source, progress) if self.part is None else self.part.watched
         with errors_name_file(self.path):
             series, roles = self._read(watched)
+            series = series_in_zone(series, self.asked.timezone)
         if self.asked.incidents is not None:
             series = with_incidents(series, self.asked.incidents.of(self.stem))
         return Opened(self, series if name is None else replace(series, name=one_line(name)), roles, watched)
@@ -208,7 +220,7 @@ class Entry:
             return self.source.read_unlabelled(), None
         if self.part is not None:
             return self._read_part(self.part)
-        content = self.asked.labelled(read_content(self.path, watch=watched))
+        content = self.asked.labelled(read_content(self.path, named=self.asked.named, watch=watched))
         roles = self.asked.roles(content)
         return check_shapes(series_in_table(content, roles, self.source.name)), roles
 
@@ -240,7 +252,8 @@ class Opened:
         """Return what a receipt says of it: of the file only the name, as the folder is nobody's business."""
         assert self._watched is not None
         sha256, count = self._watched.digest()
-        source, alone, roles, incidents = self.entry.source, self.entry.alone, self.roles, self.entry.asked.incidents
+        source, alone, roles, asked = self.entry.source, self.entry.alone, self.roles, self.entry.asked
+        incidents = asked.incidents
         return {
             "name": self.series.name,
             "file": source.path.name,
@@ -250,6 +263,7 @@ class Opened:
             "rows": len(self.series.labels),
             **({"format": source.format} if roles is None else {"columns": _as_record(roles, incidents)}),
             **({} if incidents is None else {"incidents": file_record(incidents.path)}),
+            **({} if asked.timezone is None else {"timezone": asked.timezone}),
         }
 
 
@@ -274,7 +288,8 @@ def remarks_of(name: str, file: IntervalFile) -> tuple[str, ...]:
 
 def _as_record(roles: Roles, incidents: IntervalSource | None) -> dict[str, Any]:
     """Return which column is which, as a receipt says it; none of labels, where they follow from incidents."""
-    found = asdict(roles) if roles.series is not None else {r: c for r, c in asdict(roles).items() if r != "series"}
+    seldom = ("series", "time")
+    found = {role: column for role, column in asdict(roles).items() if column is not None or role not in seldom}
     return found if incidents is None else {**found, "label": None}
 
 
@@ -301,9 +316,9 @@ def _series_of(entry: Entry, progress: Progress | None) -> Iterator[Entry]:
     watched, asked = _Watched(entry.source, progress), entry.asked
     try:
         with errors_name_file(entry.path):
-            content = read_content(entry.path, series=asked.series, watch=watched)
+            content = read_content(entry.path, named=asked.named, watch=watched)
             found = dict(content.rows_of_series())
-            wanted = found if asked.only is None else _wanted(found, asked.only)
+            wanted = found if asked.only is None else wanted_series(found, asked.only)
     except (ValueError, OSError) as error:
         yield replace(entry, trouble=error)
         return
@@ -313,7 +328,7 @@ def _series_of(entry: Entry, progress: Progress | None) -> Iterator[Entry]:
             yield replace(entry, source=replace(entry.source, name=name), alone=False, part=part)
 
 
-def _wanted(found: Mapping[str, Any], only: str) -> set[str]:
+def wanted_series(found: Mapping[str, Any], only: str) -> set[str]:
     """Return the series that were asked for, which must be there."""
     names = split_names([only], found) or [only]
     if unknown := [name for name in names if name not in found]:

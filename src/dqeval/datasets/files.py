@@ -10,7 +10,7 @@ import math
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core import arguments
 from dqeval.core.types import FloatArray, IntArray
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
@@ -56,6 +57,46 @@ Times = NDArray[Any]
 Watch = Callable[[BinaryIO], BinaryIO]
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The columns of a table that somebody has named.
+
+    Attributes
+    ----------
+    series : str, optional
+        That which names the series of each row.
+    time : str, optional
+        That of the timestamps; if not given, the first with a usual name.
+    """
+
+    series: str | None = None
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.time is not None:
+            arguments.text("time", self.time)
+
+    def is_time(self, name: str) -> bool:
+        """Tell whether a column holds the timestamps, by its name."""
+        return name != self.series and (name.lower() in TIME_NAMES if self.time is None else name == self.time)
+
+    def is_ignored(self, name: str) -> bool:
+        """Tell whether a column holds no numbers that matter, by its name."""
+        return name in (self.series, self.time) or name.lower() in IGNORED_NAMES
+
+    def check(self, names: Collection[str]) -> None:
+        """Check that there are such columns."""
+        if self.series is not None and self.series not in names:
+            raise unknown_column(self.series, names)
+        if self.time is not None and self.time not in names:
+            raise ValueError(f"time must name a column: {unknown_column(self.time, names)}")
+        if self.series is not None and self.series == self.time:
+            raise ValueError(f"{self.series} names the series: it cannot be the column of times too")
+
+
+NOTHING_NAMED = Named()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
     """What is in a table.
@@ -70,12 +111,15 @@ class Content:
         Which rows are of which series, if a column that tells was asked for; it is not among the others.
     zoned : bool, optional
         Whether the timestamps were given with a time zone; None where they tell it themselves, or nothing does.
+    named : Named
+        The columns that were asked for by name.
     """
 
     columns: Columns
     times: Times | None
     grouping: Grouping | None = None
     zoned: bool | None = None
+    named: Named = NOTHING_NAMED
 
     def rows_of_series(self) -> Iterable[tuple[str, IntArray]]:
         """Return the series that are told apart, each with its rows."""
@@ -84,10 +128,10 @@ class Content:
     def at(self, rows: IntArray) -> Content:
         """Return some of the rows."""
         columns = {name: column[rows] for name, column in self.columns.items()}
-        return Content(columns, None if self.times is None else self.times[rows], zoned=self.zoned)
+        return Content(columns, None if self.times is None else self.times[rows], zoned=self.zoned, named=self.named)
 
 
-def read_content(path: Path, *, series: str | None = None, watch: Watch = lambda stream: stream) -> Content:
+def read_content(path: Path, *, named: Named = NOTHING_NAMED, watch: Watch = lambda stream: stream) -> Content:
     """Return what is in a file: its columns of numbers, its timestamps, and the column that names the series.
 
     Other text and columns without a name are left out. The ending of the name says what the file is: .npz, .parquet,
@@ -97,7 +141,7 @@ def read_content(path: Path, *, series: str | None = None, watch: Watch = lambda
     """
     _refuse_folder(path)
     try:
-        return _content_of(path, series, watch)
+        return _content_of(path, named, watch)
     except UnicodeDecodeError:
         raise ValueError(_NO_TEXT) from None
     except UNREADABLE as error:
@@ -156,40 +200,40 @@ def _kind(path: Path) -> str:
     return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _content_of(path: Path, series: str | None, watch: Watch) -> Content:
+def _content_of(path: Path, named: Named, watch: Watch) -> Content:
     kind = _kind(path)
     if kind == NPZ:
-        return _from_arrays(npz_arrays(path), series)
+        return _from_arrays(npz_arrays(path), named)
     if kind in ARROW:
-        arrays, zoned = arrow_arrays(path, kind, IGNORED_NAMES, TIME_NAMES, series)
-        return replace(_from_arrays(arrays, series), zoned=zoned)
+        arrays, zoned = arrow_arrays(path, kind, named.is_ignored, named.is_time, named.series)
+        return replace(_from_arrays(arrays, named), zoned=zoned)
     with opened(path) as stream:
         watched = watch(stream)
         if kind not in LINES and is_worth_it(path):
-            return _from_large_text(watched, path, series)
+            return _from_large_text(watched, path, named)
         with text_of(watched, path) as text:
-            return _from_rows(_rows(text, kind), series)
+            return _from_rows(_rows(text, kind), named)
 
 
-def _from_large_text(stream: BinaryIO, path: Path, series: str | None) -> Content:
+def _from_large_text(stream: BinaryIO, path: Path, named: Named) -> Content:
     """Return what is in a text file by the fast way, or else by the one that can tell what is wrong."""
     with path.open("rb") as again:
         source = Rewindable(stream, again)
-        content = _from_plain_text(cast(BinaryIO, source), path, series)
+        content = _from_plain_text(cast(BinaryIO, source), path, named)
         if content is not None:
             return content
         source.rewind()
         with text_of(cast(BinaryIO, source), path) as text:
-            return _from_rows(text_rows(text), series)
+            return _from_rows(text_rows(text), named)
 
 
-def _from_plain_text(stream: BinaryIO, path: Path, series: str | None) -> Content | None:
+def _from_plain_text(stream: BinaryIO, path: Path, named: Named) -> Content | None:
     """Return what is in a text file; None if there is anything unusual about it."""
     try:
         with bytes_of(stream, path) as content:
             header, first_row = content.readline(), content.readline()
-            layout = _layout_of(header, first_row, series)
-            found = _Collected([layout.names[i] for i in layout.places.numbers], series)
+            layout = _layout_of(header, first_row, named)
+            found = _Collected([layout.names[i] for i in layout.places.numbers], named)
             for piece in read_pieces(first_row, content, layout):
                 for column, numbers in zip(found.columns.values(), piece.numbers, strict=True):
                     column.frombytes(numbers.view(np.uint8).data)
@@ -201,10 +245,10 @@ def _from_plain_text(stream: BinaryIO, path: Path, series: str | None) -> Conten
     return found.content()
 
 
-def _layout_of(header: bytes, first_row: bytes, series: str | None) -> Layout:
+def _layout_of(header: bytes, first_row: bytes, named: Named) -> Layout:
     """Return what is in the columns of a text file that begins in the plain way: with names, and a row below them."""
     names, row = text_rows(io.StringIO((header + first_row).decode("utf-8-sig"), newline=""))
-    places = _places(names, row, series)
+    places = _places(names, row, named)
     if not places.numbers or len(row) != len(names) or not ends_lines_plainly(header):
         raise NotPlainError
     return Layout(names, _separator_of(header.decode("utf-8")), places)
@@ -213,15 +257,17 @@ def _layout_of(header: bytes, first_row: bytes, series: str | None) -> Layout:
 class _Collected:
     """The columns of a text file, while they are read piece by piece."""
 
-    def __init__(self, names: Iterable[str], series: str | None) -> None:
+    def __init__(self, names: Iterable[str], named: Named) -> None:
+        self._named = named
         self.columns: dict[str, array[float]] = {name: array("d") for name in names}
         self.times: list[Times] = []
-        self.grouping = None if series is None else Grouping(series)
+        self.grouping = None if named.series is None else Grouping(named.series)
 
     def content(self) -> Content:
         """Return all that was read."""
         columns = {name: np.frombuffer(column, dtype=np.float64) for name, column in self.columns.items()}
-        return Content(columns, np.concatenate(self.times) if self.times else None, self.grouping)
+        times = np.concatenate(self.times) if self.times else None
+        return Content(columns, times, self.grouping, named=self._named)
 
 
 def _rows(text: TextIO, kind: str) -> Iterator[Sequence[Any]]:
@@ -273,7 +319,7 @@ def _parsed(line: str, number: int) -> Any:
     return row
 
 
-def _from_rows(rows: Iterator[Sequence[Any]], series: str | None) -> Content:
+def _from_rows(rows: Iterator[Sequence[Any]], named: Named) -> Content:
     """Return what is in rows that follow their names, read in batches so that their text is never held whole."""
     names = next(rows, [])
     if not names:
@@ -283,8 +329,8 @@ def _from_rows(rows: Iterator[Sequence[Any]], series: str | None) -> Content:
     batch = list(islice(rows, at_once))
     if not batch:
         raise ValueError("the file needs a line that names the columns, and at least one row below it")
-    places = _places(names, batch[0], series)
-    found = _Collected([names[i] for i in places.numbers], series)
+    places = _places(names, batch[0], named)
+    found = _Collected([names[i] for i in places.numbers], named)
     done = 0
     while batch:
         for i, column in zip(places.numbers, found.columns.values(), strict=True):
@@ -298,16 +344,16 @@ def _from_rows(rows: Iterator[Sequence[Any]], series: str | None) -> Content:
     return found.content()
 
 
-def _places(names: Sequence[str], first_row: Sequence[Any], series: str | None) -> Places:
+def _places(names: Sequence[str], first_row: Sequence[Any], named: Named) -> Places:
     """Return which columns are read: those of numbers, the first one of times, and the one that names the series."""
-    if series is not None and series not in names:
-        raise unknown_column(series, names)
-    cells = [(i, name, cell) for i, (name, cell) in enumerate(zip(names, first_row, strict=True)) if name != series]
-    used = [i for i, name, cell in cells if _is_used(name, cell)]
-    if len({names[i] for i in used}) < len(used) or names.count(series) > 1:
+    named.check(names)
+    cells = list(zip(names, first_row, strict=True))
+    used = [i for i, (name, cell) in enumerate(cells) if not named.is_ignored(name) and _is_used(name, cell)]
+    asked = [name for name in (named.series, named.time) if name is not None]
+    if len({names[i] for i in used}) < len(used) or any(names.count(name) > 1 for name in asked):
         raise ValueError(f"two columns have the same name: {some_names(names)}")
-    time = next((i for i, name, _ in cells if name.lower() in TIME_NAMES), None)
-    return Places(used, time, None if series is None else names.index(series))
+    time = next((i for i, name in enumerate(names) if named.is_time(name)), None)
+    return Places(used, time, None if named.series is None else names.index(named.series))
 
 
 def of_width(rows: Iterator[Sequence[Any]], width: int) -> Iterator[Sequence[Any]]:
@@ -329,8 +375,6 @@ def _moments(name: str, cells: list[Any], done: int) -> Times:
 
 def _is_used(name: str, first_cell: Any) -> bool:
     """Tell whether a column counts: by its first cell; an empty one does not hide a column, it is an error later."""
-    if name.lower() in IGNORED_NAMES:
-        return False
     if DECIMAL_COMMA.fullmatch(str(first_cell).strip()):
         raise ValueError(f"column {name} has a decimal comma in {_quoted(first_cell)}: write numbers with a point")
     return _is_number(first_cell) or first_cell is None or str(first_cell).strip().lower() in ("", *TRUTH)
@@ -371,35 +415,31 @@ def _quoted(cell: Any) -> str:
     return f"'{shorten(str(cell), _LONGEST_NAME)}'"
 
 
-def _from_arrays(arrays: Mapping[str, NDArray[Any]], series: str | None) -> Content:
-    content = content_of_arrays(arrays, series)
+def _from_arrays(arrays: Mapping[str, NDArray[Any]], named: Named) -> Content:
+    content = content_of_arrays(arrays, named)
     if content.columns and not len(next(iter(content.columns.values()))):
         raise ValueError("the columns are empty: there must be at least one row")
     return content
 
 
-def content_of_arrays(arrays: Mapping[str, NDArray[Any]], series: str | None) -> Content:
+def content_of_arrays(arrays: Mapping[str, NDArray[Any]], named: Named) -> Content:
     """Return what is in columns that are arrays, of which one may name the series of each row."""
-    others = {name: column for name, column in arrays.items() if name != series}
-    columns, times = numeric_columns(others), next(iter(time_columns(others)), None)
-    if series is None:
-        return Content(columns, times)
-    grouping = grouping_of(arrays, series)
+    named.check(arrays)
+    columns = numeric_columns(arrays, named)
+    times = next((column for name, column in arrays.items() if named.is_time(name)), None)
+    if named.series is None:
+        return Content(columns, times, named=named)
+    grouping = grouping_of(arrays, named.series)
     for what, given in (("row", next(iter(columns.values()), None)), ("timestamp", times)):
         if given is not None and given.shape[:1] != (len(grouping),):
             found = f"got {count_of(len(grouping), 'name')} for {count_of(given.size, what)}"
-            raise ValueError(f"column {series} must name the series of each row: {found}")
-    return Content(columns, times, grouping)
+            raise ValueError(f"column {named.series} must name the series of each row: {found}")
+    return Content(columns, times, grouping, named=named)
 
 
-def time_columns(arrays: Mapping[str, NDArray[Any]]) -> list[Times]:
-    """Return the first array that is called as timestamps are, if there is one."""
-    return [column for name, column in arrays.items() if name.lower() in TIME_NAMES][:1]
-
-
-def numeric_columns(arrays: Mapping[str, NDArray[Any]]) -> Columns:
+def numeric_columns(arrays: Mapping[str, NDArray[Any]], named: Named) -> Columns:
     """Return the arrays that hold numbers, timestamps left out; they must be of the same length."""
-    numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf" and name.lower() not in IGNORED_NAMES}
+    numeric = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf" and not named.is_ignored(name)}
     for name, column in numeric.items():
         if column.ndim != 1:
             raise ValueError(f"column {shorten(name)} must be one-dimensional: its shape is {column.shape}")

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import quote
-from dqeval.core.moments import ZONED, Kind, Moments
-from dqeval.core.timeline import Closed, Spans
+from dqeval.core.moments import ZONED, Kind, Moments, in_zone, zone_of
+from dqeval.core.timeline import STARTS, Closed, Spans
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
-from dqeval.datasets.guard import check_size, some_names
-from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, kind_of, unknown
+from dqeval.datasets.guard import check_size, shorten, some_names
+from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, is_date, kind_of, unknown
 from dqeval.datasets.interval_json import from_json
-from dqeval.datasets.interval_tables import NAMES, from_columns
+from dqeval.datasets.interval_tables import NAMES, TableOfIntervals, from_columns
 from dqeval.datasets.loading import errors_name_file
 from dqeval.render.tables import one_line
 
@@ -84,7 +84,7 @@ class IntervalFile:
         return Spans(starts[order], stops[order], kind if len(self) else None, instants[order], self.closed, names)
 
 
-def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFile:
+def read_intervals(path: str | Path, *, series: str | None = None, timezone: str | None = None) -> IntervalFile:
     r"""Read incidents or alerts with a start and an end from a file, whose content says what it is.
 
     Parameters
@@ -94,8 +94,11 @@ def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFi
         or start and duration, or start alone for moments; NAB windows; an export of Label Studio; annotations of
         Grafana; an answer of Prometheus to query_range of ALERTS; labels.csv of ESA-ADB. ``-`` is standard input.
     series : str, optional
-        Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel. Files
-        may be given by their path, their name, or their name without its ending. In ESA-ADB, all by default.
+        Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel, of
+        Prometheus the alertname, of Grafana a tag. Files may be given by their path, their name, or their name without
+        its ending. In ESA-ADB, Prometheus and Grafana, all by default.
+    timezone : str, optional
+        The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
 
     Returns
     -------
@@ -115,8 +118,10 @@ def read_intervals(path: str | Path, *, series: str | None = None) -> IntervalFi
     file = arguments.path("path", path)
     if series is not None:
         arguments.text("series", series)
+    if timezone is not None:
+        zone_of(timezone)
     with errors_name_file(file):
-        return _on_clock(_reader(file)(series))
+        return _on_clock(_reader(file, timezone=timezone)(series), timezone)
 
 
 class IntervalSource:
@@ -127,10 +132,12 @@ class IntervalSource:
     path : Path
     by : str, optional
         The column that names the series, if the file is a table that has it.
+    timezone : str, optional
+        Of dates that are written without one.
     """
 
-    def __init__(self, path: Path, by: str | None = None) -> None:
-        self.path, self._by = path, by
+    def __init__(self, path: Path, by: str | None = None, timezone: str | None = None) -> None:
+        self.path, self._by, self._timezone = path, by, timezone
         self._read = cache(self._of)
 
     def of(self, name: str) -> IntervalFile:
@@ -144,29 +151,31 @@ class IntervalSource:
     def _of(self, name: str) -> IntervalFile:
         with errors_name_file(self.path):
             try:
-                return _on_clock(self._find(name))
+                return _on_clock(self._find(name), self._timezone)
             except NoSuchSeriesError as error:
                 only = error.only
-            found = _on_clock(self._find(None))
+            found = _on_clock(self._find(None), self._timezone)
         remark = [f"none are called {quote(name)}, so those of {only} are taken"] if only else []
         return replace(found, remarks=(*found.remarks, *remark))
 
     @cached_property
     def _find(self) -> Callable[[str | None], Found]:
-        return _reader(self.path, self._by)
+        return _reader(self.path, self._by, self._timezone)
 
 
-def _reader(file: Path, by: str | None = None) -> Callable[[str | None], Found]:
+def _reader(file: Path, by: str | None = None, timezone: str | None = None) -> Callable[[str | None], Found]:
     """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
     wanted = NAMES if by is None else {*NAMES, by.lower()}
     if kind := _arrow_kind(file):
-        columns, zoned = named_arrays(file, kind, wanted)
+        columns, zoned, others = named_arrays(file, kind, wanted)
         check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
-        return partial(from_columns, columns, zoned, by=by)
+        return partial(from_columns, TableOfIntervals(columns, zoned, others), by=by, timezone=timezone)
     text = whole_text(file, memory=_MEMORY)
+    if not text.strip():
+        raise ValueError("the file is empty: if there were no incidents or alerts, write the line start,end")
     if text.lstrip().startswith(("{", "[")):
         return partial(from_json, _parsed(text))
-    return partial(from_columns, _columns_of(text, wanted), set(), by=by)
+    return partial(from_columns, _table_of(text, wanted), by=by, timezone=timezone)
 
 
 def _arrow_kind(file: Path) -> str | None:
@@ -177,41 +186,58 @@ def _arrow_kind(file: Path) -> str | None:
         return _ARROW.get(stream.read(4))
 
 
-def _columns_of(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
-    """Return the columns of a table that matter, by their names in small letters."""
+def _table_of(text: str, wanted: Collection[str]) -> TableOfIntervals:
+    """Return a table of text: the columns that matter, by their names in small letters, and what the others are."""
+    _refuse_single_value(text)
     rows = text_rows(io.StringIO(text, newline=""), example="start,end")
-    names = [name.lower() for name in next(rows)]
+    header = next(rows)
+    names = [name.lower() for name in header]
     used = [(i, name) for i, name in enumerate(names) if name in wanted]
     columns: dict[str, list[str]] = {name: [] for _, name in used}
     if len(columns) < len(used):
         raise ValueError(f"two columns have the same name: {some_names(name for _, name in used)}")
     if not columns:
         raise unknown(f"the first line names no column that is known, but {some_names(map(one_line, names))}")
+    first: dict[str, str] = {name: "" for name in header if name.lower() not in columns}  # cell that is not empty
     for row in of_width(rows, len(names)):
         for i, name in used:
             columns[name].append(row[i])
-    return columns
+        if "" in first.values():
+            first |= {name: cell for name, cell in zip(header, row, strict=True) if not first.get(name, "-")}
+    return TableOfIntervals(columns, set(), {one_line(name): is_date(cell) for name, cell in first.items()})
+
+
+def _refuse_single_value(text: str) -> None:
+    """Refuse JSON that is no list and no object; the name of the starts in quotes is a table without rows."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return
+    if not isinstance(found, str) or found.lower() not in STARTS:
+        raise unknown(f"this is a single value of JSON, {one_line(shorten(text.strip()))}")
 
 
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"this is not JSON: {error.msg} in line {error.lineno:,}") from None
+        cut_off = ", where the file ends: is it cut off?" if error.pos >= len(text.rstrip()) else ""
+        raise ValueError(f"this is not JSON: {error.msg} in line {error.lineno:,}{cut_off}") from None
     except RecursionError:
         raise ValueError("the JSON is nested too deeply to be intervals") from None
     except ValueError:
         raise ValueError("a whole number in the JSON has thousands of digits") from None
 
 
-def _on_clock(found: Found) -> IntervalFile:
-    """Return intervals with their times as dates or whole numbers."""
+def _on_clock(found: Found, timezone: str | None) -> IntervalFile:
+    """Return intervals with their times as whole numbers, or as dates: those of a time zone in universal time."""
     count = len(found.starts)
     both, kind = Moments(np.zeros(0, np.int64), "local"), None
     if count:
         given = np.concatenate([found.starts, found.stops])
         both = clock_times(found.source, given, lambda i: found.place(i % count))
-        kind = kind_of(both, found.aware)
+        both = in_zone(replace(both, kind=kind_of(both, found.aware)), timezone, lambda i: found.place(i % count))
+        kind = both.kind
     starts, stops = np.split(both.ticks, 2)
     if (wrong := np.flatnonzero(stops < starts)).size:
         i = int(wrong[0])

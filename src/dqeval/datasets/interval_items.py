@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -153,6 +154,13 @@ def is_blank(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip()) or bool(cell != cell)
 
 
+def is_date(cell: str) -> bool:
+    """Tell whether a text is a date, or a number that stands for one."""
+    with suppress(ValueError):
+        return bool(cell.strip()) and len(cell) <= LONGEST_TIME and moments_of("", [cell]).kind != "number"
+    return False
+
+
 def no_end(place: str, what: str = "end") -> ValueError:
     """Return the error for an interval that is open."""
     return ValueError(f"{place} has no {what}: an incident that is still open cannot be evaluated; give it an end")
@@ -169,6 +177,18 @@ def refuse_series(series: str | None, what: str) -> None:
     if series is not None:
         message = f"series {quote(series)} cannot be chosen: {what} is of one series; leave series out"
         raise NoSuchSeriesError(message)
+
+
+def under_name(names: Sequence[Sequence[str]], series: str | None, what: str) -> list[int]:
+    """Return which of some items are under a name, by all that each is under; all of them, if no name is asked for."""
+    every = sorted({name for found in names for name in found})
+    if series is None:
+        return list(range(len(names)))
+    if not every:
+        refuse_series(series, what)
+    if series not in every:
+        raise NoSuchSeriesError(f"series {quote(series)} is not there: there are {some_names(map(one_line, every))}")
+    return [i for i, found in enumerate(names) if series in found]
 
 
 def chosen(names: Sequence[Sequence[str]], series: str | None) -> int | None:

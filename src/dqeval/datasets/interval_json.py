@@ -21,6 +21,7 @@ from dqeval.datasets.interval_items import (
     path_names,
     refuse_series,
     told,
+    under_name,
     unknown,
     whole_number,
 )
@@ -49,7 +50,8 @@ def from_json(content: Any, series: str | None) -> Found:
         return _label_studio(content, series)
     if "time" in content[0]:
         return _grafana(content, series)
-    raise unknown(f"this is a JSON list of objects with the keys {some_names(map(one_line, content[0]))}")
+    keys = f"the keys {some_names(map(one_line, content[0]))}" if content[0] else "no keys"
+    raise unknown(f"this is a JSON list of objects with {keys}")
 
 
 def _nab_windows(content: Mapping[str, list[Any]], series: str | None) -> Found:
@@ -73,7 +75,7 @@ def _windows(windows: Sequence[Any], of: str) -> Found:
 
 def _window(window: Any, place: str) -> Item:
     start, stop = window if isinstance(window, list) and len(window) == 2 else (window, window)
-    if isinstance(start, (list, dict)) or isinstance(stop, (list, dict)):
+    if window is None or isinstance(start, (list, dict)) or isinstance(stop, (list, dict)):
         raise ValueError(f"{place} must be a pair of start and end: got {told(window)}")
     if is_blank(stop):
         raise no_end(place)
@@ -136,14 +138,23 @@ def _rounded(cell: Any, rounding: Callable[[float], int]) -> Any:
 
 
 def _grafana(annotations: Sequence[Any], series: str | None) -> Found:
-    """Return the annotations of Grafana, whose times are milliseconds since 1970; without an end they are moments."""
-    refuse_series(series, "a list of Grafana annotations")
+    """Return the annotations of Grafana, whose times are milliseconds since 1970; without an end they are moments.
+
+    Those of a series have its name as a tag.
+    """
 
     def place(i: int) -> str:
         return f"annotation {i + 1:,}"
 
-    items = [_annotation(_object(entry, place(i)), place(i)) for i, entry in enumerate(annotations)]
-    return found_items("Grafana annotations", items, place, unit="ms")
+    entries = [_object(entry, place(i)) for i, entry in enumerate(annotations)]
+    rows = under_name([_tags(entry) for entry in entries], series, "a list of Grafana annotations without tags")
+    items = [_annotation(entries[i], place(i)) for i in rows]
+    return found_items("Grafana annotations", items, lambda i: place(rows[i]), unit="ms")
+
+
+def _tags(entry: Mapping[str, Any]) -> list[str]:
+    tags = entry.get("tags")
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
 
 
 def _annotation(entry: dict[str, Any], place: str) -> Item:
@@ -159,9 +170,11 @@ def _annotation(entry: dict[str, Any], place: str) -> Item:
 def _prometheus(answer: Mapping[str, Any], series: str | None) -> Found:
     """Return when alerts were firing: runs of samples at the step of the query, the last of which lasts one more step.
 
-    The step is the smallest difference of two samples. Where that is more than an hour, each sample is a moment.
+    The step is the smallest difference of two samples. Where that is more than an hour, each sample is a moment. Alerts
+    of a series have its name; without one, those of all names are taken together.
     """
-    refuse_series(series, "an answer of Prometheus")
+    if "data" not in answer:
+        refuse_series(series, "an answer of Prometheus without data")
     results = _results(answer)
     labels = [_object(each.get("metric"), f"metric of result {n:,}") for n, each in enumerate(results, 1)]
     for n, label in enumerate(labels, 1):
@@ -169,12 +182,15 @@ def _prometheus(answer: Mapping[str, Any], series: str | None) -> Found:
             raise ValueError(f"result {n:,} must be of ALERTS: got {told(label['__name__'])}")
     samples = [_samples(each.get("values"), f"result {n:,}") for n, each in enumerate(results, 1)]
     step = _step(samples)
-    firing = [label.get("alertstate") != "pending" for label in labels]
-    found = zip(labels, samples, firing, strict=True)
-    items = [item for label, times, fires in found if fires for item in _runs(label, times, step)]
-    pending = firing.count(False)
-    remarks = (f"{count_of(pending, 'pending alert')} left out",) if pending else ()
-    return found_items("Prometheus alerts", items, lambda i: f"interval {i + 1:,}", unit="ms", remarks=remarks)
+    names = [list(filter(None, [_text(label.get("alertname"))])) for label in labels]
+    rows = under_name(names, series, "an answer of Prometheus without names of alerts")
+    firing = [i for i in rows if labels[i].get("alertstate") != "pending"]
+    items = [item for i in firing for item in _runs(labels[i], samples[i], step)]
+    pending = len(rows) - len(firing)
+    remarks = [f"{count_of(pending, 'pending alert')} left out"] if pending else []
+    if len(together := sorted({name for i in firing for name in names[i]})) > 1:
+        remarks.append(f"alerts of {len(together):,} names are taken together: {some_names(map(one_line, together))}")
+    return found_items("Prometheus alerts", items, lambda i: f"interval {i + 1:,}", unit="ms", remarks=tuple(remarks))
 
 
 def _results(answer: Mapping[str, Any]) -> list[dict[str, Any]]:

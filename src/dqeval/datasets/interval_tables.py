@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dqeval.core.arguments import quote
-from dqeval.core.moments import ZONED
+from dqeval.core.moments import ZONED, in_zone
 from dqeval.core.timeline import LENGTHS, STARTS, STOPS, length_of
 from dqeval.datasets.guard import some_names
 from dqeval.datasets.interval_items import (
@@ -38,22 +39,43 @@ Column = Sequence[Any] | Array
 Columns = Mapping[str, Column]
 
 
-def from_columns(columns: Columns, zoned: set[str], series: str | None, *, by: str | None = None) -> Found:
+@dataclass(frozen=True, slots=True, eq=False)
+class TableOfIntervals:
+    """A table with intervals.
+
+    Attributes
+    ----------
+    columns : mapping of str to sequence
+        Those that are known, by their names in small letters.
+    zoned : set of str
+        The columns of ``datetime64`` that have a time zone.
+    others : mapping of str to bool
+        The names of all other columns, each with whether it holds times.
+    """
+
+    columns: Columns
+    zoned: Set[str]
+    others: Mapping[str, bool]
+
+
+def from_columns(
+    table: TableOfIntervals, series: str | None, *, by: str | None = None, timezone: str | None = None
+) -> Found:
     """Return the intervals of a table.
 
     Parameters
     ----------
-    columns : mapping of str to sequence
-        By their names in small letters.
-    zoned : set of str
-        The columns of ``datetime64`` that have a time zone.
+    table : TableOfIntervals
     series : str, optional
         A channel of ESA-ADB, or what the column that names the series says.
     by : str, optional
         Which column that is.
+    timezone : str, optional
+        Of dates that are written without one: durations count from there.
     """
+    columns, zoned = table.columns, table.zoned
     if by is not None and by.lower() in columns and series is not None:
-        return from_columns(_rows_of(columns, by.lower(), series), zoned, None)
+        return from_columns(replace(table, columns=_rows_of(columns, by.lower(), series)), None, timezone=timezone)
     if columns.keys() >= set(ESA_ADB):
         return _esa_adb(columns, zoned, series)
     start, stop, length, name, note = (_first(columns, names) for names in (STARTS, STOPS, LENGTHS, IDS, NOTES))
@@ -66,11 +88,21 @@ def from_columns(columns: Columns, zoned: set[str], series: str | None, *, by: s
         stops = _ends(columns[stop], starts, _row)
         _check_zones(aware, _zone(columns[stop], stop in zoned))
     elif length is not None:
-        starts, stops, aware = _with_lengths(starts, columns[length], aware)
+        starts, stops, aware = _with_lengths(starts, columns[length], aware, timezone)
     else:
-        stops, remarks = starts, ("there is no column end: each is a moment",)
+        stops, remarks = starts, (_why_moments(columns, table.others),)
     ids, notes = (_texts(columns, each, len(starts)) for each in (name, note))
     return Found("table", starts, stops, ids, notes, _row, aware=aware, remarks=remarks)
+
+
+def _why_moments(columns: Columns, others: Mapping[str, bool]) -> str:
+    """Say that there is no end; an error where another column may be it."""
+    known = f"an end may be called {', '.join(STOPS)}, or there may be a duration"
+    if dates := [name for name, holds_times in others.items() if holds_times]:
+        advice = "call it end if the intervals end there, or leave it out if each is a moment"
+        raise ValueError(f"there is no column end, but {dates[0]} holds times too: {advice}; {known}")
+    rest = f"; there are {some_names([*columns, *others])}; {known}" if len(columns) + len(others) > 1 else ""
+    return f"there is no column end: each is a moment{rest}"
 
 
 def _rows_of(columns: Columns, by: str, series: str) -> Columns:
@@ -91,7 +123,7 @@ def _row(i: int) -> str:
     return f"row {i + 1:,} below the header"
 
 
-def _esa_adb(columns: Columns, zoned: set[str], series: str | None) -> Found:
+def _esa_adb(columns: Columns, zoned: Set[str], series: str | None) -> Found:
     """Return the anomalies of ESA-ADB: a row for each channel; the end is the last moment that is anomalous."""
     ids, channels = (_texts(columns, name, 0) for name in ("id", "channel"))
     rows = [i for i, channel in enumerate(channels) if series in (None, channel)]
@@ -149,13 +181,15 @@ def _check_zones(starts: bool | None, ends: bool | None) -> None:
         raise ValueError("starts and ends must both have a time zone, or both none")
 
 
-def _with_lengths(starts: Array, lengths: Column, aware: bool | None) -> tuple[Array, Array, bool | None]:
+def _with_lengths(
+    starts: Array, lengths: Column, aware: bool | None, timezone: str | None
+) -> tuple[Array, Array, bool | None]:
     """Return starts on a clock, ends that follow from durations, and whether they have a time zone."""
     if not len(starts):
         return starts, starts, aware
     begins = clock_times("table", starts, _row)
-    kind = kind_of(begins, aware)
-    dated = kind != "number"
+    begins = in_zone(replace(begins, kind=kind_of(begins, aware)), timezone, _row)
+    kind, dated = begins.kind, begins.kind != "number"
     ends = []
     for i, (start, cell) in enumerate(zip(begins.ticks.tolist(), lengths, strict=True)):
         if is_blank(cell):

@@ -226,7 +226,7 @@ class Source:
     def read(self, **columns: str) -> Series:
         """Read the series, from columns that may be named if it is a table; an error says which file it is about."""
         with errors_name_file(self.path):
-            return _with_period(_with_flags(self.read_unlabelled(**columns)))
+            return with_flags_and_period(self.read_unlabelled(**columns))
 
     def read_unlabelled(self, **columns: str) -> Series:
         """Read the series, whatever its labels are: that they are 0 and 1 is left to the caller, and so is the period.
@@ -333,6 +333,11 @@ def _label_column(labels: np.ndarray) -> np.ndarray:
     if labels.ndim != 1 or not len(labels):
         raise ValueError(f"the labels must be one column of at least one point: their shape is {labels.shape}")
     return labels
+
+
+def with_flags_and_period(series: Series) -> Series:
+    """Return a series with labels of true and false, which they must be, and with the period of its values."""
+    return _with_period(_with_flags(series))
 
 
 def _with_flags(series: Series) -> Series:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from colorsys import hls_to_rgb
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,20 @@ DETECTOR_COLOURS = (
     *("#e69f00", "#cc79a7", "#56b4e9", "#8c6bb1", "#a6761d", "#999999"),
     *("#1b7837", "#b2182b", "#4d4dff", "#e7298a", "#66a61e", "#d95f02"),
 )
+GOLDEN = (5**0.5 - 1) / 2  # of a turn, after any number of which no two hues are close
 STRIP = (-0.14, -0.03)  # where detections are drawn, below the scores
 
 
 def colours_of(detectors: Iterable[str]) -> dict[str, str]:
-    """Return the colour of each detector; after the last colour, the first comes again."""
-    return dict(zip(detectors, cycle(DETECTOR_COLOURS), strict=False))
+    """Return the colour of each detector; if there are more detectors than colours, hues far from each other follow."""
+    return dict(zip(detectors, chain(DETECTOR_COLOURS, _more_colours()), strict=False))
+
+
+def _more_colours() -> Iterator[str]:
+    """Yield ever more colours, dark and light in turn."""
+    for i in count():
+        red, green, blue = hls_to_rgb(i * GOLDEN % 1, (0.35, 0.6)[i % 2], 0.65)
+        yield "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
 
 
 def time_item(prepared: Prepared, scale: TimeScale) -> dict[str, Any]:
@@ -51,13 +60,13 @@ def time_item(prepared: Prepared, scale: TimeScale) -> dict[str, Any]:
     return dict(json_item(both))
 
 
-def curve_item() -> dict[str, Any]:
-    """Return the plot of DQE against the threshold, as Bokeh embeds it."""
+def curve_item(*, beside_values: bool) -> dict[str, Any]:
+    """Return the plot of DQE against the threshold, as Bokeh embeds it: as high as the plots over time beside it."""
     from bokeh.embed import json_item
     from bokeh.events import Tap
     from bokeh.models import ColumnDataSource, CustomJS, Span
 
-    figure = empty_figure("curve", height=400, x_range=(0, 1), y_range=(0, 1.02), tools="")
+    figure = empty_figure("curve", height=400 if beside_values else 260, x_range=(0, 1), y_range=(0, 1.02), tools="")
     figure.xaxis.axis_label = "threshold, of the scaled scores"
     figure.yaxis.axis_label = "DQE at the threshold"
     events = ColumnDataSource({"xs": [], "ys": []}, name="event-curves")

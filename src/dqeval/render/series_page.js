@@ -353,7 +353,7 @@
       row.words.textContent = chosen().sentences[row.event];
     }
     document.getElementById("words-of").textContent =
-      `${chosen().name}, near misses and false alarms at score ${chosen().startThreshold}`;
+      chosen().name + (chosen().isScores ? `, near misses and false alarms at score ${chosen().startThreshold}` : "");
   }
 
   // What an event is called, and what else is known of it: its name, when it was or where, and on a clock how long.

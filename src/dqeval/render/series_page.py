@@ -111,6 +111,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         panel=comparison.panel_table(),
         profile=profile,
         near=str(profile.near),
+        has_thresholds=comparison.has_thresholds,
         gaps=len(prepared.labelled.breaks) > 0,
         lonely=_has_stretch_without_event(prepared.labelled),
         unobserved=UNOBSERVED,
@@ -133,8 +134,10 @@ def _summary(comparison: Comparison) -> Table:
         parts = [getattr(dqe_of(panel), part) for part in SCORE_NAMES]
         cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
         start = comparison.explanations[name]
-        rows.append((name, *cells, str(comparison.wins(name)), start.shown_threshold, f"{start.sdqe:.3f}"))
-    header = ("detector", *COLUMNS, "DQE by chance", "best at events", "suggested threshold", "DQE there")
+        at_threshold = (start.shown_threshold, f"{start.sdqe:.3f}") if comparison.has_thresholds else ()
+        rows.append((name, *cells, str(comparison.wins(name)), *at_threshold))
+    there = ("suggested threshold", "DQE there") if comparison.has_thresholds else ()
+    header = ("detector", *COLUMNS, "DQE by chance", "best at events", *there)
     return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
@@ -151,7 +154,10 @@ def _footer(prepared: Prepared, comparison: Comparison) -> str:
     axis = prepared.labelled.axis
     size = size_in_words(axis, len(prepared.labelled.labels))
     size = f"{size}, {count_of(len(comparison.winners), 'event')}; {comparison.near}"
-    made = "; ".join([size, *prepared.notes, count_of(THRESHOLDS, "threshold"), f"dqeval {version('dqeval')}."])
+    swept = [count_of(THRESHOLDS, "threshold")] if comparison.has_thresholds else []
+    made = "; ".join([size, *prepared.notes, *swept, f"dqeval {version('dqeval')}."])
+    if not comparison.has_thresholds:
+        return made
     return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
 
 
@@ -180,7 +186,7 @@ def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> d
         "values": None if prepared.line is None else _packed(np.clip(prepared.line, -_HUGE, _HUGE), "<f4"),
         "detectors": detectors,
         "timePlots": time_item(prepared, scale),
-        "curvePlot": curve_item(),
+        "curvePlot": curve_item(beside_values=prepared.line is not None),
         "alarmPlot": alarm_item(curves, explanations, colours),
         "nearPlot": near_item(profile, colours, axis),
     }
@@ -223,6 +229,7 @@ def _detector(prepared: Prepared, scored: Scored, explanation: Explanation) -> d
         "name": printable(explanation.name),
         "start": explanation.step,
         "startThreshold": explanation.shown_threshold,
+        "isScores": not explanation.binary,
         "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),

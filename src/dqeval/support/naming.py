@@ -32,15 +32,33 @@ def distinct(names: Sequence[str], form: str, *, key: Callable[[str], str] = str
     >>> distinct(["a", "b", "a"], "{} ({})")
     ['a', 'b', 'a (2)']
     """
-    found: dict[str, str] = {}
-    numbers: Counter[str] = Counter()
-    for name in names:
-        one = name
-        while key(one) in found:
-            numbers[key(name)] += 1
-            one = form.format(name, numbers[key(name)] + 1)
-        found[key(one)] = one
-    return list(found.values())
+    taken = TakenNames(form, key)
+    return [taken.take(name) for name in names]
+
+
+class TakenNames:
+    """Names that are taken: one that is asked for again gets a number; see `distinct`."""
+
+    def __init__(self, form: str, key: Callable[[str], str] = str) -> None:
+        self._form, self._key = form, key
+        self._found: set[str] = set()
+        self._numbers: Counter[str] = Counter()
+
+    def next(self, name: str) -> str:
+        """Return the name, or with a number if it is taken; it is not taken by that."""
+        one, key = name, self._key(name)
+        while self._key(one) in self._found:
+            self._numbers[key] += 1
+            one = self._form.format(name, self._numbers[key] + 1)
+        # To be asked for again, until somebody takes it.
+        self._numbers[key] -= one != name
+        return one
+
+    def take(self, name: str) -> str:
+        """Take a name, or the next one with a number."""
+        one = self.next(name)
+        self._found.add(self._key(one))
+        return one
 
 
 def same_on_disk(name: str) -> str:
