@@ -72,7 +72,7 @@ def _event_recall(match: Match) -> float:
 
 def _event(match: Match, beta: float) -> EventParts:
     hits, false_alarms = np.count_nonzero(match.covered), np.count_nonzero(match.found_covered == 0)
-    precision, recall = hits / (hits + false_alarms) if hits else 0.0, _event_recall(match)
+    precision, recall = float(hits / (hits + false_alarms)) if hits else 0.0, _event_recall(match)
     return EventParts(harmonic(precision, recall).f1, precision, recall, beta)
 
 
@@ -106,7 +106,7 @@ def _alarming_precision(match: Match) -> float:
     """Return how many of the alarms in events are needed: one for each event that is detected."""
     labelled, _, _ = match.pairs
     hits = np.count_nonzero(match.covered)
-    return hits / len(labelled) if hits else math.nan
+    return float(hits / len(labelled)) if hits else math.nan
 
 
 def _event_corrected_at_every_score(scored: Scored, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
