@@ -72,7 +72,8 @@ def report(
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
     metrics : sequence of str, or str, optional
-        Which metrics or groups of metrics beside DQE, which the report is about: see `panel`.
+        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
+        "all". DQE is always among them.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 
