@@ -46,7 +46,7 @@ def compare(
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
-    """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
+    """Compare the detectors of a series: many metrics, every event, chance, and where the metrics disagree."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span)
     names = compared_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))

@@ -52,7 +52,7 @@ def score(
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
-    """Score every detector with every metric; of several files, show the means too."""
+    """Score every detector with many metrics; of several files, show the means too."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span)
     names = metric_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
