@@ -128,7 +128,11 @@ def test_a_metric_in_dqeval_itself(copy):
     )
     insert(copy / "tests/naive.py", f"\n\n{naive}", after="\n")
     insert(copy / "tests/test_metrics.py", test, before='    "pate": (\n')
-    insert(copy / "tests/test_common.py", properties, after='    "ucr_score": {"scores", "reversible", "ranks", "single"},\n')
+    insert(
+        copy / "tests/test_common.py",
+        properties,
+        after='    "ucr_score": {"scores", "reversible", "ranks", "single"},\n',
+    )
     (copy / "docs/metrics/half_f1.md").write_text(page, encoding="utf-8")
     index = copy / "docs/metrics/index.md"
     insert(index, row, after="[page](ucr_score.md) |\n")

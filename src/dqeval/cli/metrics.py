@@ -29,12 +29,12 @@ class MetricList:
                 "name": metric.name,
                 "label": metric.label,
                 "takes": metric.takes,
-                "groups": ", ".join(groups_of(metric.name)),
                 "parameters": metric.signature,
                 "cost": metric.cost,
                 "summary": metric.summary,
                 "citation": metric.citation,
                 "same_as": metric.same_as,
+                "groups": ", ".join(groups_of(metric.name)),
             }
             for metric in METRICS
         ]
