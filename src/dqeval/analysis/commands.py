@@ -38,13 +38,13 @@ class Command:
     work : callable
         What it works on, of one or several series one after the other, parameters and progress to a result.
     optional : collection of str
-        The parameters that may be missing.
+        The parameters that may be missing in a receipt.
     """
 
     parameters: Mapping[str, Callable[[Any], bool]]
     subject: Callable[[Series, Parameters], Any]
     work: Callable[[Iterable[Any], Parameters, Progress | None], Result]
-    optional: Collection[str] = ("resolution", "max_gap")
+    optional: Collection[str] = ()
 
 
 def prepared_subject(series: Series, parameters: Parameters) -> Prepared:
@@ -85,7 +85,7 @@ def _of_each(work: Callable[[Any, Parameters, Progress | None], Result]) -> Call
 
 
 def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
-    return comparison_of(prepared, progress=progress)
+    return comparison_of(prepared, metrics=parameters.get("metrics"), progress=progress)
 
 
 def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
@@ -137,9 +137,13 @@ COMMANDS = {
         },
         prepared_subject,
         _scored,
+        tuple(CLOCK),
     ),
-    "compare": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_compared)),
-    "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained)),
-    "near": Command({**_NEAR, **CLOCK}, _prepared, _of_each(_profiled), optional=(*_NEAR, *CLOCK)),
-    "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked)),
+    # Receipts say nothing of metrics if none were chosen.
+    "compare": Command(
+        {"metrics": is_list_of_text, **_NEAR, **CLOCK}, prepared_subject, _of_each(_compared), ("metrics", *CLOCK)
+    ),
+    "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained), tuple(CLOCK)),
+    "near": Command({**_NEAR, **CLOCK}, _prepared, _of_each(_profiled), (*_NEAR, *CLOCK)),
+    "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked), tuple(CLOCK)),
 }

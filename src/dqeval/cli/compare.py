@@ -11,6 +11,7 @@ from dqeval.cli.options import (
     Incidents,
     Label,
     MaxGap,
+    Metrics,
     Modules,
     NearRange,
     Output,
@@ -22,6 +23,7 @@ from dqeval.cli.options import (
     Time,
     Timezone,
     Value,
+    compared_names,
 )
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.results import Intervals, series_of, show
@@ -29,6 +31,7 @@ from dqeval.cli.results import Intervals, series_of, show
 
 def compare(
     files: FilesOrAlerts = None,
+    metrics: Metrics = None,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
@@ -47,10 +50,11 @@ def compare(
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
-    """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
+    """Compare the detectors of a series: many metrics, every event, chance, and where the metrics disagree."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
-    limits = gate.limits(fail_under, gate.all_names())
-    parameters = {"near": near, "period": period, **intervals.parameters}
+    names = compared_names(metrics)
+    limits = gate.limits(fail_under, gate.names_with(names))
+    parameters = {**({"metrics": names} if metrics else {}), "near": near, "period": period, **intervals.parameters}
     show(
         "compare",
         series_of(files, label, value, score, series, intervals),

@@ -383,6 +383,17 @@ class PrecisionRecall:
     precision: float
     recall: float
 
+    @property
+    def value(self) -> float:
+        """The metric itself."""
+        return self.f1
+
+    def f_beta(self, beta: float) -> float:
+        """Return the F of these parts in which recall counts ``beta`` times as much as precision."""
+        below = beta**2 * self.precision + self.recall
+        # Not "if below > 0": what is NaN stays NaN.
+        return 0.0 if below == 0 else (1 + beta**2) * self.precision * self.recall / below
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
