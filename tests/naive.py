@@ -550,6 +550,150 @@ def vus(labels, scores, window, thresholds):
     return tuple(sum(column) / len(areas) for column in zip(*areas, strict=True))
 
 
+def f_beta(precision, recall, beta):
+    below = beta**2 * precision + recall
+    return (1 + beta**2) * precision * recall / below if below else 0.0
+
+
+def overlapping(run, others):
+    """Return the runs that share a point with one."""
+    return [other for other in others if run[0] <= other[1] and other[0] <= run[1]]
+
+
+def composite_precision_recall(labels, detections):
+    hit = [bool(overlapping(event, runs(detections))) for event in runs(labels)]
+    return point_precision_recall(labels, detections)[0], sum(hit) / len(hit)
+
+
+def event_precision_recall(labels, detections):
+    anomalies, found = runs(labels), runs(detections)
+    hit = sum(bool(overlapping(event, found)) for event in anomalies)
+    false = sum(not overlapping(run, anomalies) for run in found)
+    return (hit / (hit + false) if hit + false else 0.0), hit / len(anomalies)
+
+
+def event_corrected(labels, detections):
+    """Return corrected precision, recall, the true negative rate, and alarming precision, None where undefined."""
+    precision, recall = event_precision_recall(labels, detections)
+    normal = sum(not y for y in labels)
+    specificity = 1 - point_counts(labels, detections)[1] / normal if normal else 1.0
+    counts = [len(overlapping(event, runs(detections))) for event in runs(labels)]
+    hit = sum(count > 0 for count in counts)
+    alarming = hit / (hit + sum(max(0, count - 1) for count in counts)) if hit else None
+    return precision * specificity, recall, specificity, alarming
+
+
+def event_f(labels, detections, beta=1.0):
+    return f_beta(*event_precision_recall(labels, detections), beta)
+
+
+def event_corrected_f(labels, detections, beta=0.5):
+    return f_beta(*event_corrected(labels, detections)[:2], beta)
+
+
+def composite_f1(labels, detections):
+    return harmonic_mean(*composite_precision_recall(labels, detections))
+
+
+def revised_precision_recall(labels, detections, early=0, delay=None):
+    zones = []
+    for low, a, b in alarm_zones(labels, early, ()):
+        zones.append(range(low, (b if delay is None else min(b, a + delay)) + 1))
+    hit = sum(any(detections[t] for t in zone) for zone in zones)
+    false = sum(bool(d) and not any(t in zone for zone in zones) for t, d in enumerate(detections))
+    return (hit / (hit + false) if hit + false else 0.0), hit / len(zones)
+
+
+def revised_f1(labels, detections, early=0, delay=None):
+    return harmonic_mean(*revised_precision_recall(labels, detections, early, delay))
+
+
+def delay_precision_recall(labels, detections, k=7):
+    adjusted = list(detections)
+    for a, b in runs(labels):
+        adjusted[a : b + 1] = [any(detections[a : min(a + k, b) + 1])] * (b - a + 1)
+    return point_precision_recall(labels, adjusted)
+
+
+def delay_f1(labels, detections, k=7):
+    return harmonic_mean(*delay_precision_recall(labels, detections, k))
+
+
+def timing_quality(x, alpha, beta, c):
+    if x == 0 and (alpha == 0 or beta == 0):
+        return 1.0
+    if x <= -alpha or x >= beta:
+        return 0.0
+    return ((x + alpha) / alpha) ** c if x <= 0 else 1 / (1 + (x / (beta - x)) ** c)
+
+
+def adtqc_per_event(labels, detections, c=math.e):
+    """Return quality and latency of each event, None of those that are missed."""
+    found, before = [], None
+    for a, b in runs(labels):
+        alpha = b - a if before is None else min(b - a, a - before)
+        touching = overlapping((a, b), runs(detections))
+        x = touching[0][0] - a if touching else None
+        found.append((timing_quality(x, alpha, b - a, c), x) if touching else None)
+        before = a
+    return found
+
+
+def nab_probation(n, probation):
+    return min(math.floor(probation * n), probation * 5000)
+
+
+def nab_rule_windows(labels, probation):
+    """Return the windows of the rule of ten percent, both ends inclusive."""
+    n, anomalies = len(labels), runs(labels)
+    half = math.trunc(0.1 * n / len(anomalies)) // 2
+    windows = [(max(a - half, 0), min(a + half, n - 1)) for a, _ in anomalies]
+    merged = []
+    for left, right in (w for w in windows if w[0] >= nab_probation(n, probation)):
+        if merged and left <= merged[-1][1]:
+            merged[-1] = merged[-1][0], right
+        else:
+            merged.append((left, right))
+    return merged
+
+
+NAB_PROFILES = {"standard": (1.0, 1.0, 0.11), "reward_low_FP": (1.0, 1.0, 0.22), "reward_low_FN": (1.0, 2.0, 0.11)}
+
+
+def nab_curve(y):
+    return -1.0 if y > 3 else 2 / (1 + math.exp(5 * y)) - 1
+
+
+def nab_raw(labels, detections, profile="standard", windows=None, probation=0.0):
+    """Return the raw score and the number of windows; these are those of the labels if not given."""
+    gain, miss, cost = NAB_PROFILES[profile]
+    first = nab_probation(len(labels), probation)
+    kept = [window for window in (runs(labels) if windows is None else windows) if window[0] >= first]
+    hits, outside = {window: [] for window in kept}, 0.0
+    for t in (t for t, d in enumerate(detections) if d and t >= first):
+        inside = [w for w in kept if w[0] <= t <= w[1]]
+        if inside:
+            ((left, right),) = inside
+            hits[left, right].append(gain * nab_curve(-(right - t + 1) / (right - left + 1)) / nab_curve(-1.0))
+        else:
+            before = [w for w in kept if w[1] < t]
+            place = (t - before[-1][1]) / max(before[-1][1] - before[-1][0], 1) if before else None
+            outside += cost * (-1.0 if place is None else nab_curve(place))
+    return sum(max(weights) if weights else -miss for weights in hits.values()) + outside, len(kept)
+
+
+def nab(labels, detections, profile="standard", windows=None, probation=0.0):
+    gain, miss, _ = NAB_PROFILES[profile]
+    raw, count = nab_raw(labels, detections, profile, windows, probation)
+    return 100 * (raw + miss * count) / ((gain + miss) * count)
+
+
+def ucr_hits(labels, scores, margin):
+    """Return whether each point with the highest score is close enough to the only event."""
+    ((a, b),) = runs(labels)
+    return [a - margin <= t <= b + margin for t, s in enumerate(scores) if s == max(scores)]
+
+
 def sweep_thresholds(scores):
     """Return the 100 thresholds of the sweep, ascending."""
     return [float(theta) for theta in np.linspace(min(scores), max(scores), 100)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,11 +18,12 @@ from dqeval.core import arguments, validate
 from dqeval.core import thresholds as sweeping
 from dqeval.core.durations import Length
 from dqeval.core.entries import Metric
-from dqeval.core.matching import Match
+from dqeval.core.matching import Match, or_undefined
+from dqeval.core.metric_groups import metric_names
 from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.types import DQEResult, Numbers, PrecisionRecall
+from dqeval.core.types import DQEResult, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 
 
@@ -35,11 +37,11 @@ def panel(
     times: Any = None,
     resolution: Length | None = None,
     max_gap: Length | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str] | str | None = None,
     thresholds: int | Literal["exact"] = 100,
     undefined: Undefined = "raise",
 ) -> Evaluation:
-    """Evaluate scores, or detections, with every metric.
+    """Evaluate scores, or detections, with many metrics.
 
     Parameters
     ----------
@@ -66,8 +68,9 @@ def panel(
     max_gap : int, str or timedelta, default 3
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
-    metrics : sequence of str, optional
-        Which metrics; all if not given. ``dqeval metrics`` lists them.
+    metrics : sequence of str, or str, optional
+        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
+        "all". ``dqeval metrics`` lists them. If not given, those of the paper and some more, which are "default".
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M that DQE alone is averaged over, or "exact" for its integral
         over all of them.
@@ -102,7 +105,7 @@ def panel(
 
 
 def panel_of(
-    scored: Scored, near: float, *, metrics: Sequence[str] | None = None, thresholds: int | Literal["exact"] = 100
+    scored: Scored, near: float, *, metrics: Sequence[str] | str | None = None, thresholds: int | Literal["exact"] = 100
 ) -> Evaluation:
     """Return what `panel` does, of what is checked already."""
     return _Run(scored, near, validate.thresholds(thresholds), _chosen(metrics)).complete()
@@ -122,7 +125,7 @@ def panel_and_errors(
     *,
     near: Length | None = None,
     period: Length | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str] | str | None = None,
     undefined: Undefined = "raise",
 ) -> PanelAndErrors:
     """Return what `panel` does, and what went wrong, by metric, where the values of the others are still wanted."""
@@ -158,8 +161,8 @@ def _started(
     return _Run(points.labelled.scored(points.found), points.near.points, count, metrics, points.notes)
 
 
-def _chosen(metrics: Sequence[str] | None) -> list[Metric]:
-    return [METRICS[name] for name in (METRICS.names if metrics is None else validate.metric_names(metrics))]
+def _chosen(metrics: Sequence[str] | str | None) -> list[Metric]:
+    return [METRICS[name] for name in metric_names(metrics)]
 
 
 def best_threshold(
@@ -210,30 +213,48 @@ def best_threshold(
         detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
         raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")
     count = chosen.sweep if thresholds is None else validate.sweep_thresholds(thresholds)
-    if parameters:  # the public function checks them, and knows which there are
-        chosen.function(np.array([0, 1]), np.array([0, 1]), **parameters)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
+    nothing = BestThreshold(np.nan, np.nan, np.nan, np.nan)
     if not validate.check_defined(scored.events, undefined):
-        return BestThreshold(np.nan, np.nan, np.nan, np.nan)
-    return _best(chosen, scored, count, {**chosen.defaults, **parameters})
+        return nothing
+    find = partial(_best_checked, chosen, scored, count, parameters)
+    return or_undefined(nothing, lambda: _as_threshold(scored, find()), undefined)
+
+
+def _best_checked(
+    metric: Metric, scored: Scored, thresholds: int | Literal["all"], parameters: dict[str, Any]
+) -> sweeping.Best:
+    if parameters:  # the public function checks them, and knows which there are; what it warns of comes again below
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            metric.function(scored.labels, scored.labels, **parameters)
+    return _best(metric, scored, thresholds, {**metric.defaults, **parameters})
 
 
 def _best(
     metric: Metric, scored: Scored, thresholds: int | Literal["all"], parameters: dict[str, Any]
-) -> BestThreshold:
+) -> sweeping.Best:
+    if metric.threshold_of is not None:
+        other = METRICS[metric.threshold_of]
+        return _at(metric, scored, _best(other, scored, thresholds, dict(other.defaults)), parameters)
     if thresholds == "all" and metric.at_every_score is not None:
-        found = sweeping.best_at_every_score(scored, *metric.at_every_score(scored, **parameters))
-    else:
-        search = sweeping.Search(partial(metric.compute, **parameters))
-        sweeping.search(scored, [search], thresholds)
-        found = search.found()
-    return _as_threshold(scored, found)
+        return sweeping.best_at_every_score(scored, *metric.at_every_score(scored, **parameters))
+    search = sweeping.Search(partial(metric.compute, **parameters))
+    sweeping.search(scored, [search], thresholds)
+    return search.found()
+
+
+def _at(metric: Metric, scored: Scored, best: sweeping.Best, parameters: dict[str, Any]) -> sweeping.Best:
+    """Return a metric at the threshold that is best for another one."""
+    if best.lowest is None:
+        raise UndefinedError(f"no threshold is better for {metric.threshold_of} than to detect nothing")
+    return sweeping.Best(metric.compute(Match(scored.labelled, scored.raw >= best.lowest), **parameters), best.lowest)
 
 
 def _as_threshold(scored: Scored, found: sweeping.Best) -> BestThreshold:
     threshold = np.inf if found.lowest is None else sweeping.shortest_threshold(scored.raw, found.lowest)
-    return BestThreshold(found.parts.f1, threshold, found.parts.precision, found.parts.recall)
+    return BestThreshold(found.parts.value, threshold, found.parts.precision, found.parts.recall)
 
 
 class _Run:
@@ -308,23 +329,30 @@ class _Run:
                 return found.dqe
             return float(found)
         if self.scored.binary:
-            return float(metric.compute(Match(self.scored.labelled, self.scored.raw == 1), **parameters).f1)
-        if metric.at_every_score is not None and metric.sweep == "all":
-            self.best[metric.name] = _best(metric, self.scored, metric.sweep, parameters)
-        else:
-            self.best[metric.name] = _as_threshold(self.scored, self.searched(metric).found())
+            return float(metric.compute(Match(self.scored.labelled, self.scored.raw == 1), **parameters).value)
+        self.best[metric.name] = _as_threshold(self.scored, self.best_of(metric, parameters))
         return self.best[metric.name].value
+
+    def best_of(self, metric: Metric, parameters: dict[str, Any]) -> sweeping.Best:
+        """Return the best of a metric over its thresholds; or what it is at that of another, if it has none."""
+        if metric.threshold_of is not None:
+            other = METRICS[metric.threshold_of]
+            return _at(metric, self.scored, self.best_of(other, self.parameters_of(other)), parameters)
+        if _needs_no_search(metric):
+            return _best(metric, self.scored, metric.sweep, parameters)
+        return self.searched(metric).found()
 
     def searched(self, metric: Metric) -> sweeping.Search:
         """Return the search for a metric's best threshold: one pass for all that are sought among the same ones."""
         if metric.name not in self.searches:
-            likewise = (each for each in self.metrics if (each.takes, each.sweep) == (metric.takes, metric.sweep))
-            together = {each.name: sweeping.Search(self.with_parameters(each)) for each in likewise}
+            # A metric at the threshold of another may be the only one that asks for the other.
+            likewise = {each.name: each for each in (*self.metrics, metric) if _searched_together(each, metric)}
+            together = {name: sweeping.Search(self.with_parameters(each)) for name, each in likewise.items()}
             sweeping.search(self.scored, together.values(), metric.sweep)
             self.searches |= together
         return self.searches[metric.name]
 
-    def with_parameters(self, metric: Metric) -> Callable[[Match], PrecisionRecall]:
+    def with_parameters(self, metric: Metric) -> Callable[[Match], sweeping.Parts]:
         """Return a metric of what is detected; its parameters are made when it is first computed, and may fail then."""
         parameters = cache(partial(self.parameters_of, metric))
         return lambda match: metric.compute(match, **parameters())
@@ -345,6 +373,16 @@ class _Run:
             notes=self.notes,
             make_chance=partial(_chance, self.scored.labelled, detected, self.thresholds),
         )
+
+
+def _needs_no_search(metric: Metric) -> bool:
+    """Tell whether there is a faster way to the best of a metric than to try its thresholds, or no best at all."""
+    return metric.threshold_of is not None or (metric.at_every_score is not None and metric.sweep == "all")
+
+
+def _searched_together(one: Metric, other: Metric) -> bool:
+    """Tell whether the best thresholds of two metrics are sought among the same ones."""
+    return not _needs_no_search(one) and (one.takes, one.sweep) == (other.takes, other.sweep)
 
 
 MOST_CHANCE_LEVELS = 16

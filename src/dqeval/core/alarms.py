@@ -25,6 +25,8 @@ class Alarms:
         to its end, or ``max_delay`` points behind its start.
     delays : array of float, shape (n_events,)
         From the start of an event to the first alarm in its zone, negative if that is early; NaN for missed ones.
+    lengths : array of int, shape (n_events,)
+        The length of each event.
     alarms_per_event : array of int, shape (n_events,)
         How many alarms touch each zone.
     false_alarms : int
@@ -43,6 +45,7 @@ class Alarms:
 
     detected: BoolArray
     delays: FloatArray
+    lengths: IntArray
     alarms_per_event: IntArray
     false_alarms: int
     alarm_points: int

@@ -16,6 +16,7 @@ import numpy as np
 LARGEST_SEED = 2**128 - 1  # as much as the state of a random generator of NumPy holds
 _LONGEST_SHOWN = 80
 _SHORT = 10**30
+_HEAVIEST = 1000
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python and NumPy count them among the numbers
 
 
@@ -130,6 +131,15 @@ def real_number(name: str, given: Any, *, least: float, advice: str) -> float:
     value = as_float(given)
     if not (math.isfinite(value) and value >= least):
         raise ValueError(f"{name} {rule}: got {value:g}; {advice}")
+    return value
+
+
+def weight(name: str, given: Any) -> float:
+    """Return a number above 0 that can be squared, or be a power, without leaving the floats."""
+    advice = f"it is at most {_HEAVIEST:,}"
+    value = real_number(name, given, least=math.ulp(0.0), advice=advice)
+    if value > _HEAVIEST:
+        raise ValueError(f"{name} must be at most {_HEAVIEST:,}: got {value:g}")
     return value
 
 

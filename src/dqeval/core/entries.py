@@ -40,9 +40,16 @@ class Metric:
     sweep : int or "all"
         The thresholds that are tried to make detections from scores.
     at_every_score : callable, optional
-        `Scored` to the metric's precision and recall at every distinct score, where that is faster than one by one.
+        `Scored` to the metric's precision and recall at every distinct score, and to the metric if it is not their
+        harmonic mean, where that is faster than one by one.
+    threshold_of : str, optional
+        Scores are not searched for the best threshold of this metric, but get that of another one: its name.
     needs_normal : bool
         Whether the metric is undefined also where every point is anomalous.
+    perfect : float
+        What a perfect detector gets.
+    by_default : bool
+        Whether panels have the metric without being asked for it.
     summary, citation, same_as : str
         A one-sentence description, who proposed it, and a public package that gives the same number; empty if not
         given.
@@ -67,6 +74,9 @@ class Metric:
     citation: str
     same_as: str
     cost: float | None
+    threshold_of: str | None = None
+    perfect: float = 1.0
+    by_default: bool = True
     higher_is_better: bool = True
 
     @property

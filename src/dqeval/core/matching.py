@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, PrecisionRecall
-from dqeval.core.validate import Undefined
+from dqeval.core.validate import Undefined, UndefinedError
 from dqeval.kernels import ranges
 
 Number = TypeVar("Number", bound=np.generic)
+Parts = TypeVar("Parts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +47,7 @@ class Match:
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray, IntArray]:
         """The labelled and the detected event of each pair that overlaps, and the points they share."""
-        events, found = self.labelled.events, self.found
-        room = np.empty((3, len(events) + len(found)), dtype=np.intp)
-        count = ranges.overlaps(events.starts, events.stops, found.starts, found.stops, *room)
-        labelled, detected, points = room[:, :count]
-        return labelled, detected, points
+        return overlaps(self.labelled.events, self.found)
 
     @cached_property
     def covered(self) -> FloatArray:
@@ -65,15 +62,44 @@ class Match:
         return np.bincount(detected, points, minlength=len(self.found)).astype(np.float64, copy=False)
 
 
+def overlaps(one: Events, other: Events) -> tuple[IntArray, IntArray, IntArray]:
+    """Return which event of one kind and of another each pair that overlaps is of, and the points they share."""
+    room = np.empty((3, len(one) + len(other)), dtype=np.intp)
+    count = ranges.overlaps(one.starts, one.stops, other.starts, other.stops, *room)
+    first, second, points = room[:, :count]
+    return first, second, points
+
+
 def parts_of(
     compute: Callable[..., PrecisionRecall], y_true: Numbers, y_pred: Numbers, undefined: Undefined, **parameters: Any
 ) -> PrecisionRecall:
     """Validate labels and detections, and return a metric and its parts; NaN where undefined, if that was asked."""
+    return parts_or(PrecisionRecall(np.nan, np.nan, np.nan), compute, y_true, y_pred, undefined, **parameters)
+
+
+def parts_or(
+    unknown: Parts,
+    compute: Callable[..., Parts],
+    y_true: Numbers,
+    y_pred: Numbers,
+    undefined: Undefined,
+    **parameters: Any,
+) -> Parts:
+    """Return what `parts_of` does for a metric with parts of its own, of which some are for where it is undefined."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
     match = Match(Labelled(labels), detections)
     if not validate.check_defined(match.labelled.events, undefined):
-        return PrecisionRecall(np.nan, np.nan, np.nan)
-    return compute(match, **parameters)
+        return unknown
+    return or_undefined(unknown, partial(compute, match, **parameters), undefined)
+
+
+def or_undefined(unknown: Parts, compute: Callable[[], Parts], undefined: Undefined) -> Parts:
+    """Return what is computed; if that is undefined, what stands for it, with a warning, or raise, as was asked."""
+    try:
+        return compute()
+    except UndefinedError as error:
+        validate.go_on_undefined(str(error), undefined)
+        return unknown
 
 
 def score_of(

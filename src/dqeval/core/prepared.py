@@ -156,6 +156,14 @@ class Scored(_Shared):
         return np.argsort(self.raw)[::-1]
 
     @cached_property
+    def ranks(self) -> IntArray:
+        """The rank of each point among the distinct scores, from 0 for the highest."""
+        points = np.diff(self.distinct.detected, prepend=0).astype(np.intp)
+        ranks = np.empty(len(self.raw), dtype=np.intp)
+        ranks[self.order] = np.repeat(np.arange(len(points)), points)
+        return ranks
+
+    @cached_property
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
         return self._distinct(self.raw)

@@ -261,7 +261,10 @@ def metric(
     name: str | None = None,
     sweep: int | Literal["all"] = 100,
     at_every_score: Callable[..., Any] | None = None,
+    threshold_of: str | None = None,
     needs_normal: bool = False,
+    perfect: float = 1.0,
+    by_default: bool = True,
 ) -> Callable[[Function], Function]:
     """Return a decorator that registers a function as a metric, with its own name, parameters and summary.
 
@@ -293,9 +296,17 @@ def metric(
     sweep : int or "all", default 100
         How many thresholds make detections from scores; "all" for every distinct score.
     at_every_score : callable, optional
-        ``Scored`` to precision and recall at every distinct score, if there is a faster way than one by one.
+        ``Scored`` to precision and recall at every distinct score, and to the metric if it is not their harmonic mean,
+        if there is a faster way than one by one.
+    threshold_of : str, optional
+        The name of another metric of detections. Scores get the metric at the threshold that is best for that one, if
+        the best of its own would say nothing.
     needs_normal : bool, default False
         Whether the metric is undefined where every point is anomalous. Where none is, every metric is.
+    perfect : float, default 1
+        What a perfect detector gets.
+    by_default : bool, default True
+        Whether panels have the metric without being asked for it.
 
     Returns
     -------
@@ -342,7 +353,10 @@ def metric(
                 binary_defaults=binary_defaults or {},
                 sweep=sweep,
                 at_every_score=at_every_score,
+                threshold_of=threshold_of,
                 needs_normal=needs_normal,
+                perfect=perfect,
+                by_default=by_default,
                 summary=(function.__doc__ or "").partition("\n")[0],
                 citation=citation,
                 same_as=same_as,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition, PrecisionRecall
+from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 
 
@@ -124,12 +124,43 @@ def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatA
     )
 
 
+class Parts(Protocol):
+    """A metric of detections, and its precision and recall, which are NaN if it has none."""
+
+    @property
+    def value(self) -> float:
+        """The metric."""
+        ...
+
+    @property
+    def precision(self) -> float:
+        """As the metric defines it."""
+        ...
+
+    @property
+    def recall(self) -> float:
+        """As the metric defines it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A metric of detections at the best of many thresholds, and its parts there."""
+
+    value: float
+    precision: float
+    recall: float
+
+
 @dataclass(frozen=True, slots=True)
 class Best:
     """The best that a metric of detections reached, and the lowest score detected there, as given: None if none was."""
 
-    parts: PrecisionRecall
+    parts: Parts
     lowest: float | None
+
+
+NOTHING = Best(Swept(0.0, 0.0, 0.0), None)  # what is best if no threshold is better than to detect nothing
 
 
 def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
@@ -159,10 +190,10 @@ class Search:
         How long the metric has taken.
     """
 
-    def __init__(self, compute: Callable[[Match], PrecisionRecall]) -> None:
+    def __init__(self, compute: Callable[[Match], Parts]) -> None:
         self._compute = compute
         self._error: Exception | None = None
-        self.best = Best(PrecisionRecall(0.0, 0.0, 0.0), None)
+        self.best = NOTHING
         self.seconds = 0.0
 
     def take(self, match: Match, raw: FloatArray) -> None:
@@ -176,7 +207,7 @@ class Search:
             self._error = error
             return
         self.seconds += time.perf_counter() - began
-        if parts.f1 > self.best.parts.f1:
+        if parts.value > self.best.parts.value:
             self.best = Best(parts, float(raw[match.flags].min()))
 
     def found(self) -> Best:
@@ -194,13 +225,17 @@ def search(scored: Scored, searches: Collection[Search], count: int | Literal["a
             each.take(match, scored.raw)
 
 
-def best_at_every_score(scored: Scored, precision: FloatArray, recall: FloatArray) -> Best:
-    """Return the best over all distinct scores, from the precision and recall at each."""
-    total = precision + recall
-    f1 = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
-    at = int(np.argmax(f1))
-    parts = PrecisionRecall(float(f1[at]), float(precision[at]), float(recall[at]))
-    return Best(parts, float(scored.distinct.values[at]))
+def best_at_every_score(
+    scored: Scored, precision: FloatArray, recall: FloatArray, value: FloatArray | None = None
+) -> Best:
+    """Return the best over all distinct scores, from precision and recall at each, and the metric if it is no F1."""
+    if value is None:
+        total = precision + recall
+        value = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
+    at = int(np.argmax(value))
+    if value[at] <= 0:
+        return NOTHING
+    return Best(Swept(float(value[at]), float(precision[at]), float(recall[at])), float(scored.distinct.values[at]))
 
 
 def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:

@@ -379,6 +379,16 @@ class PrecisionRecall:
     precision: float
     recall: float
 
+    @property
+    def value(self) -> float:
+        """The metric itself."""
+        return self.f1
+
+    def f_beta(self, beta: float) -> float:
+        """Return the F of these parts in which recall counts ``beta`` times as much as precision."""
+        below = beta**2 * self.precision + self.recall
+        return (1 + beta**2) * self.precision * self.recall / below if below > 0 else 0.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:

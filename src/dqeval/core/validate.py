@@ -222,16 +222,6 @@ def thresholds(given: Any) -> int | Literal["exact"]:
     return _thresholds(given, least=1, or_else="exact")
 
 
-def metric_names(given: Any) -> list[str]:
-    """Return the names of metrics."""
-    if isinstance(given, str):
-        raise ValueError(f'metrics must be a sequence of names: write metrics=["{given}"], or leave it out for all')
-    names = list(dict.fromkeys(names_in("metrics", given)))
-    if not names:
-        raise ValueError("metrics is empty: name at least one, or leave it out for all")
-    return names
-
-
 def names_in(name: str, given: Any) -> list[str]:
     """Return a sequence of names."""
     names = _items(given)
@@ -290,6 +280,7 @@ def results(given: Any) -> list[DQEResult]:
 
 
 NO_ANOMALY = "y_true has no anomaly (no value is 1)"
+NO_NORMAL_POINT = "y_true has no normal point (every value is 1)"
 
 
 def why_undefined(events: Events, *, needs_normal: bool = False, none: str = NO_ANOMALY) -> str | None:
@@ -298,25 +289,35 @@ def why_undefined(events: Events, *, needs_normal: bool = False, none: str = NO_
         return none
     # Events that are split at gaps may be several, and yet leave no point between them.
     if needs_normal and int((events.stops - events.starts).sum()) == events.length:
-        return "y_true has no normal point (every value is 1)"
+        return NO_NORMAL_POINT
     return None
 
 
 def check_defined(events: Events, undefined: Any, *, needs_normal: bool = False, none: str = NO_ANOMALY) -> bool:
     """Tell whether a score is defined for these labelled events; if not, raise or warn, as the caller asked."""
-    if not (isinstance(undefined, str) and undefined in ("raise", "nan")):
-        raise ValueError(f'undefined must be "raise" or "nan": got {quote(undefined)}')
+    undefined_choice(undefined)
     why = why_undefined(events, needs_normal=needs_normal, none=none)
     if why is None:
         return True
-    rule = f"{why}, so the score is undefined"
-    if undefined == "raise":
-        raise UndefinedError(f'{rule}; pass undefined="nan" to get NaN with a warning instead')
-    warnings.warn(f"{rule}: NaN is returned", UndefinedWarning, stacklevel=_frames_to_the_caller())
+    go_on_undefined(why, undefined)
     return False
 
 
-def _frames_to_the_caller() -> int:
+def undefined_choice(given: Any) -> None:
+    """Check what the caller asks to do where a score is undefined."""
+    if not (isinstance(given, str) and given in ("raise", "nan")):
+        raise ValueError(f'undefined must be "raise" or "nan": got {quote(given)}')
+
+
+def go_on_undefined(why: str, undefined: Any) -> None:
+    """Warn that a score is undefined if the caller asked to go on, and raise otherwise."""
+    rule = f"{why}, so the score is undefined"
+    if undefined == "raise":
+        raise UndefinedError(f'{rule}; pass undefined="nan" to get NaN with a warning instead')
+    warnings.warn(f"{rule}: NaN is returned", UndefinedWarning, stacklevel=caller_level())
+
+
+def caller_level() -> int:
     """Return how many frames up the first one outside this package is, for a warning to point there."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "dqeval":

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from dqeval.core.metric_groups import GROUPS
 from dqeval.core.registry import label_of
 from dqeval.render.figure import save
 from dqeval.render.tables import Page, Table, count_of, in_csv
@@ -20,19 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The metrics of the paper's tables, in its order.
-PAPER_METRICS = (
-    "point_f1",
-    "auc_roc",
-    "auc_pr",
-    "point_adjusted_k_f1",
-    "vus_roc",
-    "vus_pr",
-    "pate",
-    "range_f1",
-    "etapr_f1",
-    "affiliation_f1",
-    "dqe",
-)
+PAPER_METRICS = GROUPS["paper"]
 By = Literal["as published", "dqeval"]
 PUBLISHED: By = "as published"
 OURS: By = "dqeval"

@@ -174,7 +174,7 @@ def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
     """
     events, breaks = scored.events, scored.labelled.breaks
     zones = Events(zone_starts(events, early, breaks), events.stops, events.length)
-    ranks, count = _ranks(scored), len(scored.distinct.values)
+    ranks, count = scored.ranks, len(scored.distinct.values)
     first_detected = -highest_in_events(-ranks, zones)
     return AlarmCurve(
         thresholds=scored.distinct.values,
@@ -185,14 +185,6 @@ def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
         points=events.length,
         resolution=scored.labelled.resolution,
     )
-
-
-def _ranks(scored: Scored) -> IntArray:
-    """Return the position of the highest threshold that each point reaches; thresholds descend."""
-    points = np.diff(scored.distinct.detected, prepend=0).astype(np.intp)
-    ranks = np.empty(len(scored.raw), dtype=np.intp)
-    ranks[scored.order] = np.repeat(np.arange(len(points)), points)
-    return ranks
 
 
 def _false_alarms(ranks: IntArray, zones: Events, breaks: IntArray, count: int) -> IntArray:

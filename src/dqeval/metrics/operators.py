@@ -27,8 +27,8 @@ def alarms_of(
     """
     borders = np.asarray(breaks, dtype=np.intp)
     found = split_at(found, borders)
-    starts = zone_starts(events, early, borders)
-    stops = events.stops if max_delay is None else np.minimum(events.stops, events.starts + max_delay + 1)
+    zones = zones_of(events, early, max_delay, borders)
+    starts, stops = zones.starts, zones.stops
     # The first alarm that ends behind the start of a zone, and the first that starts at its end or later.
     first, last = np.searchsorted(found.stops, starts, side="right"), np.searchsorted(found.starts, stops, side="left")
     touching = np.maximum(last - first, 0)
@@ -37,19 +37,32 @@ def alarms_of(
     delays[detected] = np.maximum(found.starts[first[detected]], starts[detected]) - events.starts[detected]
     inside = _shared_points(events, found)
     points = int((found.stops - found.starts).sum())
-    normal = events.length - int((events.stops - events.starts).sum())
+    lengths = events.stops - events.starts
     return Alarms(
         detected=detected,
         delays=delays,
+        lengths=lengths,
         alarms_per_event=touching,
         false_alarms=int(np.count_nonzero(~_touch(found, starts, events.stops))),
         alarm_points=points,
         false_alarm_points=points - inside,
-        normal_points=normal,
+        normal_points=events.length - int(lengths.sum()),
         points=events.length,
         longest_quiet=_longest_quiet(found, borders),
         resolution=resolution,
     )
+
+
+def zones_of(events: Events, early: int, max_delay: int | None, breaks: IntArray) -> Events:
+    """Return the zone of each event, where an alarm counts for it: from some points before to so many behind its start.
+
+    Without a largest delay, it goes to the end of the event.
+    """
+    stops = events.stops
+    if max_delay is not None:
+        # No delay is longer than the series, and what is longer may be more than an array holds.
+        stops = np.minimum(stops, events.starts + min(max_delay, events.length) + 1)
+    return Events(zone_starts(events, min(early, events.length), breaks), stops, events.length)
 
 
 def zone_starts(events: Events, early: int, breaks: IntArray) -> IntArray:

@@ -1,0 +1,350 @@
+"""The NAB score: early detections in windows are worth more, and every point of a false alarm costs."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from dqeval.core import arguments
+from dqeval.core.events import flags_of
+from dqeval.core.matching import Match, parts_or
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.registry import metric
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers
+from dqeval.core.validate import Undefined, UndefinedError, caller_level
+
+Profile = Literal["standard", "reward_low_FP", "reward_low_FN"]
+Windows = Literal["labels", "rule"] | Sequence[tuple[int, int]]
+
+MOST_PROBATION = 5000  # the points of a series beyond which its probation grows no more
+RULE = 0.1  # the share of a series that all windows of the rule take together
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What a profile gives for a hit and takes for a missed window and for a false alarm."""
+
+    hit: float
+    miss: float
+    false_alarm: float
+
+
+PROFILES: dict[Profile, _Weights] = {
+    "standard": _Weights(1.0, 1.0, 0.11),
+    "reward_low_FP": _Weights(1.0, 1.0, 0.22),
+    "reward_low_FN": _Weights(1.0, 2.0, 0.11),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NabParts:
+    """The NAB score of a series, or of several that are added up: ``sum(parts)`` pools them.
+
+    Attributes
+    ----------
+    raw : float
+        What hits are worth, less what missed windows and false alarms cost.
+    windows : tuple of (int, int)
+        The first and the last point of each window that was scored, of all series.
+    profile : str
+        By which profile.
+    """
+
+    raw: float
+    windows: tuple[tuple[int, int], ...]
+    profile: Profile
+
+    @property
+    def value(self) -> float:
+        """The normalised score: 0 if nothing is detected, 100 for the first point of each window and nothing else."""
+        if not self.windows:
+            return math.nan
+        weights, count = PROFILES[self.profile], len(self.windows)
+        return 100 * (self.raw + weights.miss * count) / ((weights.hit + weights.miss) * count)
+
+    @property
+    def precision(self) -> float:
+        """NaN: the score has no precision."""
+        return math.nan
+
+    @property
+    def recall(self) -> float:
+        """NaN: the score has no recall."""
+        return math.nan
+
+    def __add__(self, other: Any) -> NabParts:
+        if not isinstance(other, NabParts):
+            return NotImplemented
+        if other.profile != self.profile:
+            raise ValueError(f"scores of different profiles cannot be pooled: {self.profile} and {other.profile}")
+        return replace(self, raw=self.raw + other.raw, windows=self.windows + other.windows)
+
+    def __radd__(self, other: Any) -> NabParts:
+        return self if other == 0 else NotImplemented  # where sum() begins
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scoring:
+    """Windows, and what each point is worth if it is detected.
+
+    Attributes
+    ----------
+    windows : Events
+    first : int
+        The first point behind the probation.
+    worth : array of float
+        In a window, what the window is worth if this is its first detected point; outside, what the point costs.
+    inside : array of bool
+        Which points lie in windows.
+    """
+
+    windows: Events
+    first: int
+    worth: FloatArray
+    inside: BoolArray
+
+
+def _scoring(labelled: Labelled, profile: Profile, windows: Windows, probation: float) -> _Scoring:
+    """Return what detections are worth, once for each choice of parameters."""
+    chosen = _checked_windows(windows)  # by whom this is called, it may be a list
+    return labelled.once(("nab", profile, chosen, probation), partial(_make, labelled, profile, chosen, probation))
+
+
+def _make(labelled: Labelled, profile: Profile, windows: Windows, probation: float) -> _Scoring:
+    n, weights = len(labelled.labels), PROFILES[profile]
+    first = math.ceil(min(math.floor(probation * n), probation * MOST_PROBATION))
+    kept = _kept_windows(labelled, windows, first)
+    inside = flags_of(kept)
+    points = np.arange(n)
+    # The first windows that end behind a point: the one it lies in, or the next. The one before has ended.
+    following = np.searchsorted(kept.stops, points, side="right")
+    widths = kept.stops - kept.starts
+    worth = np.full(n, -weights.false_alarm)
+    behind = ~inside & (following > 0)
+    last = following[behind] - 1
+    places = (points[behind] - kept.stops[last] + 1) / np.maximum(widths[last] - 1, 1)
+    worth[behind] = weights.false_alarm * np.where(places > 3, -1.0, _curve(np.minimum(places, 3.0)))
+    own = following[inside]
+    worth[inside] = weights.hit * _curve(-(kept.stops[own] - points[inside]) / widths[own]) / _curve(-1.0)
+    return _Scoring(kept, first, worth, inside)
+
+
+def _curve(place: Any) -> Any:
+    """Return NAB's sigmoid: from 1 far before the end of a window, through 0 at its end, to -1 far behind."""
+    return 2 / (1 + np.exp(5 * place)) - 1
+
+
+def _kept_windows(labelled: Labelled, windows: Windows, first: int) -> Events:
+    """Return the windows that do not start in the probation."""
+    every = _windows(labelled, windows)
+    kept = every.starts >= first
+    if not kept.any():
+        raise UndefinedError(f"every window starts before point {first:,}, in the probation")
+    if not kept.all():
+        lost = int(np.count_nonzero(~kept))
+        message = f"{lost:,} of {len(every):,} windows dropped, as they start before point {first:,}, in the probation"
+        warnings.warn(message, UserWarning, stacklevel=caller_level())
+    found = Events(every.starts[kept], every.stops[kept], every.length)
+    return _merged(found) if isinstance(windows, str) and windows == "rule" else found
+
+
+def _windows(labelled: Labelled, windows: Windows) -> Events:
+    events, n = labelled.events, len(labelled.labels)
+    if isinstance(windows, str):
+        if windows == "labels":
+            return events
+        half = math.trunc(RULE * n / len(events)) // 2
+        return Events(np.maximum(events.starts - half, 0), np.minimum(events.starts + half + 1, n), n)
+    starts, stops = np.array([(left, right + 1) for left, right in windows], dtype=np.intp).T.copy()
+    if stops[-1] > n:
+        raise ValueError(f"windows must lie in the series of {n:,} points: the last one ends at {stops[-1] - 1:,}")
+    return Events(starts, stops, n)
+
+
+def _merged(windows: Events) -> Events:
+    """Return windows of which none overlap: those that do are one. They are sorted by both ends."""
+    apart = windows.starts[1:] >= windows.stops[:-1]
+    starts = windows.starts[np.append(True, apart)]
+    stops = windows.stops[np.append(apart, True)]
+    return Events(starts, stops, windows.length)
+
+
+def _nab(match: Match, profile: Profile, windows: Windows, probation: float) -> NabParts:
+    scoring = _scoring(match.labelled, profile, windows, probation)
+    scored = match.flags.copy()
+    scored[: scoring.first] = False
+    outside = scoring.worth[scored & ~scoring.inside].sum()
+    hits = np.flatnonzero(scored & scoring.inside)
+    window = np.searchsorted(scoring.windows.stops, hits, side="right")
+    hit, first = np.unique(window, return_index=True)  # the first detected point of each window that is hit
+    missed = PROFILES[profile].miss * (len(scoring.windows) - len(hit))
+    return NabParts(float(scoring.worth[hits[first]].sum() - missed + outside), _pairs(scoring.windows), profile)
+
+
+def _pairs(windows: Events) -> tuple[tuple[int, int], ...]:
+    return tuple(zip(windows.starts.tolist(), (windows.stops - 1).tolist(), strict=True))
+
+
+def _nab_at_every_score(
+    scored: Scored, profile: Profile, windows: Windows, probation: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the score at every distinct score, behind NaN for precision and recall, which it has not.
+
+    A window is worth what its first detected point is. So a point of a window counts from its own threshold down to
+    that at which a point before it is detected: the two ends of this interval are counted, and summed up.
+    """
+    scoring, weights = _scoring(scored.labelled, profile, windows, probation), PROFILES[profile]
+    ranks, count = scored.ranks, len(scored.distinct.values)
+    outside = ~scoring.inside
+    outside[: scoring.first] = False
+    points = np.flatnonzero(scoring.inside)
+    window = np.searchsorted(scoring.windows.stops, points, side="right")
+    until = _lowest_before(ranks[points], window, count)
+    leads = ranks[points] < until
+    points, until = points[leads], until[leads]
+    gains = scoring.worth[points] + weights.miss  # a window that is hit is not missed
+    where = np.concatenate([ranks[outside], ranks[points], until])
+    changes = np.bincount(where, np.concatenate([scoring.worth[outside], gains, -gains]), minlength=count + 1)
+    value = 100 * np.cumsum(changes)[:count] / ((weights.hit + weights.miss) * len(scoring.windows))
+    nothing = np.full(count, np.nan)
+    return nothing, nothing, value
+
+
+def _lowest_before(ranks: IntArray, window: IntArray, count: int) -> IntArray:
+    """Return the lowest rank of the points before each one in its window; ``count`` where there is none."""
+    # Each window begins below all those before it, so that one running minimum serves all of them.
+    floors = window * (count + 1)
+    lowest = np.minimum.accumulate(ranks - floors)
+    before = np.full(len(ranks), count)
+    follows = np.flatnonzero(window[1:] == window[:-1]) + 1
+    before[follows] = lowest[follows - 1] + floors[follows]
+    return before
+
+
+@metric(
+    label="NAB",
+    takes="detections",
+    compute=_nab,
+    sweep="all",
+    at_every_score=_nab_at_every_score,
+    perfect=100.0,
+    by_default=False,
+    citation="Lavin and Ahmad 2015",
+    same_as='NAB\'s sweeper, with its windows and probation=0.15; tsadmetrics NabScore with windows="labels"',
+    cost=0.0,
+)
+def nab_score(
+    y_true: Numbers,
+    y_pred: Numbers,
+    *,
+    profile: Profile = "standard",
+    windows: Windows = "labels",
+    probation: float = 0.0,
+    undefined: Undefined = "raise",
+) -> float:
+    """NAB score: the first detection in each window counts, the earlier the more, and every point outside costs.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    profile : "standard", "reward_low_FP" or "reward_low_FN", default "standard"
+        What weighs more: neither, few false alarms, or few missed windows.
+    windows : "labels", "rule" or sequence of (first, last), default "labels"
+        Where a detection counts: in the events, or around their first points by NAB's rule of 10 %, or in windows in
+        ascending order, both ends included, that do not overlap.
+    probation : float, default 0
+        The share of the series at its start that is not scored, from 0 to 1; 0.15 in NAB. Windows that start in it are
+        dropped, with a warning.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly, or no window is left.
+
+    Returns
+    -------
+    float
+        At most 100, for the first point of each window and nothing outside; 0 if nothing is detected; below 0 if false
+        alarms cost more than detections are worth.
+
+    Examples
+    --------
+    The second of two points of an event is detected, and a point long before it:
+
+    >>> round(dqeval.metrics.nab_score([0, 0, 0, 1, 1, 0], [1, 0, 0, 0, 1, 0]), 3)
+    87.487
+    """
+    return nab_parts(y_true, y_pred, profile=profile, windows=windows, probation=probation, undefined=undefined).value
+
+
+def nab_parts(
+    y_true: Numbers,
+    y_pred: Numbers,
+    *,
+    profile: Profile = "standard",
+    windows: Windows = "labels",
+    probation: float = 0.0,
+    undefined: Undefined = "raise",
+) -> NabParts:
+    """Raw score and windows of a series, with `nab_score`; the sum of several pools them as NAB does.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_pred : array-like of 0 and 1, shape (n,)
+        The detections: 1 where the detector raised an alarm.
+    profile : "standard", "reward_low_FP" or "reward_low_FN", default "standard"
+        What weighs more: neither, few false alarms, or few missed windows.
+    windows : "labels", "rule" or sequence of (first, last), default "labels"
+        Where a detection counts: in the events, or around their first points by NAB's rule of 10 %, or in windows in
+        ascending order, both ends included, that do not overlap.
+    probation : float, default 0
+        The share of the series at its start that is not scored, from 0 to 1; 0.15 in NAB. Windows that start in it are
+        dropped, with a warning.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` has no anomaly, or no window is left.
+
+    Returns
+    -------
+    NabParts
+        ``raw``, the score before it is normalised; ``windows``, those that were scored; ``value``, the metric. They can
+        be added up: raw scores and windows are summed over the series, and normalised once.
+
+    Examples
+    --------
+    >>> one = dqeval.metrics.nab_parts([0, 1, 1, 0], [0, 1, 0, 0])
+    >>> other = dqeval.metrics.nab_parts([0, 1, 1, 0, 0, 1], [0, 0, 0, 0, 0, 0])
+    >>> one.value, other.value, round(sum([one, other]).value, 3)
+    (100.0, 0.0, 33.333)
+    """
+    arguments.one_of("profile", profile, tuple(PROFILES))
+    chosen, share = _checked_windows(windows), arguments.share("probation", probation)
+    unknown = NabParts(math.nan, (), profile)
+    return parts_or(unknown, _nab, y_true, y_pred, undefined, profile=profile, windows=chosen, probation=share)
+
+
+def _checked_windows(given: Any) -> Windows:
+    """Return windows that are given by name or one by one."""
+    rule = 'windows must be "labels", "rule" or pairs of first and last point'
+    if isinstance(given, str) and given in ("labels", "rule"):
+        return "rule" if given == "rule" else "labels"
+    try:
+        pairs = tuple((left, right) for left, right in given)
+    except (TypeError, ValueError):
+        raise ValueError(f"{rule}: got {arguments.quote(given)}") from None
+    if not pairs:
+        raise ValueError(f"{rule}: got none")
+    ends = [arguments.whole_number("the ends of windows", end, least=0) for pair in pairs for end in pair]
+    found = tuple(zip(ends[::2], ends[1::2], strict=True))
+    for (left, right), (following, _) in zip(found, (*found[1:], (math.inf, 0)), strict=True):
+        if not left <= right < following:
+            place = f"({left}, {right})" + (f" and the one from {following} on" if right >= following else "")
+            raise ValueError(f"windows must ascend and not overlap, each with its first point first: see {place}")
+    return found

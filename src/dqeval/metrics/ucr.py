@@ -1,0 +1,170 @@
+"""The UCR score: whether the highest score of a series with one anomaly lies close to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from dqeval.core import arguments, validate
+from dqeval.core.matching import or_undefined
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.registry import metric
+from dqeval.core.types import IntArray, Numbers
+from dqeval.core.validate import Undefined, UndefinedError
+
+Rule = Literal["contest", "closed"]
+Ties = Literal["share", "first"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UcrParts:
+    """The UCR score and what it follows from.
+
+    Attributes
+    ----------
+    value : float
+        The share of the highest points that are close enough to the event: the metric.
+    margin : int
+        How many points before and after the event are close enough.
+    peaks : array of int
+        The points with the highest score that were looked at.
+    """
+
+    value: float
+    margin: int
+    peaks: IntArray
+
+
+def _ucr(scored: Scored, tolerance: int, rule: Rule, margin: int | None, ties: Ties) -> float:
+    return _ucr_parts(scored, tolerance, rule, margin, ties).value
+
+
+def _ucr_parts(scored: Scored, tolerance: int, rule: Rule, margin: int | None, ties: Ties) -> UcrParts:
+    events = scored.events
+    if len(events) != 1:
+        raise UndefinedError(f"y_true has {len(events):,} events, and this metric is for series with exactly one")
+    start, stop = int(events.starts[0]), int(events.stops[0])
+    reach = _margin(stop - start, tolerance, rule) if margin is None else margin
+    peaks = np.flatnonzero(scored.raw == scored.raw.max())[: 1 if ties == "first" else None]
+    far = min(reach, events.length)  # a margin may be more than an array holds
+    hits = (start - far <= peaks) & (peaks < stop + far)
+    return UcrParts(float(hits.mean()), reach, peaks)
+
+
+def _margin(length: int, tolerance: int, rule: Rule) -> int:
+    """Return how far from an event a point may lie: the inequalities of the contest are strict."""
+    return max(length, tolerance) - (1 if rule == "contest" else 0)
+
+
+@metric(
+    label="UCR",
+    takes="scores",
+    compute=_ucr,
+    by_default=False,
+    citation="Wu and Keogh 2021",
+    same_as='dtaianomaly UCRScore with rule="closed" and ties="first"',
+    cost=0.0,
+)
+def ucr_score(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    tolerance: int = 100,
+    rule: Rule = "contest",
+    margin: int | None = None,
+    ties: Ties = "share",
+    undefined: Undefined = "raise",
+) -> float:
+    """UCR score: 1 if the highest score of a series with one event lies in it or close to it, and 0 otherwise.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_score : array-like of numbers, shape (n,)
+        The larger, the more anomalous.
+    tolerance : int, default 100
+        How close is close enough, in points; the length of the event if that is more. Scores with different tolerances
+        cannot be compared.
+    rule : "contest" or "closed", default "contest"
+        Whether a point at exactly that distance is too far, as in the contest, or still close enough.
+    margin : int, optional
+        The distance that still is close enough, in place of tolerance and rule; 0 for the event alone.
+    ties : "share" or "first", default "share"
+        If several points have the highest score: the share of them that are close enough, or the first of them.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` does not have exactly one event.
+
+    Returns
+    -------
+    float
+        0 or 1; between them if some of several highest points are close enough. Its mean over many series is called
+        accuracy.
+
+    Examples
+    --------
+    The highest score is two points behind the event:
+
+    >>> y_true, y_score = [0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 2, 0]
+    >>> [dqeval.metrics.ucr_score(y_true, y_score, margin=margin) for margin in (1, 2)]
+    [0.0, 1.0]
+    """
+    parts = ucr_parts(y_true, y_score, tolerance=tolerance, rule=rule, margin=margin, ties=ties, undefined=undefined)
+    return parts.value
+
+
+def ucr_parts(
+    y_true: Numbers,
+    y_score: Numbers,
+    *,
+    tolerance: int = 100,
+    rule: Rule = "contest",
+    margin: int | None = None,
+    ties: Ties = "share",
+    undefined: Undefined = "raise",
+) -> UcrParts:
+    """Margin in use and points with the highest score, with `ucr_score`.
+
+    Parameters
+    ----------
+    y_true : array-like of 0 and 1, shape (n,)
+        The labels: 1 marks an anomaly.
+    y_score : array-like of numbers, shape (n,)
+        The larger, the more anomalous.
+    tolerance : int, default 100
+        How close is close enough, in points; the length of the event if that is more. Scores with different tolerances
+        cannot be compared.
+    rule : "contest" or "closed", default "contest"
+        Whether a point at exactly that distance is too far, as in the contest, or still close enough.
+    margin : int, optional
+        The distance that still is close enough, in place of tolerance and rule; 0 for the event alone.
+    ties : "share" or "first", default "share"
+        If several points have the highest score: the share of them that are close enough, or the first of them.
+    undefined : "raise" or "nan", default "raise"
+        What to do if ``y_true`` does not have exactly one event.
+
+    Returns
+    -------
+    UcrParts
+        ``value``, the metric; ``margin``; and ``peaks``.
+
+    Examples
+    --------
+    >>> parts = dqeval.metrics.ucr_parts([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 2, 0], tolerance=3)
+    >>> parts.value, parts.margin, parts.peaks.tolist()
+    (1.0, 2, [4])
+    """
+    near = arguments.whole_number("tolerance", tolerance, least=1)
+    arguments.one_of("rule", rule, ("contest", "closed"))
+    arguments.one_of("ties", ties, ("share", "first"))
+    reach = None if margin is None else arguments.whole_number("margin", margin, least=0)
+    labels, raw = validate.labels_and_raw_scores(y_true, y_score)
+    scored = Scored(Labelled(labels), raw)
+    unknown = UcrParts(math.nan, 0, np.zeros(0, dtype=np.intp))
+    if not validate.check_defined(scored.events, undefined):
+        return unknown
+    return or_undefined(unknown, partial(_ucr_parts, scored, near, rule, reach, ties), undefined)
