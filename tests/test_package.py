@@ -46,6 +46,7 @@ LAYERS = [
             "analysis.alarms",
             "analysis.detect",
             "analysis.incidents",
+            "analysis.metric_function",
             "analysis.near_profile",
             "analysis.pitfalls",
             "analysis.score",
