@@ -20,6 +20,7 @@ __all__ = ["Detector", "metric", "register"]
 
 _series: Any = extras.require("aeon.anomaly_detection.series.base", "aeon")
 _SIMPLE = (type(None), bool, int, float, str)  # parameters that plans can set
+_SEED = "random_state"  # what aeon calls it
 
 
 class Detector(_series.BaseSeriesAnomalyDetector):
@@ -121,21 +122,36 @@ def register(estimator: Any, name: str, *, label: str | None = None) -> Callable
     if trains and not estimator.get_tag("learning_type:semi_supervised"):
         raise ValueError(f"{type(estimator).__name__} learns from labels, which detectors never see")
 
-    def run(values: FloatArray, *, train_stop: int | None = None, seed: int = 0, **parameters: Any) -> FloatArray:
-        model = estimator.clone().set_params(**parameters, **({"random_state": seed} if seeded else {}))
-        if trains:
-            model.fit(values[:train_stop], axis=0)
-            return np.asarray(model.predict(values, axis=0), dtype=np.float64)
-        return np.asarray(model.fit_predict(values, axis=0), dtype=np.float64)
+    return detector(label=label, univariate=not estimator.get_tag("capability:multivariate"))(
+        _AsFunction(estimator, arguments.text("name", name), trains=trains)
+    )
 
-    options = estimator.get_params(deep=False)
-    seeded = options.pop("random_state", "absent") != "absent"
-    given = {key: value for key, value in options.items() if isinstance(value, _SIMPLE)}
-    given |= {"seed": 0} if seeded else {}
-    run.__signature__ = _signature(given, trains=trains)  # type: ignore[attr-defined]  # by which it is registered
-    run.__name__ = run.__qualname__ = arguments.text("name", name)
-    run.__doc__ = inspect.getdoc(type(estimator))
-    return detector(label=label, univariate=not estimator.get_tag("capability:multivariate"))(run)
+
+class _AsFunction:
+    """A detector of aeon as a function of values: an object, so that it can be sent to other processes."""
+
+    def __init__(self, estimator: Any, name: str, *, trains: bool) -> None:
+        options = estimator.get_params(deep=False)
+        given = {key: value for key, value in options.items() if isinstance(value, _SIMPLE) and key != _SEED}
+        self._estimator, self._trains, self._seeded = estimator, trains, _SEED in options
+        # What the registry asks of a function.
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = inspect.getdoc(type(estimator))
+        self.__signature__ = _signature({**given, **({"seed": 0} if self._seeded else {})}, trains=trains)
+
+    @property
+    def __wrapped__(self) -> Callable[..., FloatArray]:
+        return type(self).__call__
+
+    def __call__(
+        self, values: FloatArray, *, train_stop: int | None = None, seed: int = 0, **parameters: Any
+    ) -> FloatArray:
+        model = self._estimator.clone().set_params(**parameters, **({_SEED: seed} if self._seeded else {}))
+        if self._trains:
+            found = model.fit(values[:train_stop], axis=0).predict(values, axis=0)
+        else:
+            found = model.fit_predict(values, axis=0)
+        return np.asarray(found, dtype=np.float64)
 
 
 def _signature(defaults: Mapping[str, Any], *, trains: bool) -> inspect.Signature:
