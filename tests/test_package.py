@@ -47,6 +47,7 @@ LAYERS = [
             "analysis.alarms",
             "analysis.detect",
             "analysis.incidents",
+            "analysis.metric_function",
             "analysis.near_profile",
             "analysis.pitfalls",
             "analysis.score",
@@ -59,7 +60,7 @@ LAYERS = [
         "analysis.verify",
     },
     {"experiments"},
-    {"cli"},
+    {"cli", "|", "adapters"},
 ]
 NAMED = set().union(*LAYERS) - {"|"}
 ROOMS = {"core", "analysis", "render", "support", "cli"}  # what is public in them is at the top of dqeval
