@@ -9,7 +9,6 @@ import pytest
 
 import dqeval
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of TimeEval and what it needs, which are old
 pytest.importorskip("timeeval")
 
 from timeeval import Algorithm, DatasetManager, DefaultMetrics, InputDimensionality, TimeEval, TrainingType
