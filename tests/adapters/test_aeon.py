@@ -57,6 +57,7 @@ class Supervised(Learner):
     _tags = {"learning_type:semi_supervised": False, "learning_type:supervised": True}  # noqa: RUF012
 
 
+@pytest.mark.unmeasured
 def test_aeon_finds_nothing_wrong_with_our_detectors():
     found = check_estimator(aeon.Detector("sub_lof", {"window": 5, "neighbours": 3}), verbose=False)
     wrong = {name: said for name, said in found.items() if said != "PASSED" and "skip" not in str(said).lower()}
