@@ -48,7 +48,7 @@ class Detector(_series.BaseSeriesAnomalyDetector):
     True
     """
 
-    _tags = {  # noqa: RUF012: aeon merges these dictionaries by their name
+    _tags = {  # noqa: RUF012  # aeon merges these dictionaries by their name
         "capability:univariate": True,
         "capability:multivariate": False,
         "capability:missing_values": False,
@@ -66,7 +66,7 @@ class Detector(_series.BaseSeriesAnomalyDetector):
         self.random_state = random_state
         super().__init__(axis=0)
 
-    def _fit(self, X: FloatArray, y: Any = None) -> Detector:  # noqa: N803: aeon calls it with these names
+    def _fit(self, X: FloatArray, y: Any = None) -> Detector:  # noqa: N803  # aeon calls it with these names
         self.train_ = X[:, 0] if DETECTORS[self.detector].trains else X[:0, 0]
         return self
 

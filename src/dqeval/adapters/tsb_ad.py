@@ -1,11 +1,9 @@
-"""TSB-AD: its nine numbers, a hundred times faster."""
+"""TSB-AD: its nine numbers, faster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
-
-import numpy as np
 
 from dqeval.core import arguments, validate
 from dqeval.core.matching import Match, harmonic
@@ -20,7 +18,7 @@ __all__ = ["get_metrics"]
 def get_metrics(
     score: Numbers,
     labels: Numbers,
-    slidingWindow: int = 100,  # noqa: N803: the name that callers use
+    slidingWindow: int = 100,  # noqa: N803  # the name that callers use
     pred: Numbers | None = None,
     version: Literal["opt", "opt_mem"] = "opt",
     thre: int = 250,
