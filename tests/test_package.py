@@ -59,7 +59,7 @@ LAYERS = [
         "analysis.verify",
     },
     {"experiments"},
-    {"cli"},
+    {"cli", "|", "adapters"},
 ]
 NAMED = set().union(*LAYERS) - {"|"}
 ROOMS = {"core", "analysis", "render", "support", "cli"}  # what is public in them is at the top of dqeval
