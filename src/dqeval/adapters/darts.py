@@ -121,7 +121,7 @@ def eval_metric_from_scores(
     >>> eval_metric_from_scores(labels, [scores, scores], metric="auc_pr")
     [1.0, 1.0]
     """
-    options = {"metric": metric, "near": near, "period": period, "undefined": undefined}
+    options: dict[str, Any] = {"metric": metric, "near": near, "period": period, "undefined": undefined}
     if not isinstance(pred_scores, Sequence):
         (found,) = eval_metric_from_scores(anomalies, [pred_scores], **options)
         return found

@@ -12,11 +12,12 @@ __all__ = ["RayExecutor"]
 class RayExecutor(Executor):
     """Runs what it is given as tasks of Ray, one per call.
 
-    It joins the cluster that the program has joined already, or the one that ``RAY_ADDRESS`` names; where there is none,
-    Ray starts on this machine. What it has started or joined itself, it leaves when it is shut down.
+    It joins the cluster that the program has joined already, or the one that ``RAY_ADDRESS`` names; where there is
+    none, Ray starts on this machine. What it has started or joined itself, it leaves when it is shut down.
 
     Examples
     --------
+    >>> from dqeval.adapters.ray import RayExecutor
     >>> with RayExecutor() as executor:
     ...     executor.submit(pow, 2, 10).result()
     1024
