@@ -655,3 +655,9 @@ def stretches(cells):
 def in_stretches(score, labels, found, near, borders):
     """Return what DQE says of each stretch by itself, a row an event; a stretch without an event says nothing."""
     return np.concatenate([score(labels[a:b], found[a:b], near) for a, b in borders if any(labels[a:b])])
+
+
+def windows_to_points(scores, window, n, how):
+    """Scores of points from scores of windows: the mean or the highest of all windows that hold a point."""
+    held = [[score for start, score in enumerate(scores) if start <= t < start + window] for t in range(n)]
+    return [max(some) if how == "max" else sum(some) / len(some) for some in held]

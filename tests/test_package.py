@@ -47,6 +47,7 @@ LAYERS = [
             "analysis.alarms",
             "analysis.detect",
             "analysis.incidents",
+            "analysis.metric_function",
             "analysis.near_profile",
             "analysis.pitfalls",
             "analysis.score",

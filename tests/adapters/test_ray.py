@@ -10,9 +10,10 @@ import pytest
 import dqeval
 from dqeval import bench
 
-ray = pytest.importorskip("ray")
+pytest.importorskip("ray")
 
 import pandas as pd
+import ray
 
 from dqeval.adapters.ray import RayExecutor
 
@@ -81,10 +82,8 @@ def test_groups_of_a_dataset_give_the_numbers_of_the_whole_frame(cluster, functi
     found = data.groupby("host", num_partitions=2).map_groups(evaluate, batch_format="pandas").to_pandas()
     expected = evaluate(frame)
     keys = [name for name in ("host", "detector", "event") if name in expected]
-    found = found.sort_values(keys, ignore_index=True)[expected.columns.tolist()]
-    pd.testing.assert_frame_equal(
-        found, expected.sort_values(keys, ignore_index=True), check_dtype=False, rtol=0, atol=0
-    )
+    found, expected = (each.sort_values(keys, ignore_index=True)[list(expected)] for each in (found, expected))
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_exact=True)
 
 
 def test_without_ray(monkeypatch):

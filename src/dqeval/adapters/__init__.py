@@ -1,1 +1,1 @@
-"""dqeval beside other libraries: one module per library, imported by name, such as ``dqeval.adapters.tsb_ad``."""
+"""dqeval beside other libraries: a module per library, imported by name, as in ``import dqeval.adapters.tsb_ad``."""
