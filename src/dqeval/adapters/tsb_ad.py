@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+import numpy as np
+
 from dqeval.core import arguments, validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored
