@@ -57,7 +57,6 @@ class Supervised(Learner):
     _tags = {"learning_type:semi_supervised": False, "learning_type:supervised": True}  # noqa: RUF012
 
 
-@pytest.mark.filterwarnings("ignore")  # those of aeon's own checks
 def test_aeon_finds_nothing_wrong_with_our_detectors():
     found = check_estimator(aeon.Detector("sub_lof", {"window": 5, "neighbours": 3}), verbose=False)
     wrong = {name: said for name, said in found.items() if said != "PASSED" and "skip" not in str(said).lower()}
@@ -98,7 +97,6 @@ def test_aeons_detectors_give_the_same_scores_here():
         assert np.array_equal(dqeval.detect(SERIES, "theirs", seed=5, **options), expected)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered")  # within the detector
 def test_a_detector_without_random_numbers_takes_no_seed():
     function = aeon.register(DWT_MLEAD(), "wavelets")
     entry = dqeval.detectors.DETECTORS["wavelets"]

@@ -85,7 +85,7 @@ def test_the_detectors_of_sktime():
     y_pred = ThresholdDetector(upper=0.9, lower=None).fit_predict(X)
     flags = (X["value"] > 0.9).to_numpy().astype(int)
     expected = dqeval.evaluate_detections(LABELS, flags, near=5).dqe
-    assert DetectionQuality(near=5)(points(LABELS), y_pred, X) == expected
+    assert DetectionQuality(near=5)(points(LABELS), y_pred, X) == pytest.approx(expected, abs=1e-15)
 
 
 def test_the_checks_of_sktime():

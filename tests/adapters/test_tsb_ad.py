@@ -12,9 +12,6 @@ pytest.importorskip("TSB_AD")
 
 from TSB_AD.evaluation.metrics import get_metrics as theirs
 
-# Theirs: where nothing is detected, and when their code is compiled.
-pytestmark = pytest.mark.filterwarnings("ignore:.*(ill-defined|invalid value|invalid escape|Only one class)")
-
 
 def labels_of(n, *events):
     labels = np.zeros(n, dtype=int)
