@@ -15,6 +15,7 @@ from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
 from dqeval.metrics.operators import alarms_of
+from dqeval.support.frames import columns_of_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,12 @@ class TimedResult(DQEResult):
         """What operators ask for."""
         make_alarms: Callable[[], Alarms] | None = vars(self)["_make_alarms"]
         return make_alarms() if make_alarms else None
+
+    def _columns(self) -> dict[str, Any]:
+        assert self.axis is not None
+        events = _places(self)
+        times = {"start_time": self.axis.starts_of(events.starts), "stop_time": self.axis.ends_of(events.stops)}
+        return columns_of_items(TimedEventScores, self.per_event) | times
 
     @property
     def near_in_words(self) -> str:
