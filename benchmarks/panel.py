@@ -28,6 +28,7 @@ REFERENCE = {
     "auc_roc": 1,
     "auc_pr": 1,
 }
+TITLES = {"default": "whole panel", "all": 'metrics="all"'}
 CASES = [(10_000, "random walk"), (100_000, "random walk"), (100_000, "white noise"), (1_000_000, "random walk")]
 
 
@@ -37,14 +38,16 @@ def main() -> None:
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}")
     print("each metric alone, and the whole panel, as a multiple of sklearn.metrics.roc_auc_score; period 100\n")
     arrays = [case(n, kind, 1_000) for n, kind in CASES]
+    with_one_event = [case(n, kind, n) for n, kind in CASES]
     auc = [seconds(partial(roc_auc_score, *pair)) for pair in arrays]
     heads = " | ".join(f"{n:,} {kind}" for n, kind in CASES)
     print(f"| metric | {heads} | reference, 100,000 random walk |")
     print("|---|" + "---:|" * (len(CASES) + 1))
-    for names in [*([metric.name] for metric in dqeval.METRICS), ["vus_roc", "vus_pr"], dqeval.METRICS.names]:
-        calls = [partial(dqeval.panel, *pair, period=100, metrics=names) for pair in arrays]
+    for names in [*([metric.name] for metric in dqeval.METRICS), ["vus_roc", "vus_pr"], "default", "all"]:
+        of_pairs = with_one_event if names == ["ucr_score"] else arrays
+        calls = [partial(dqeval.panel, *pair, period=100, metrics=names) for pair in of_pairs]
         ratios = " | ".join(f"{seconds(call, fewest=3) / one:.2f} ×" for call, one in zip(calls, auc, strict=True))
-        title = "whole panel" if len(names) > 2 else " and ".join(names)
+        title = TITLES[names] if isinstance(names, str) else " and ".join(names)
         reference = f"{REFERENCE[names[0]]} ×" if len(names) == 1 and names[0] in REFERENCE else ""
         print(f"| {title} | {ratios} | {reference} |", flush=True)
     for (n, kind), pair in zip(CASES, arrays, strict=True):

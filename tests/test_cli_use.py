@@ -25,6 +25,7 @@ from dqeval.cli import help as helping
 from dqeval.cli import options, output
 from dqeval.cli.app import app
 from dqeval.cli.examples import EXAMPLES
+from dqeval.core.metric_groups import default_metrics
 from dqeval.datasets import load
 from dqeval.detectors import DETECTORS
 from dqeval.support import extras
@@ -293,7 +294,7 @@ def test_metrics_with_commas_or_repeated(call, folder, given):
 
 def test_all_metrics_by_name(call, folder):
     done = call("score", "scored/one.csv", "--metrics", "all", "--format", "json", "--score", "late")
-    assert json.loads(done.out)["parameters"]["metrics"] == list(dqeval.METRICS.names)
+    assert json.loads(done.out)["parameters"]["metrics"] == list(default_metrics())
     assert call("score", "scored/one.csv", "--metrics", ",").err == (
         "dqeval: name at least one metric: dqeval metrics lists them\n"
     )

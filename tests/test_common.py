@@ -1,19 +1,21 @@
 """What every registered metric must do, and which of them have which property."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import dqeval
 import naive
 import strategies as own
 from dqeval.core.registry import Registry
+from dqeval.core.types import PrecisionRecall
 
 NEAR = 3
 NAMES = dqeval.METRICS.names
@@ -21,7 +23,8 @@ every_metric = pytest.mark.parametrize("name", NAMES)
 
 # A new metric must say here what it is; test_the_properties_cover_the_registry holds that. What each word means:
 # scores: takes scores, not detections. range: has a window or buffers. reversible: time reversal changes nothing.
-# ranks: an increasing transform of the scores changes nothing. normal: needs a normal point.
+# ranks: an increasing transform of the scores changes nothing. normal: needs a normal point. single: needs exactly one
+# event. timed: depends on when an event is detected. borrows: has no best threshold, but that of another metric.
 PROPERTIES = {
     "dqe": {"scores", "range", "reversible"},
     "dqe_log_rank": {"scores", "range", "reversible", "ranks"},
@@ -38,6 +41,14 @@ PROPERTIES = {
     "etapr_f1": {"reversible"},
     "tapr_f1": {"reversible"},
     "affiliation_f1": {"reversible"},
+    "composite_f1": {"reversible"},
+    "event_f1": {"reversible"},
+    "event_corrected_f05": {"reversible"},
+    "revised_point_adjusted_f1": {"reversible"},
+    "delay_point_adjusted_f1": {"timed"},
+    "adtqc": {"timed", "borrows"},
+    "nab_score": {"timed", "ranks"},
+    "ucr_score": {"scores", "reversible", "ranks", "single"},
 }
 
 
@@ -58,15 +69,31 @@ def call(name, y_true, y_other, **options):
 
 
 def value(name, y_true, y_score):
-    """Return the metric of some scores: for a metric of detections, the best over its thresholds."""
+    """Return the metric of some scores: for a metric of detections, the best over its thresholds.
+
+    A metric for a single event gets the first one; one that has no threshold of its own may have none here.
+    """
+    if "single" in PROPERTIES[name]:
+        y_true = only_first_event(y_true)
     found = dqeval.panel(y_true, y_score, near=NEAR, metrics=[name])
+    if "borrows" in PROPERTIES[name] and found.failures:
+        reject()
     assert not found.failures
     return found[name]
 
 
+def only_first_event(y_true):
+    """Return labels with all events but the first taken out."""
+    ends = np.flatnonzero(np.diff(np.asarray(y_true), append=0) == -1)
+    return np.where(np.arange(len(y_true)) <= ends[0], y_true, 0)
+
+
 def test_the_properties_cover_the_registry():
     assert tuple(PROPERTIES) == NAMES
-    assert set().union(*PROPERTIES.values()) == {"scores", "range", "reversible", "ranks", "normal"}
+    assert set().union(*PROPERTIES.values()) == {
+        *("scores", "range", "reversible", "ranks", "normal"),
+        *("single", "timed", "borrows"),
+    }
 
 
 @every_metric
@@ -75,6 +102,7 @@ def test_what_the_registry_says_is_so(name):
     assert (metric.takes == "scores") == ("scores" in PROPERTIES[name])
     assert bool(metric.from_near) == ("range" in PROPERTIES[name])
     assert metric.needs_normal == ("normal" in PROPERTIES[name])
+    assert (metric.threshold_of is not None) == ("borrows" in PROPERTIES[name])
     assert metric.higher_is_better
     assert metric.citation
     assert metric.same_as
@@ -87,28 +115,39 @@ with_normal_point = own.labelled(own.scores).filter(lambda case: not case[0].all
 
 @every_metric
 @given(with_normal_point)
-def test_a_float_from_0_to_1(name, case):
+def test_a_float_from_0_to_what_is_perfect(name, case):
     found = value(name, *case)
     assert type(found) is float
-    assert -1e-12 <= found <= 1 + 1e-12
+    assert -1e-12 <= found <= dqeval.METRICS[name].perfect + 1e-12
 
 
 @every_metric
 @given(own.labels().filter(lambda y_true: not y_true.all()))
 def test_a_perfect_detector(name, y_true):
-    assert value(name, y_true, y_true) == pytest.approx(1, abs=1e-12)
+    if "single" in PROPERTIES[name]:
+        y_true = only_first_event(y_true)
+    assert value(name, y_true, y_true) == pytest.approx(dqeval.METRICS[name].perfect, abs=1e-12)
 
 
 @having("reversible")
 @given(with_normal_point)
 def test_time_reversal(name, case):
     y_true, y_score = case
+    if "single" in PROPERTIES[name]:  # the first event is another one in reverse
+        y_true = only_first_event(y_true)
     if name.startswith("dqe"):  # unchanged where all regions have whole lengths: see test_properties.py
         y_true, y_score = np.repeat(y_true, 2), np.repeat(y_score, 2)
     assert value(name, y_true, y_score) == pytest.approx(value(name, y_true[::-1], y_score[::-1]), abs=1e-9)
 
 
-@lacking("reversible")
+@having("timed")
+def test_when_an_event_is_detected_matters(name):
+    y_true, y_score = np.zeros(30, int), np.zeros(30)
+    y_true[5:20], y_score[7] = 1, 2
+    assert value(name, y_true, y_score) != pytest.approx(value(name, y_true[::-1], y_score[::-1]), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["pate", "pate_f1"])
 def test_time_reversal_matters(name):
     """An early detection counts only if its event is hit, a late one always."""
     y_true, y_score = np.array([0, 0, 0, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 0, 0, 1, 0.5, 0])
@@ -128,10 +167,12 @@ def test_an_increasing_transform_matters(name):
     random = np.random.default_rng(3)
     y_true = (np.arange(400) % 80 > 70).astype(int)
     y_score = random.random(400) + 0.4 * y_true
+    if name == "event_f1":  # for which it is perfect if all alarms join to one: no threshold may do that
+        y_score[::2] = 0
     assert value(name, y_true, y_score) != pytest.approx(value(name, y_true, y_score**80), abs=1e-6)
 
 
-@every_metric
+@lacking("single")
 @given(st.permutations(range(4)), st.data())
 def test_the_order_of_the_events_does_not_matter(name, order, data):
     """Blocks of an event with as much room on either side, wide enough for every buffer, may change places."""
@@ -159,17 +200,21 @@ FORMS = [
 Y_TRUE, Y_PRED = [0, 0, 1, 1, 0, 0, 0, 0, 1, 0], [0, 0, 0, 1, 0, 0, 1, 0, 0, 0]
 
 
+def labels_for(name):
+    return Y_TRUE[:7] + [0] * 3 if "single" in PROPERTIES[name] else Y_TRUE
+
+
 @every_metric
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_input(name, form):
-    assert call(name, form(Y_TRUE), form(Y_PRED)) == call(name, Y_TRUE, Y_PRED)
+    assert call(name, form(labels_for(name)), form(Y_PRED)) == call(name, labels_for(name), Y_PRED)
 
 
 @every_metric
 def test_input_is_not_changed(name):
-    y_true, y_other = np.array(Y_TRUE), np.array(Y_PRED, dtype=float)
+    y_true, y_other = np.array(labels_for(name)), np.array(Y_PRED, dtype=float)
     call(name, y_true, y_other)
-    assert y_true.tolist() == Y_TRUE
+    assert y_true.tolist() == labels_for(name)
     assert y_other.tolist() == Y_PRED
 
 
@@ -203,7 +248,7 @@ def test_no_anomaly(name):
 
 @lacking("normal")
 def test_no_normal_point_is_needed(name):
-    assert 0 < call(name, [1, 1, 1], [0, 1, 0]) <= 1
+    assert 0 < call(name, [1, 1, 1], [0, 1, 0]) <= dqeval.METRICS[name].perfect
 
 
 @having("normal")
@@ -216,13 +261,18 @@ def test_no_normal_point(name):
 
 @lacking("scores")
 def test_parts_in_one_way_for_all(name):
-    metric, parts = dqeval.METRICS[name], getattr(dqeval.metrics, name.removesuffix("_f1") + "_parts")
+    metric, parts = dqeval.METRICS[name], getattr(dqeval.metrics, re.sub("_(f1|f05|score)$", "", name) + "_parts")
     parameters = metric.parameters(NEAR, binary=True)
     found = parts(Y_TRUE, Y_PRED, **parameters)
-    assert found.f1 == metric.function(Y_TRUE, Y_PRED, **parameters)
-    assert found.f1 == pytest.approx(2 / (1 / found.precision + 1 / found.recall))
+    assert found.value == metric.function(Y_TRUE, Y_PRED, **parameters)
+    if isinstance(found, PrecisionRecall):
+        assert found.f1 == pytest.approx(2 / (1 / found.precision + 1 / found.recall))
+        assert found.value == pytest.approx(found.f_beta(parameters.get("beta", 1)))
     with pytest.warns(dqeval.UndefinedWarning):
-        assert math.isnan(parts([0, 0], [0, 1], undefined="nan", **parameters).precision)
+        nothing = parts([0, 0], [0, 1], undefined="nan", **parameters)
+    assert math.isnan(nothing.value)
+    assert math.isnan(nothing.precision)
+    assert math.isnan(nothing.recall)
 
 
 BAD_PARAMETERS = [
@@ -237,6 +287,13 @@ BAD_PARAMETERS = [
     ("range_f1", {"alpha": math.nan}, "alpha must be a number from 0 to 1: got nan"),
     ("etapr_f1", {"theta_p": "half"}, "theta_p must be a number from 0 to 1: got 'half'"),
     ("etapr_f1", {"theta_r": True}, "theta_r must be a number from 0 to 1: got True"),
+    ("event_f1", {"beta": 0}, "beta must be a finite number above 0: got 0"),
+    ("event_corrected_f05", {"beta": 1e9}, "beta must be at most 1,000: got 1e\\+09"),
+    ("adtqc", {"exponent": -1}, "exponent must be a finite number above 0: got -1"),
+    ("revised_point_adjusted_f1", {"delay": -1}, "delay must be a whole number of at least 0: got -1"),
+    ("nab_score", {"profile": "strict"}, "profile must be 'standard' or 'reward_low_FP' or 'reward_low_FN': got"),
+    ("nab_score", {"probation": 2}, "probation must be a number from 0 to 1: got 2"),
+    ("ucr_score", {"tolerance": 0}, "tolerance must be a whole number of at least 1: got 0"),
     ("tapr_f1", {"delta": 0.5}, "delta must be a whole number of at least 0: got 0.5"),
 ]
 

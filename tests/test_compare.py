@@ -6,6 +6,7 @@ import pytest
 import dqeval
 from dqeval import Series
 from dqeval.analysis.compare_result import cost_more
+from dqeval.core.metric_groups import default_metrics
 
 LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
 
@@ -199,7 +200,7 @@ def test_chance_is_the_same_for_all_scores_and_another_for_detections():
 
 def test_records_and_numbers(demo):
     numbers = demo.numbers()
-    assert len(demo.records()) == 3 * len(dqeval.METRICS)
+    assert len(demo.records()) == 3 * len(default_metrics())
     assert numbers["metrics"] == demo.records()
     assert numbers["start"]["sharp"]["threshold"] == demo.explanations["sharp"].threshold
     assert numbers["events"][3]["best"] == ["jumpy"]

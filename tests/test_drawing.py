@@ -159,7 +159,7 @@ def test_thinning_keeps_a_spike_of_a_million_points():
 
 
 def test_bars(ax):
-    drawing.draw_bars(ax, {"DQE": 0.25, "other": float("nan"), "best": 1.0})
+    drawing.draw_bars(ax, {"DQE": 0.25, "other": float("nan"), "best": 1.0}, [1, 1, 1])
     assert [bar.get_width() for bar in ax.patches] == [0.25, 0, 1]
     assert [text.get_text() for text in ax.texts] == ["0.250", "undefined", "1.000"]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["DQE", "other", "best"]

@@ -15,7 +15,7 @@ import dqeval
 
 ROOT = Path(__file__).parent.parent
 COPIED = ("tests", "docs", "benchmarks", "README.md", "CHANGELOG.md", "conftest.py", "pyproject.toml")
-KINDS = {"metrics": "composite_f1", "detectors": "moving_mean"}
+KINDS = {"metrics": "half_f1", "detectors": "moving_mean"}
 
 pytestmark = pytest.mark.slow
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -119,33 +119,37 @@ def check_source(folder, kind):
 def test_a_metric_in_dqeval_itself(copy):
     steps = [text for _, text in blocks("metrics", "In dqeval itself")]
     source, imported, naive, test, properties, page, row, listed, cost, chance, panel = steps
-    (copy / "src/dqeval/metrics/composite.py").write_text(source, encoding="utf-8")
+    (copy / "src/dqeval/metrics/half_events.py").write_text(source, encoding="utf-8")
     insert(copy / "src/dqeval/metrics/__init__.py", imported, before="\n# isort: on")
     insert(
         copy / "src/dqeval/metrics/__init__.py",
-        '    "composite_f1",\n    "composite_parts",\n',
-        after='    "auc_roc",\n',
+        '    "half_f1",\n    "half_parts",\n',
+        after='    "false_time_in_alarm",\n',
     )
     insert(copy / "tests/naive.py", f"\n\n{naive}", after="\n")
     insert(copy / "tests/test_metrics.py", test, before='    "pate": (\n')
-    insert(copy / "tests/test_common.py", properties, after='    "affiliation_f1": {"reversible"},\n')
-    (copy / "docs/metrics/composite_f1.md").write_text(page, encoding="utf-8")
+    insert(
+        copy / "tests/test_common.py",
+        properties,
+        after='    "ucr_score": {"scores", "reversible", "ranks", "single"},\n',
+    )
+    (copy / "docs/metrics/half_f1.md").write_text(page, encoding="utf-8")
     index = copy / "docs/metrics/index.md"
-    insert(index, row, after="[page](affiliation_f1.md) |\n")
-    insert(index, "composite_f1\n", after="affiliation_f1\n")
+    insert(index, row, after="[page](ucr_score.md) |\n")
+    insert(index, "half_f1\n", after="ucr_score\n")
     insert(index, chance, after=last_metric(index))
     insert(copy / "docs/api.md", listed, after=".. autofunction:: affiliation_parts\n")
     insert(copy / "docs/performance.md", cost, before="| vus_roc and vus_pr |")
     insert(copy / "README.md", panel, after=last_metric(copy / "README.md"))
     check_source(copy, "metrics")
-    check(copy, "src/dqeval/metrics/composite.py", "README.md", "docs/metrics/index.md", "docs/metrics/composite_f1.md")
+    check(copy, "src/dqeval/metrics/half_events.py", "README.md", "docs/metrics/index.md", "docs/metrics/half_f1.md")
     check(
         *(copy, "tests/test_common.py", "tests/test_docs.py", "tests/test_metrics.py", "tests/test_package.py"),
         *("tests/test_cli.py", "tests/test_panel.py", "tests/test_keywords.py"),
-        *("-k", "composite or page or overview or documented or links or registry or not_there or prints or cost"),
+        *("-k", "half or page or overview or documented or links or registry or not_there or prints or cost"),
     )
     environment = {"PYTHONPATH": str(copy / "src")}
-    assert "composite_f1 (Fc1), takes detections, Garg" in done(dqeval_line("dqeval metrics"), copy, **environment)
+    assert "half_f1 (Half-F1), takes detections, an example" in done(dqeval_line("dqeval metrics"), copy, **environment)
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")

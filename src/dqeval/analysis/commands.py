@@ -32,17 +32,19 @@ class Command:
     Attributes
     ----------
     parameters : mapping of str to callable
-        The parameters that a receipt holds, each with what tells whether a value is valid. Those of `CLOCK` may be
-        missing.
+        The parameters that a receipt holds, each with what tells whether a value is valid.
     subject : callable
         A series and the parameters to what the command works on: see `prepared_subject`.
     work : callable
         What it works on, of one or several series one after the other, parameters and progress to a result.
+    optional : tuple of str
+        The parameters that may be missing in a receipt.
     """
 
     parameters: Mapping[str, Callable[[Any], bool]]
     subject: Callable[[Series, Parameters], Any]
     work: Callable[[Iterable[Any], Parameters, Progress | None], Result]
+    optional: tuple[str, ...] = ()
 
 
 def prepared_subject(series: Series, parameters: Parameters) -> Prepared:
@@ -78,7 +80,7 @@ def _of_each(work: Callable[[Any, Parameters, Progress | None], Result]) -> Call
 
 
 def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
-    return comparison_of(prepared, progress=progress)
+    return comparison_of(prepared, metrics=parameters.get("metrics"), progress=progress)
 
 
 def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
@@ -130,9 +132,13 @@ COMMANDS = {
         },
         prepared_subject,
         _scored,
+        tuple(CLOCK),
     ),
-    "compare": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_compared)),
-    "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained)),
+    # Receipts say nothing of metrics if none were chosen.
+    "compare": Command(
+        {"metrics": is_list_of_text, **_NEAR, **CLOCK}, prepared_subject, _of_each(_compared), ("metrics", *CLOCK)
+    ),
+    "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained), tuple(CLOCK)),
     "near": Command({}, lambda series, parameters: prepare(series), _of_each(_profiled)),
-    "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked)),
+    "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked), tuple(CLOCK)),
 }

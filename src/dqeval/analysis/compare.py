@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +15,9 @@ from dqeval.analysis.score import dqe_of
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
+from dqeval.core.metric_groups import metric_names
 from dqeval.core.prepared import Prepared
+from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress
 from dqeval.datasets.door import Data, prepare
@@ -32,6 +35,7 @@ def compare(
     times: Any = None,
     resolution: Length | None = None,
     max_gap: Length | None = None,
+    metrics: Sequence[str] | str | None = None,
     repeats: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
@@ -58,6 +62,9 @@ def compare(
     max_gap : int, str or timedelta, default 3
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
+    metrics : sequence of str, or str, optional
+        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
+        "all". DQE is always among them.
     repeats : int, default 10
         How many random scores the chance level is the mean of.
     seed : int, default 0
@@ -76,20 +83,32 @@ def compare(
     ('sharp', ('sharp',), 'false_alarm')
     """
     prepared = prepare(data, near=near, period=period, clock=Clock(times, resolution, max_gap))
-    return comparison_of(prepared, repeats=repeats, seed=seed, progress=progress)
+    return comparison_of(prepared, metrics=metrics, repeats=repeats, seed=seed, progress=progress)
+
+
+def compared_metrics(metrics: Sequence[str] | str | None) -> list[str]:
+    """Return the metrics of a comparison: DQE, whose events and parts it tells of, and those that are asked for."""
+    chosen = metric_names(metrics)
+    return chosen if "dqe" in chosen else ["dqe", *chosen]
 
 
 def comparison_of(
-    prepared: Prepared, *, repeats: int = 10, seed: int = 0, progress: Progress | None = None
+    prepared: Prepared,
+    *,
+    metrics: Sequence[str] | str | None = None,
+    repeats: int = 10,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Return what `compare` does, of what is checked already."""
+    chosen = compared_metrics(metrics)
     # The chance level takes as long as so many detectors more.
     steps = len(prepared.scores) + arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
     arguments.seed(seed)
     tell = arguments.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}
     findings = about_times(prepared)
-    for name, scored, panel in panels_of(prepared, progress=lambda done, _: tell(done, steps)):
+    for name, scored, panel in panels_of(prepared, metrics=chosen, progress=lambda done, _: tell(done, steps)):
         panels[name] = panel
         explanations[name] = explanation_of(scored, prepared.near.points, name=name, result=panel.dqe)
         findings += misread_scores(name, scored)
@@ -135,18 +154,18 @@ def _disagreements(
         a, b = panels[better], panels[worse]
         noise = {metric: _noise(metric, chance[better], chance[worse]) for metric in a}
         ahead = {metric: b[metric] - a[metric] for metric in a if b[metric] - a[metric] >= noise[metric]}
-        metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric]))
+        metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric] / METRICS[metric].perfect))
         if metrics and (by := a["dqe"] - b["dqe"]) >= noise["dqe"]:
             part = explaining_part(explanations[better], explanations[worse])
             names = in_words([a.labels[metric] for metric in metrics], most=len(metrics))
             prefer = f"{names} prefer{'s' if len(metrics) == 1 else ''} {worse} to {better}"
             dqe = f"DQE does not ({b['dqe']:.3f} against {a['dqe']:.3f})"
             why = cost_more(explanations[worse], explanations[better], part) if part else "no single part explains it"
-            size = min(by, ahead[metrics[0]])
+            size = min(by, ahead[metrics[0]] / METRICS[metrics[0]].perfect)
             found.append(Disagreement(better, worse, metrics, part, f"{prefer}; {dqe}: {why}.", size))
     return tuple(sorted(found, key=lambda disagreement: -disagreement.size))
 
 
 def _noise(metric: str, *chances: Chance) -> float:
     """Return the least difference of a metric that says anything."""
-    return max(LEAST_DIFFERENCE, *(SPREADS * chance.spread[metric] for chance in chances))
+    return max(LEAST_DIFFERENCE * METRICS[metric].perfect, *(SPREADS * chance.spread[metric] for chance in chances))

@@ -6,6 +6,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from dqeval.core.metric_groups import metric_names
 from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.types import DQEResult, Numbers
+from dqeval.core.types import BoolArray, DQEResult, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 
 
@@ -215,21 +216,22 @@ def best_threshold(
     count = chosen.sweep if thresholds is None else validate.sweep_thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
+    if parameters:
+        _check_parameters(chosen, labels, parameters)
     nothing = BestThreshold(np.nan, np.nan, np.nan, np.nan)
     if not validate.check_defined(scored.events, undefined):
         return nothing
-    find = partial(_best_checked, chosen, scored, count, parameters)
+    find = partial(_best, chosen, scored, count, {**chosen.defaults, **parameters})
     return or_undefined(nothing, lambda: _as_threshold(scored, find()), undefined)
 
 
-def _best_checked(
-    metric: Metric, scored: Scored, thresholds: int | Literal["all"], parameters: dict[str, Any]
-) -> sweeping.Best:
-    if parameters:  # the public function checks them, and knows which there are; what it warns of comes again below
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            metric.function(scored.labels, scored.labels, **parameters)
-    return _best(metric, scored, thresholds, {**metric.defaults, **parameters})
+def _check_parameters(metric: Metric, labels: BoolArray, parameters: dict[str, Any]) -> None:
+    """Have the public function check parameters, as it knows which there are; on labels with an anomaly."""
+    some = labels if labels.any() else ~labels
+    # What is undefined, and what there is to warn of, comes again when the metric is computed.
+    with warnings.catch_warnings(), suppress(UndefinedError):
+        warnings.simplefilter("ignore")
+        metric.function(some, some, **parameters)
 
 
 def _best(

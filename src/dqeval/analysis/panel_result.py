@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dqeval.core.registry import METRICS
 from dqeval.core.types import DQEResult
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
@@ -215,7 +216,11 @@ class Evaluation(Framed):
         [('DQE', '0.843'), ('AUC-ROC', '0.750')]
         """
         axes = drawing.axes_or_new(ax)
-        drawing.draw_bars(axes, {self.labels[name]: value for name, value in self.values.items()})
+        drawing.draw_bars(
+            axes,
+            {self.labels[name]: value for name, value in self.values.items()},
+            [METRICS[name].perfect for name in self.values],
+        )
         return axes
 
     def _columns(self) -> dict[str, Any]:

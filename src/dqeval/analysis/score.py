@@ -15,6 +15,7 @@ from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
+from dqeval.core.metric_groups import metric_names
 from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
@@ -230,7 +231,7 @@ class Scoring(Result):
 def panels(
     prepared: Prepared,
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str] | str | None = None,
     thresholds: int | Literal["exact"] = 100,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Scored, Evaluation]]:
@@ -240,8 +241,8 @@ def panels(
     ----------
     prepared : Prepared
         With at least one event, and one detector.
-    metrics : sequence of str, optional
-        Which metrics; all if not given.
+    metrics : sequence of str, or str, optional
+        Which metrics or groups of metrics: see `panel`.
     thresholds : int or "exact", default 100
         The thresholds of DQE alone: see `evaluate`.
     progress : callable, optional
@@ -269,7 +270,7 @@ def panels(
 
 
 def _panel(
-    name: str, scored: Scored, near: float, metrics: Sequence[str] | None, thresholds: int | Literal["exact"]
+    name: str, scored: Scored, near: float, metrics: Sequence[str] | str | None, thresholds: int | Literal["exact"]
 ) -> Evaluation:
     with validate.errors_about(f"column {name}"):
         return panel_of(scored, near, metrics=metrics, thresholds=thresholds)
@@ -278,7 +279,7 @@ def _panel(
 def score(
     series: Iterable[Data | Prepared],
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[str] | str | None = None,
     near: Length | None = None,
     period: Length | None = None,
     thresholds: int | Literal["exact"] = 100,
@@ -328,7 +329,7 @@ def score(
     1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
-    if arguments.truth("per_event", per_event) and metrics is not None and "dqe" not in metrics:
+    if arguments.truth("per_event", per_event) and "dqe" not in metric_names(metrics):
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
     found: list[SeriesScores] = []
     left_out: list[str] = []
@@ -360,7 +361,7 @@ def _prepared(data: Data | Prepared, near: Length | None, period: Length | None)
 
 def _scores(
     prepared: Prepared,
-    metrics: Sequence[str] | None,
+    metrics: Sequence[str] | str | None,
     thresholds: int | Literal["exact"],
     progress: Progress | None,
 ) -> SeriesScores:

@@ -162,8 +162,8 @@ def _trouble(given: Any) -> str:
         return "its inputs are not each a file with a name and columns, or a format"
     if len(set(map(_series_column, given["inputs"]))) > 1:
         return "its inputs are not split by the same column"
-    valid = COMMANDS[command].parameters
-    if not isinstance(parameters, dict) or not set(valid) - set(CLOCK) <= set(parameters) <= set(valid):
+    valid, optional = COMMANDS[command].parameters, COMMANDS[command].optional
+    if not isinstance(parameters, dict) or not set(valid) - set(optional) <= set(parameters) <= set(valid):
         return f"its parameters are not those of {command}: {', '.join(valid) or 'none'}"
     if any(each.get("format") == ALERTS for each in given["inputs"]) and set(parameters) & set(CLOCK):
         return "of alerts, its inputs say how time is counted, and no parameter does"

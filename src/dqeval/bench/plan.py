@@ -16,7 +16,8 @@ import numpy as np
 
 from dqeval.bench.pool import Limits
 from dqeval.core import arguments, validate
-from dqeval.core.registry import DETECTORS, METRICS
+from dqeval.core.metric_groups import metric_names
+from dqeval.core.registry import DETECTORS
 from dqeval.core.types import Series
 from dqeval.datasets import synthetic
 from dqeval.datasets.arrays import npz_names
@@ -230,7 +231,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     if any(not each.scored for each in series) and not detectors:
         raise ValueError("there is data but no detector: add a [[detector]], or give [[scores]] instead of [[data]]")
     return Plan(
-        metrics=tuple(METRICS[name].name for name in content.get("metrics", METRICS.names)),
+        metrics=tuple(metric_names(content.get("metrics"))),
         seeds=tuple(_whole("a seed", seed, 0, _LARGEST) for seed in content.get("seeds", [0])),
         near=None if "near" not in content else validate.near(content["near"]),
         period=None if "period" not in content else validate.period(content["period"]),

@@ -103,10 +103,12 @@ def standing_of(
 
 
 def _is_share(metric: str) -> bool:
-    """Tell whether a metric lies between 0 and 1, as all of dqeval do; one of somebody's own may have other limits."""
+    """Tell whether a metric lies between 0 and 1, as those of dqeval do but for NAB; others may have other limits."""
     if metric in SCORE_NAMES:
         return True
-    return metric in METRICS.names and METRICS[metric].function.__module__.startswith("dqeval.")
+    if metric not in METRICS.names or not METRICS[metric].function.__module__.startswith("dqeval."):
+        return False
+    return METRICS[metric].perfect == 1
 
 
 def means_per_series(values: FloatArray, groups: NDArray[np.intp]) -> FloatArray:

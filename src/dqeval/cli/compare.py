@@ -11,6 +11,7 @@ from dqeval.cli.options import (
     Incidents,
     Label,
     MaxGap,
+    Metrics,
     Modules,
     NearRange,
     Output,
@@ -20,6 +21,7 @@ from dqeval.cli.options import (
     SeriesColumn,
     Span,
     Value,
+    compared_names,
 )
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.results import Intervals, series_of, show
@@ -27,6 +29,7 @@ from dqeval.cli.results import Intervals, series_of, show
 
 def compare(
     files: FilesOrAlerts = None,
+    metrics: Metrics = None,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
@@ -43,10 +46,11 @@ def compare(
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
-    """Compare the detectors of a series: every metric, every event, chance, and where the metrics disagree."""
+    """Compare the detectors of a series: many metrics, every event, chance, and where the metrics disagree."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span)
-    limits = gate.limits(fail_under, gate.all_names())
-    parameters = {"near": near, "period": period, **intervals.parameters}
+    names = compared_names(metrics)
+    limits = gate.limits(fail_under, gate.names_with(names))
+    parameters = {**({"metrics": names} if metrics else {}), "near": near, "period": period, **intervals.parameters}
     show(
         "compare",
         series_of(files, label, value, score, series, intervals),

@@ -8,7 +8,7 @@ Examples = tuple[tuple[str, str], ...]
 EXAMPLES: dict[str, Examples] = {
     "": (
         ("dqeval demo -o scores.csv", "write a sample file"),
-        ("dqeval score scores.csv", "every metric of every detector"),
+        ("dqeval score scores.csv", "many metrics of every detector"),
         ("dqeval compare scores.csv", "which detector is best, and where"),
         ("dqeval --install-completion", "complete names with the Tab key"),
     ),
@@ -17,8 +17,9 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval demo -o scores.csv", "write the series and its scores"),
     ),
     "score": (
-        ("dqeval score scores.csv", "every metric"),
+        ("dqeval score scores.csv", "the default metrics"),
         ("dqeval score scores.csv --metrics dqe,vus_pr", "only these"),
+        ("dqeval score scores.csv --metrics events", "a group of metrics"),
         ("dqeval score scores.csv --score late --per-event", "one detector"),
         ("dqeval score scored/", "files, and means"),
         ("dqeval score scores.csv --fail-under dqe=0.5", "a gate for CI"),

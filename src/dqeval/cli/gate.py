@@ -17,13 +17,6 @@ def names_with(metrics: Iterable[str]) -> list[str]:
     return [name for metric in metrics for name in (metric, *(PARTS if metric == "dqe" else ()))]
 
 
-def all_names() -> list[str]:
-    """Return the names that a gate may have for all metrics."""
-    from dqeval.core.registry import METRICS
-
-    return names_with(METRICS.names)
-
-
 def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
     """Return the limits by name, from texts such as dqe=0.6,capture=0.5."""
     found = {}

@@ -8,6 +8,7 @@ from dqeval.cli import output
 from dqeval.cli.options import Modules, Output, PlainForm
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.core.entries import Metric
+from dqeval.core.metric_groups import groups_of
 from dqeval.core.registry import METRICS
 from dqeval.render.tables import Page
 
@@ -33,6 +34,7 @@ class MetricList:
                 "summary": metric.summary,
                 "citation": metric.citation,
                 "same_as": metric.same_as,
+                "groups": ", ".join(groups_of(metric.name)),
             }
             for metric in METRICS
         ]
@@ -51,12 +53,13 @@ def metrics(form: PlainForm = OutputFormat.TABLE, path: Output = None, module: M
 def _paragraph(metric: Metric) -> str:
     """Return the description of a metric; metrics of one's own may lack much of it."""
     title = f"{metric.name} ({metric.label}), takes {metric.takes}"
+    groups = groups_of(metric.name)
     parameters = f"Parameters: {metric.signature or 'none'}."
     lines = [
         f"{title}, {metric.citation}" if metric.citation else title,
         metric.summary or NO_SUMMARY,
         f"{parameters} As in: {metric.same_as}." if metric.same_as else parameters,
-        _cost(metric.cost),
+        _cost(metric.cost) + (f" In {', '.join(groups)}." if groups else " In no group but all."),
     ]
     return "\n    ".join(lines)
 

@@ -92,10 +92,29 @@ def completer(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     return complete
 
 
-def _metric_names() -> list[str]:
-    from dqeval.core.registry import ALL, METRICS
+def _metrics_and_groups() -> list[str]:
+    from dqeval.core.metric_groups import GROUP_NAMES
+    from dqeval.core.registry import METRICS
 
-    return [*METRICS.names, ALL]
+    return [*METRICS.names, *GROUP_NAMES]
+
+
+def metric_names(given: list[str] | None) -> list[str]:
+    """Return the names of the metrics that were asked for, by name or by group; those of a panel if none were."""
+    from dqeval.core.metric_groups import DEFAULT, expanded
+    from dqeval.core.registry import METRICS, split_names
+
+    names = split_names(given or [DEFAULT], METRICS.names)
+    if not names:
+        raise ValueError("name at least one metric: dqeval metrics lists them")
+    return expanded(names)
+
+
+def compared_names(given: list[str] | None) -> list[str]:
+    """Return the names of the metrics of a comparison: with DQE, which it is about."""
+    from dqeval.analysis.compare import compared_metrics
+
+    return compared_metrics(metric_names(given))
 
 
 def _detector_names() -> list[str]:
@@ -141,10 +160,10 @@ SeriesColumn = Annotated[
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        help=f"Metrics: dqeval metrics lists them. {SEVERAL}",
+        help=f"Metrics, or groups of them: paper, tsb-ad, events, timing, all. dqeval metrics lists them. {SEVERAL}",
         metavar="NAMES",
-        show_default="all",
-        autocompletion=completer(_metric_names),
+        show_default="those of the paper and some more",
+        autocompletion=completer(_metrics_and_groups),
     ),
 ]
 Detectors = Annotated[

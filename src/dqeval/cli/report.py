@@ -15,6 +15,7 @@ from dqeval.cli.options import (
     Incidents,
     Label,
     MaxGap,
+    Metrics,
     Modules,
     NearRange,
     Pages,
@@ -25,6 +26,7 @@ from dqeval.cli.options import (
     Span,
     Value,
     check_page,
+    compared_names,
 )
 from dqeval.cli.output import Tell
 from dqeval.cli.results import Intervals, Written, places_for, series_of, write_each
@@ -37,6 +39,7 @@ def report(
     path: Pages,
     files: FilesOrAlerts = None,
     opened: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+    metrics: Metrics = None,
     near: NearRange = None,
     period: Period = None,
     label: Label = None,
@@ -55,11 +58,12 @@ def report(
     intervals = Intervals(resolution, max_gap, incidents, alerts, span)
     from dqeval.render.series_page import report
 
-    limits = gate.limits(fail_under, gate.all_names())
+    names = compared_names(metrics)
+    limits = gate.limits(fail_under, gate.names_with(names))
     found = series_of(files, label, value, score, series, intervals)
 
     def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
-        comparison = report(prepared, place, progress=tell)
+        comparison = report(prepared, place, metrics=names, progress=tell)
         return Written(comparison.by_detector, comparison.warnings)
 
     parameters = {"near": near, "period": period, **intervals.parameters}

@@ -25,6 +25,7 @@ from dqeval.cli.options import (
     SeriesColumn,
     Span,
     Value,
+    metric_names,
 )
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.cli.results import Intervals, series_of, show
@@ -51,9 +52,9 @@ def score(
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
-    """Score every detector with every metric; of several files, show the means too."""
+    """Score every detector with many metrics; of several files, show the means too."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span)
-    names = _metric_names(metrics)
+    names = metric_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
     parameters = {
         "metrics": names,
@@ -71,10 +72,3 @@ def score(
         path=path,
         limits=limits,
     )
-
-
-def _metric_names(given: list[str] | None) -> list[str]:
-    """Return the names of the metrics that were asked for; all if none were."""
-    from dqeval.core.registry import ALL, METRICS
-
-    return [metric.name for metric in METRICS.choose(given or [ALL])]

@@ -399,7 +399,8 @@ class PrecisionRecall(Framed):
     def f_beta(self, beta: float) -> float:
         """Return the F of these parts in which recall counts ``beta`` times as much as precision."""
         below = beta**2 * self.precision + self.recall
-        return (1 + beta**2) * self.precision * self.recall / below if below > 0 else 0.0
+        # Not "if below > 0": what is NaN stays NaN.
+        return 0.0 if below == 0 else (1 + beta**2) * self.precision * self.recall / below
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,7 +72,7 @@ def _event_recall(match: Match) -> float:
 
 def _event(match: Match, beta: float) -> EventParts:
     hits, false_alarms = np.count_nonzero(match.covered), np.count_nonzero(match.found_covered == 0)
-    precision, recall = hits / (hits + false_alarms) if hits else 0.0, _event_recall(match)
+    precision, recall = float(hits / (hits + false_alarms)) if hits else 0.0, _event_recall(match)
     return EventParts(harmonic(precision, recall).f1, precision, recall, beta)
 
 
@@ -106,7 +106,7 @@ def _alarming_precision(match: Match) -> float:
     """Return how many of the alarms in events are needed: one for each event that is detected."""
     labelled, _, _ = match.pairs
     hits = np.count_nonzero(match.covered)
-    return hits / len(labelled) if hits else math.nan
+    return float(hits / len(labelled)) if hits else math.nan
 
 
 def _event_corrected_at_every_score(scored: Scored, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -126,7 +126,7 @@ def _event_corrected_at_every_score(scored: Scored, beta: float) -> tuple[FloatA
     by_default=False,
     citation="Garg et al. 2021",
     same_as="TSB-AD Event-based-F1 and Garg's fc_score, but for an event at the last index, which is whole here",
-    cost=0.0,
+    cost=0.78,
 )
 def composite_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """F1 of the precision of points and the recall of events, called Event-based-F1 by TSB-AD.
@@ -189,7 +189,7 @@ def composite_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = 
     by_default=False,
     citation="Hundman et al. 2018",
     same_as="the code of the DQE paper (segment-wise) and tsadmetrics SegmentwiseFScore; not dtaianomaly EventWise",
-    cost=0.0,
+    cost=0.81,
 )
 def event_f1(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefined: Undefined = "raise") -> float:
     """F1 of events: those detected against those missed, and against alarms that touch no event.
@@ -258,7 +258,7 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     by_default=False,
     citation="Sehili and Zhang 2023",
     same_as="dtaianomaly EventWiseFBeta(beta=0.5); ESA-ADB ESAScores if labels end where the next point starts",
-    cost=0.0,
+    cost=1.1,
 )
 def event_corrected_f05(
     y_true: Numbers, y_pred: Numbers, *, beta: float = 0.5, undefined: Undefined = "raise"

@@ -237,7 +237,7 @@ def _lowest_before(ranks: IntArray, window: IntArray, count: int) -> IntArray:
     by_default=False,
     citation="Lavin and Ahmad 2015",
     same_as='NAB\'s sweeper, with its windows and probation=0.15; tsadmetrics NabScore with windows="labels"',
-    cost=0.0,
+    cost=0.37,
 )
 def nab_score(
     y_true: Numbers,
@@ -278,7 +278,7 @@ def nab_score(
     The second of two points of an event is detected, and a point long before it:
 
     >>> round(dqeval.metrics.nab_score([0, 0, 0, 1, 1, 0], [1, 0, 0, 0, 1, 0]), 3)
-    87.487
+    87.49
     """
     return nab_parts(y_true, y_pred, profile=profile, windows=windows, probation=probation, undefined=undefined).value
 

@@ -67,7 +67,7 @@ def _margin(length: int, tolerance: int, rule: Rule) -> int:
     by_default=False,
     citation="Wu and Keogh 2021",
     same_as='dtaianomaly UCRScore with rule="closed" and ties="first"',
-    cost=0.0,
+    cost=0.01,
 )
 def ucr_score(
     y_true: Numbers,

@@ -229,17 +229,20 @@ def thin(values: FloatArray, buckets: int) -> tuple[NDArray[np.intp], FloatArray
     return x, values[x]
 
 
-def draw_bars(ax: Axes, values: Mapping[str, float]) -> None:
-    """Draw numbers from 0 to 1 as horizontal bars, the first one on top, each with its value at its end.
+def draw_bars(ax: Axes, values: Mapping[str, float], perfect: Sequence[float]) -> None:
+    """Draw numbers as horizontal bars, the first one on top, each with its value at its end.
 
     Parameters
     ----------
     ax : matplotlib Axes
     values : mapping of str to float
         By what is written beside the bar; NaN is called undefined.
+    perfect : sequence of float
+        Which value has a bar of length 1; what is below 0 has none.
     """
     rows = range(len(values))
-    lengths = [0.0 if math.isnan(value) else value for value in values.values()]
+    shares = [value / most for value, most in zip(values.values(), perfect, strict=True)]
+    lengths = [0.0 if math.isnan(share) else max(share, 0.0) for share in shares]
     ax.barh(rows, lengths, height=0.7, color=COLOURS["capture"])
     for row, length, value in zip(rows, lengths, values.values(), strict=True):
         text = "undefined" if math.isnan(value) else f"{value:.3f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Sequence
 from dataclasses import astuple
 from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
@@ -43,6 +44,7 @@ def report(
     times: Any = None,
     resolution: Length | None = None,
     max_gap: Length | None = None,
+    metrics: Sequence[str] | str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Write an interactive report on some detectors: one HTML file that needs no server and no network.
@@ -69,6 +71,9 @@ def report(
     max_gap : int, str or timedelta, default 3
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
+    metrics : sequence of str, or str, optional
+        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
+        "all". DQE is always among them.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 
@@ -86,7 +91,7 @@ def report(
     place = arguments.path("path", path)
     clock = Clock(times, resolution, max_gap)
     prepared = prepare(data, near=near, period=period, clock=clock, name=place.stem)
-    comparison = comparison_of(prepared, progress=progress)
+    comparison = comparison_of(prepared, metrics=metrics, progress=progress)
     write_text(place, page(prepared, comparison))
     return comparison
 
