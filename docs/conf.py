@@ -29,6 +29,7 @@ myst_heading_anchors = 3
 # In docstrings a name in single backticks is one of ours.
 default_role = "py:obj"
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["aeon", "pandas", "sktime", "timeeval"]  # adapters subclass what is in them
 autodoc_typehints = "none"
 autosummary_generate = False
 napoleon_google_docstring = False

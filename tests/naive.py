@@ -816,3 +816,9 @@ def universal_moments(local, timezone):
         if moment.astimezone(zone).replace(tzinfo=None, fold=0) == shown:
             found.add((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1_000 + local % 1_000)
     return sorted(found)
+
+
+def windows_to_points(scores, window, n, how):
+    """Scores of points from scores of windows: the mean or the highest of all windows that hold a point."""
+    held = [[score for start, score in enumerate(scores) if start <= t < start + window] for t in range(n)]
+    return [max(some) if how == "max" else sum(some) / len(some) for some in held]

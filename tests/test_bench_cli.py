@@ -499,3 +499,86 @@ def test_the_page_shows_commands_that_exist():
         name, *rest = shlex.split(line)
         options = {option for parameter in commands[name].params for option in parameter.opts}
         assert {part for part in rest if part.startswith("-")} <= options, line
+
+
+# An executor by name --------------------------------------------------------------------------------------------------
+
+EXECUTORS = """
+from concurrent.futures import ThreadPoolExecutor
+
+made = []
+
+
+def two_threads():
+    made.append(ThreadPoolExecutor(2))
+    return made[-1]
+
+
+def none_there():
+    raise ConnectionError("nobody answers")
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def executors(call, tmp_path):
+    """Have a file of executors in the current folder; forget it afterwards."""
+    (tmp_path / "some_executors.py").write_text(EXECUTORS)
+    before = list(sys.path)
+    yield call
+    sys.path[:] = before
+    sys.modules.pop("some_executors", None)
+
+
+@pytest.mark.parametrize("module", ["some_executors.py", "some_executors"])
+def test_an_executor_by_name(executors, module):
+    given = ("--executor", f"{module}:two_threads")
+    assert executors("bench", "run", "plan.toml", "-o", "there", *given).err == ALL_DONE
+    (made,) = sys.modules["some_executors"].made
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        made.submit(abs, -1)
+    assert executors("bench", "retry", "there", *given).err == DONE_BEFORE
+    executors("bench", "run", "plan.toml", "-o", "here", "--workers", 0)
+    tables = []
+    for folder in ("there", "here"):
+        with Store(folder) as store:
+            tables.append(sorted((r["series"], r["detector"], r["metric"], r["value"]) for r in store.values()))
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--executor", "two_threads"], "--executor two_threads: write it as MODULE:NAME or FILE.py:NAME"),
+        (["--executor", "some_executors:"], "--executor some_executors:: write it as MODULE:NAME or FILE.py:NAME"),
+        (
+            ["--executor", "nowhere_at_all:f"],
+            "--executor nowhere_at_all:f: nowhere_at_all cannot be imported: No module named 'nowhere_at_all'; "
+            "it is looked for among what is installed, and in the current folder",
+        ),
+        (["--executor", "some_executors.py:f"], "--executor some_executors.py:f: some_executors.py has no f"),
+        (
+            ["--executor", "some_executors:number"],
+            "--executor some_executors:number: it must be a function without arguments that returns an executor",
+        ),
+        (
+            ["--executor", "some_executors:none_there"],
+            "--executor some_executors:none_there: it cannot be made: ConnectionError: nobody answers",
+        ),
+        (
+            ["--executor", "builtins:list"],
+            "--executor builtins:list: it must return a concurrent.futures.Executor: got list",
+        ),
+        (
+            ["--executor", "some_executors:two_threads", "--workers", 2],
+            "give at most one of workers, scheduler, executor: got workers and executor",
+        ),
+    ],
+)
+def test_an_executor_that_is_none(executors, given, message):
+    failed = executors("bench", "run", "plan.toml", "-o", "run", *given)
+    assert failed.code == 2
+    assert failed.err == f"dqeval: {message}\n"
+    assert not Path("run").exists()

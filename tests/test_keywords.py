@@ -5,6 +5,7 @@ import math
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dqeval
@@ -15,6 +16,7 @@ LABELS = [0, 0, 1, 1, 0, 0] * 20
 SCORES = np.linspace(0, 1, 120)
 DETECTIONS = [0, 1, 0, 1, 0, 0] * 20
 COLUMNS = {"label": LABELS, "mine": SCORES}
+FRAME = pd.DataFrame({**COLUMNS, "value": SCORES})
 VALUES = np.sin(np.arange(400))
 
 WRONG = {
@@ -64,6 +66,7 @@ RIGHT = {
     "false_alarms_per_day": {"nothing"},
     "false_alarms_per_1000": {"huge"},
     "label": {"nothing"},
+    "by": {"nothing"},
     "value": {"nothing"},
     "scores": {"nothing"},
     "max_delay": {"nothing", "huge", "beyond floats", "too long to print"},
@@ -80,6 +83,8 @@ FUNCTIONS = {
     "evaluate": (dqeval.evaluate, (LABELS, SCORES), {}),
     "evaluate_detections": (dqeval.evaluate_detections, (LABELS, DETECTIONS), {}),
     "evaluate_intervals": (dqeval.evaluate_intervals, ([(5, 9)], [(6, 7)]), {}),
+    "evaluate_frame": (dqeval.evaluate_frame, (FRAME,), {}),
+    "evaluate_frame_events": (dqeval.evaluate_frame_events, (FRAME,), {}),
     "alarms": (dqeval.alarms, (LABELS, DETECTIONS), {}),
     "alarm_curve": (dqeval.alarm_curve, (LABELS, SCORES), {}),
     "threshold_for": (dqeval.threshold_for, (LABELS, SCORES), {"false_alarms_per_1000": 10}),

@@ -20,7 +20,7 @@ SOURCE = Path(dqeval.__file__).parent
 # A package stands for all of its modules that are not named apart.
 LAYERS = [
     {
-        *("support.extras", "support.modules", "support.naming", "support.on_demand"),
+        *("support.extras", "support.frames", "support.modules", "support.naming", "support.on_demand"),
         *("support.places", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.intervals"),
     },
@@ -38,6 +38,7 @@ LAYERS = [
         *(
             "analysis.clock",
             "analysis.evaluate",
+            "analysis.frames",
             "analysis.timed_result",
             "analysis.panel",
             "analysis.result",
@@ -47,6 +48,7 @@ LAYERS = [
             "analysis.alarms",
             "analysis.detect",
             "analysis.incidents",
+            "analysis.metric_function",
             "analysis.near_profile",
             "analysis.pitfalls",
             "analysis.score",
@@ -59,7 +61,7 @@ LAYERS = [
         "analysis.verify",
     },
     {"experiments"},
-    {"cli"},
+    {"cli", "|", "adapters"},
 ]
 NAMED = set().union(*LAYERS) - {"|"}
 ROOMS = {"core", "analysis", "render", "support", "cli"}  # what is public in them is at the top of dqeval

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING
 
 from dqeval import datasets, detectors, kernels, metrics
 from dqeval.analysis.alarms import OperatingPoint, alarm_curve, alarms, threshold_for
-from dqeval.analysis.check import Finding, check
+from dqeval.analysis.check import Finding, Findings, check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.detect import detect
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.frames import evaluate_frame, evaluate_frame_events
 from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import best_threshold, panel
@@ -51,6 +52,7 @@ __all__ = [
     "EventScores",
     "Explanation",
     "Finding",
+    "Findings",
     "Interval",
     "MetricError",
     "NearProfile",
@@ -80,6 +82,8 @@ __all__ = [
     "dqe_score",
     "evaluate",
     "evaluate_detections",
+    "evaluate_frame",
+    "evaluate_frame_events",
     "evaluate_intervals",
     "explain",
     "find_period",

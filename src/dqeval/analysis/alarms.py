@@ -19,11 +19,14 @@ from dqeval.core.types import BoolArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.metrics.alarm_curve import AlarmCurve, Per, alarm_curve_of
 from dqeval.render.tables import Table
+from dqeval.support.frames import Framed, columns_of_records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OperatingPoint:
+class OperatingPoint(Framed):
     """A threshold within a budget of false alarms, and what it gives.
+
+    ``to_frame()`` has a single row; ``alarms.to_frame()`` has one per event.
 
     Attributes
     ----------
@@ -42,6 +45,21 @@ class OperatingPoint:
     alarms: Alarms
     budget: float
     per: Per
+
+    def _columns(self) -> dict[str, Any]:
+        found = self.alarms
+        row = {
+            "threshold": self.threshold,
+            "budget": self.budget,
+            "per": self.per,
+            "events_detected": found.events_detected,
+            "median_delay": found.median_delay,
+            "false_alarms": found.false_alarms,
+            "false_alarms_per_1000": 1000 * found.false_alarm_rate,
+            "false_alarms_per_day": found.false_alarms_per_day,
+            "time_in_alarm": found.time_in_alarm,
+        }
+        return columns_of_records([row])
 
     def table(self) -> Table:
         """Return the budget, the threshold, and the numbers of the alarms."""

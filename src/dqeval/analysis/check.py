@@ -22,6 +22,7 @@ from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
 from dqeval.datasets.door import Data, as_series
 from dqeval.render.tables import Page, Table, count_of
+from dqeval.support.frames import Framed, columns_of_items
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
@@ -58,12 +59,21 @@ NUMBERED = re.compile(r"(sensor|channel|feature|feat|dim|var|metric|signal|input
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Framed):
     """Something to look at: an error makes scores wrong or undefined, a warning makes them hard to interpret."""
 
     level: Literal["error", "warning"]
     column: str
     message: str
+
+
+class Findings(Framed, list[Finding]):
+    """What `check` found: a list, errors first. ``to_frame()`` has a row per finding."""
+
+    __slots__ = ()
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_items(Finding, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,7 @@ class Checked(Result):
         return {"series": self.name, "findings": self.records()}
 
 
-def check(data: Data, *, near: Length | None = None, period: Length | None = None) -> list[Finding]:
+def check(data: Data, *, near: Length | None = None, period: Length | None = None) -> Findings:
     """Look for trouble in the labels, values, timestamps and scores of a series.
 
     Parameters
@@ -120,8 +130,8 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
 
     Returns
     -------
-    list of Finding
-        Errors first; empty if all is well.
+    Findings
+        A list of `Finding`, errors first; empty if all is well.
 
     Examples
     --------
@@ -129,7 +139,7 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
     >>> [finding.message for finding in dqeval.check(series) if finding.level == "error"]
     ['all scores are 2: the detector says nothing']
     """
-    return findings_in(as_series(data), near=near, period=period)
+    return Findings(findings_in(as_series(data), near=near, period=period))
 
 
 def findings_in(

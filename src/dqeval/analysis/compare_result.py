@@ -18,6 +18,7 @@ from dqeval.core.intervals import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near
 from dqeval.core.types import PARTS, SCORE_NAMES, EventScores, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
+from dqeval.support.frames import Framed, columns_of_records
 
 SAME = 0.0005  # values that are closer print alike
 SHOWN_OTHERS = 3
@@ -76,8 +77,10 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Result):
+class Comparison(Framed, Result):
     """Every metric of several detectors on one series, side by side.
+
+    ``to_frame()`` has a row per detector and metric.
 
     Attributes
     ----------
@@ -313,6 +316,9 @@ class Comparison(Result):
 
     def _events(self) -> list[tuple[EventScores, ...]]:
         return list(zip(*(dqe_of(panel).per_event for panel in self.panels.values()), strict=True))
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_records(self.records())
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per detector and metric."""

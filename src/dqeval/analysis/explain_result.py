@@ -12,6 +12,7 @@ from dqeval.core.alarms import Alarms
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
 from dqeval.render.tables import Page, count_of
+from dqeval.support.frames import Framed, columns_of_records
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -225,8 +226,11 @@ class Improvement:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Framed):
     """A detector's result in plain words.
+
+    ``to_frame()`` has a row per event: its scores, what happens there at the suggested threshold, what each kind of
+    trouble costs, and the sentence.
 
     Attributes
     ----------
@@ -320,6 +324,9 @@ class Explanation:
         if about_thresholds:
             below = "The lines below describe what happens at this threshold. Where there is no near miss or false "
             yield f"{below}alarm, brackets give the threshold at which the first one appears."
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_records(self.records()) | self.result._columns()  # where times are no text
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per event."""

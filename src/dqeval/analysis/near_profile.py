@@ -31,6 +31,7 @@ from dqeval.datasets.door import Data, prepare
 from dqeval.metrics import dqe
 from dqeval.render import drawing
 from dqeval.render.tables import Page, Table, in_words
+from dqeval.support.frames import Framed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +60,10 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NearProfile(Result):
+class NearProfile(Framed, Result):
     """How DQE depends on the near range.
+
+    ``to_frame()`` has a row per detector and near range.
 
     Attributes
     ----------
@@ -205,6 +208,13 @@ class NearProfile(Result):
     def _flip_table(self) -> Table:
         rows = [(self._place(flip), flip.below, flip.above) for flip in self.flips]
         return Table(("near", "better below", "better above"), rows, text_columns=3)
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "detector": [name for name in self.dqe for _ in self.ranges],
+            "near": np.tile(self.ranges, len(self.dqe)),
+            "dqe": np.concatenate([np.zeros(0), *self.dqe.values()]),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per detector and near range."""

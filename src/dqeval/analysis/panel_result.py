@@ -10,6 +10,7 @@ from dqeval.core.registry import METRICS
 from dqeval.core.types import DQEResult
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
+from dqeval.support.frames import Framed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ class MetricError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class BestThreshold:
+class BestThreshold(Framed):
     """The best value of a metric of detections over thresholds, and where it lies.
 
     Attributes
@@ -51,8 +52,10 @@ class BestThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(Framed):
     """What random scores get on the same labels, beside the values they are compared with.
+
+    ``to_frame()`` has a row per metric.
 
     Attributes
     ----------
@@ -71,6 +74,14 @@ class Chance:
     repeats: int
     labels: dict[str, str]
 
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "metric": list(self.values),
+            "value": list(self.values.values()),
+            "chance": [self.mean[name] for name in self.values],
+            "chance_spread": [self.spread[name] for name in self.values],
+        }
+
     def _table(self) -> Table:
         rows = [
             (self.labels[name], f"{value:.3f}", f"{self.mean[name]:.3f}", f"{self.spread[name]:.3f}")
@@ -88,8 +99,11 @@ class Chance:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Framed):
     """Every metric of one detector on one series.
+
+    ``to_frame()`` has a row per metric: its value; for metrics of detections the best threshold, with precision and
+    recall there (NaN for others); and why it is undefined, if it is.
 
     Attributes
     ----------
@@ -208,6 +222,16 @@ class Evaluation:
             [METRICS[name].perfect for name in self.values],
         )
         return axes
+
+    def _columns(self) -> dict[str, Any]:
+        none = BestThreshold(*[float("nan")] * 4)
+        best = [self.best.get(name, none) for name in self.values]
+        return {
+            "metric": list(self.values),
+            "value": list(self.values.values()),
+            **{part: [getattr(each, part) for each in best] for part in ("threshold", "precision", "recall")},
+            "failure": [self.failures.get(name, "") for name in self.values],
+        }
 
     def _table(self) -> Table:
         rows = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, asdict, dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
 from dqeval.metrics.operators import alarms_of
+from dqeval.support.frames import column_of, columns_of_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,10 @@ class TimedEventScores(EventScores):
         """What it is called, and when it was."""
         return ", ".join(filter(None, [self.name, shown_between(self.start_time, self.stop_time)]))
 
-    def row(self) -> dict[str, Any]:
-        """Return all of it as a flat row."""
-        return {name: value for name, value in asdict(self).items() if name != "universal"}
-
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row, ready for JSON: times in universal time end with Z."""
         times = {name: self._plain(getattr(self, name)) for name in ("start_time", "stop_time")}
-        return self.row() | times
+        return {name: value for name, value in asdict(self).items() if name != "universal"} | times
 
     def _plain(self, moment: Any) -> str | int:
         """Return a moment ready for JSON."""
@@ -83,6 +80,13 @@ class TimedResult(DQEResult):
         """What operators ask for."""
         make_alarms: Callable[[], Alarms] | None = vars(self)["_make_alarms"]
         return make_alarms() if make_alarms else None
+
+    def _columns(self) -> dict[str, Any]:
+        assert self.axis is not None
+        events = cast(tuple[TimedEventScores, ...], self.per_event)
+        found = columns_of_items(EventScores, events)
+        times = {"start_time": self.axis.starts_of(found["start"]), "stop_time": self.axis.ends_of(found["stop"])}
+        return found | times | {"name": column_of([event.name for event in events], "str")}
 
     @property
     def near_in_words(self) -> str:

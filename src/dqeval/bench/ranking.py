@@ -27,11 +27,14 @@ from dqeval.core.near import FALLBACK_PERIOD
 from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
+from dqeval.support.frames import Framed, columns_of_records
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Framed):
     """The detectors of a run, compared over its series.
+
+    ``to_frame()`` has a row per detector and metric.
 
     Attributes
     ----------
@@ -146,6 +149,9 @@ class Ranking:
         taus = np.round(self.agreement, 2) + 0.0  # which has no −0
         rows = [(label, *(f"{x:.2f}" for x in row)) for label, row in zip(labels, taus.tolist(), strict=True)]
         return Table(("", *labels), rows)
+
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_records(self.records())
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per detector and metric."""

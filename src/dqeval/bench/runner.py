@@ -160,6 +160,7 @@ def retry(
     *,
     workers: int = 0,
     scheduler: str | None = None,
+    executor: Executor | None = None,
     any_version: bool = False,
     progress: Progress | None = None,
 ) -> State:
@@ -173,6 +174,9 @@ def retry(
         Number of processes; 0 runs in this process, without per-job limits.
     scheduler : str, optional
         The address of a Dask scheduler whose workers run the jobs; they must see the same folders.
+    executor : concurrent.futures.Executor, optional
+        Any other executor to run the jobs, instead of ``workers`` and ``scheduler``; it is not shut down. The limits of
+        the plan do not apply there.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process.
     progress : callable, optional
@@ -197,7 +201,7 @@ def retry(
     folder = Path(folder)
     last = read_kept_plan(folder)
     again = partial(run, last.path, folder, shard=last.shard, retry_failed=True)
-    return again(workers=workers, scheduler=scheduler, any_version=any_version, progress=progress)
+    return again(workers=workers, scheduler=scheduler, executor=executor, any_version=any_version, progress=progress)
 
 
 def progress_of(folder: str | Path) -> State:

@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -61,6 +62,14 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         help="Address of a Dask scheduler whose workers run the jobs, such as tcp://host:8786.", metavar="ADDRESS"
+    ),
+]
+ExecutorName = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        help="A function without arguments that returns a concurrent.futures executor to run the jobs.",
+        metavar="MODULE:NAME",
     ),
 ]
 AnyVersion = Annotated[
@@ -158,6 +167,7 @@ def run(
     folder: Target,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    executor: ExecutorName = None,
     shard: Annotated[
         str, typer.Option(help="Run only a part of the jobs, such as 1/3 for the first third.", metavar="PART/PARTS")
     ] = "1/1",
@@ -169,12 +179,16 @@ def run(
 
     part = _shard(shard)
     start = partial(run, plan, folder, modules=module or (), shard=part, any_version=any_version)
-    _work(folder, start, workers, scheduler)
+    _work(folder, start, workers, scheduler, executor)
 
 
 @bench.command()
 def retry(
-    folder: Folder, workers: Workers = None, scheduler: Scheduler = None, any_version: AnyVersion = False
+    folder: Folder,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    executor: ExecutorName = None,
+    any_version: AnyVersion = False,
 ) -> None:
     """Re-run failed and pending jobs.
 
@@ -182,7 +196,7 @@ def retry(
     """
     from dqeval.bench.runner import retry
 
-    _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler)
+    _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler, executor)
 
 
 @bench.command()
@@ -294,21 +308,46 @@ def _shard(text: str) -> tuple[int, int]:
     return part, parts
 
 
-def processes(workers: int | None, scheduler: str | None) -> int:
-    """Return the number of processes on this machine: by default one per CPU."""
-    arguments.at_most_one(workers=workers, scheduler=scheduler)
+def processes(workers: int | None, **others: str | None) -> int:
+    """Return the number of processes on this machine: by default one per CPU; none of the others may be given too."""
+    arguments.at_most_one(workers=workers, **others)
     return (os.cpu_count() or 1) if workers is None else workers
 
 
-def _work(folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None) -> None:
+@contextmanager
+def _executor(text: str | None) -> Iterator[Executor | None]:
+    """Make the executor that was asked for, and shut it down in the end."""
+    if text is None:
+        yield None
+        return
+    from dqeval.support.modules import named_object
+
+    hint = "it is looked for among what is installed, and in the current folder"
+    make = named_object(text, str(Path.cwd()), called="--executor", hint=hint)
+    if not callable(make):
+        raise ValueError(f"--executor {text}: it must be a function without arguments that returns an executor")
+    try:
+        found = make()
+    except Exception as error:
+        raise ValueError(f"--executor {text}: it cannot be made: {type(error).__name__}: {error}") from error
+    if not isinstance(found, Executor):
+        got = type(found).__name__
+        raise ValueError(f"--executor {text}: it must return a concurrent.futures.Executor: got {got}")
+    with found:
+        yield found
+
+
+def _work(
+    folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None, executor: str | None
+) -> None:
     """Run the jobs, show the progress, and exit with code 3 if jobs failed or are left."""
     from dqeval.bench.crew import CrewLostError
     from dqeval.render.tables import count_of
 
-    watch, count = Watch(), processes(workers, scheduler)
+    watch, count = Watch(), processes(workers, scheduler=scheduler, executor=executor)
     try:
-        with _show_progress(watch):
-            start(workers=count, scheduler=scheduler, progress=watch.tell)
+        with _executor(executor) as given, _show_progress(watch):
+            start(workers=count, scheduler=scheduler, executor=given, progress=watch.tell)
     except KeyboardInterrupt:
         if watch.state is not None:
             output.tell(f"stopped: {watch.count()}; run the same command to resume")

@@ -68,7 +68,7 @@ def reproduce(
             subset=subset,
             seed=seed,
             quick=quick,
-            workers=processes(workers, scheduler),
+            workers=processes(workers, scheduler=scheduler),
             scheduler=scheduler,
             progress=progress,
         )

@@ -10,13 +10,17 @@ import numpy as np
 from dqeval.core.durations import UNITS, in_words
 from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.render.tables import Table, count_of
+from dqeval.support.frames import Framed
 
 HEADER = ("events detected", "median delay", "delay of 90 % at most", "false alarms", "time in alarm")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alarms:
+class Alarms(Framed):
     """Detections as alarms, against events; lengths are in points.
+
+    ``to_frame()`` has a row per event: whether it is detected, with which delay, and how many alarms there are. On a
+    clock, ``delay_time`` is the delay as a duration.
 
     Attributes
     ----------
@@ -99,6 +103,15 @@ class Alarms:
     def alarms_per_detected_event(self) -> float:
         """How many alarms there are for each event that is detected; NaN where none is."""
         return float(self.alarms_per_event[self.detected].mean()) if self.detected.any() else float("nan")
+
+    def _columns(self) -> dict[str, Any]:
+        columns = {"detected": self.detected, "delay": self.delays, "alarms": self.alarms_per_event}
+        if self.resolution is None:
+            return columns
+        lengths = np.full(len(self.delays), np.timedelta64("NaT", "ns"))
+        # Delays are whole numbers of points.
+        lengths[self.detected] = (self.delays[self.detected].astype(np.int64) * self.resolution).astype("m8[ns]")
+        return columns | {"delay_time": lengths}
 
     def table(self) -> Table:
         """Return the numbers, on a clock where there is one."""

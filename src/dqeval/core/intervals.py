@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.render.tables import count_of
+from dqeval.support.frames import Framed
 
 FloatArray = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ _KEPT = 1_000_000  # draws at most that are kept for the next interval, some 8 M
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Framed):
     """A confidence interval of a mean.
 
     Attributes

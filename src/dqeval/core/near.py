@@ -15,6 +15,7 @@ from dqeval.core.events import find_events, split_at
 from dqeval.core.timeline import TimeAxis, cells_of_duration, near_in_cells
 from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
 from dqeval.render.tables import count_of
+from dqeval.support.frames import Framed
 
 FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
@@ -63,7 +64,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class Period(Framed):
     """The period of a series, if it has one.
 
     Attributes

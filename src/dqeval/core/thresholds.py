@@ -173,8 +173,16 @@ def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolA
         for value in scored.distinct.values:
             yield scored.raw >= value
         return
-    values = np.linspace(scored.scores.min(), scored.scores.max(), count)
-    levels = np.searchsorted(values, scored.scores, side="left").astype(np.min_scalar_type(count))
+    yield from above_evenly_spaced(scored.scores, count)
+
+
+def above_evenly_spaced(scores: FloatArray, count: int) -> Iterator[BoolArray]:
+    """Yield what lies above each of so many values from the lowest score to the highest, from the highest down.
+
+    Where nothing lies above, or nothing more than above the value before, nothing is yielded.
+    """
+    values = np.linspace(scores.min(), scores.max(), count)
+    levels = np.searchsorted(values, scores, side="left").astype(np.min_scalar_type(count))
     for level in np.flatnonzero(np.bincount(levels))[::-1]:
         if level > 0:
             yield levels >= level

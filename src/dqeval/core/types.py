@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from dqeval.core import arguments
 from dqeval.core.intervals import RESAMPLES, Interval, mean_interval
 from dqeval.render import drawing
-from dqeval.render.tables import Table, count_of, frame_of
+from dqeval.render.tables import Table, count_of
+from dqeval.support.frames import Framed, columns_of_items
 from dqeval.support.on_demand import OnDemand
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class Region(Framed):
     """The local region of one event: six cuts on the time axis, on which point t covers [t, t + 1).
 
     In time order: false alarm [left, near_start), near miss [near_start, start), capture [start, stop),
@@ -82,8 +83,10 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partition:
+class Partition(Framed):
     """The time axis [0, length) cut into one local region an event, each of five pieces.
+
+    ``to_frame()`` has a row per event: the six cuts of its region, and on a clock when it starts and stops.
 
     Attributes
     ----------
@@ -116,6 +119,13 @@ class Partition:
         columns = (self.left, self.near_start, self.events.starts, self.events.stops, self.near_stop, self.right)
         return tuple(Region(*cuts) for cuts in zip(*(column.tolist() for column in columns), strict=True))
 
+    def _columns(self) -> dict[str, Any]:
+        cuts = columns_of_items(Region, self.regions)
+        if self.axis is None:
+            return cuts
+        times = self.axis.starts_of(self.events.starts), self.axis.ends_of(self.events.stops)
+        return cuts | {"start_time": times[0], "stop_time": times[1]}
+
     def _table(self) -> Table:
         header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
         rows = [
@@ -136,7 +146,7 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Framed):
     """DQE and its three parts, each between 0 (worst) and 1 (best)."""
 
     dqe: float
@@ -146,7 +156,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class EventScores:
+class EventScores(Framed):
     """DQE and its three parts for the event [start, stop)."""
 
     start: int
@@ -161,18 +171,16 @@ class EventScores:
         """Where the event is, in words."""
         return f"[{self.start}, {self.stop})"
 
-    def row(self) -> dict[str, Any]:
-        """Return all of it as a flat row."""
-        return asdict(self)
-
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row, ready for JSON."""
-        return self.row()
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class Curve(Framed):
     """DQE and its parts against the threshold.
+
+    ``to_frame()`` has a row per threshold.
 
     Attributes
     ----------
@@ -191,10 +199,15 @@ class Curve:
     false_alarm: FloatArray
     per_event: tuple[Curve, ...] = ()
 
+    def _columns(self) -> dict[str, Any]:
+        return {"threshold": self.thresholds, **{name: getattr(self, name) for name in SCORE_NAMES}}
+
 
 @dataclass(frozen=True)
-class DQEResult:
+class DQEResult(Framed):
     """How good a detector is on one series: DQE, its three parts, and the same for each event.
+
+    ``to_frame()`` has a row per event.
 
     Attributes
     ----------
@@ -309,19 +322,8 @@ class DQEResult:
     def _swept(self) -> str:
         return "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
 
-    def to_frame(self) -> Any:
-        """Return the events as a DataFrame of pandas: a row each, in time order.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> dqeval.evaluate([0, 0, 1, 0, 0, 0, 1], [0, 0, 9, 0, 0, 0, 4], near=1).to_frame().columns.tolist()
-        ['start', 'stop', 'dqe', 'capture', 'near_miss', 'false_alarm']
-        """
-        return frame_of([event.row() for event in self.per_event])
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_items(EventScores, self.per_event)
 
     def __str__(self) -> str:
         return self._table().text()
@@ -331,8 +333,10 @@ class DQEResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(Framed):
     """Several series' results together.
+
+    ``to_frame()`` has two rows: the means over the series, and over all events.
 
     Attributes
     ----------
@@ -352,6 +356,10 @@ class Combined:
     n_events: int
     n_undefined: int
 
+    def _columns(self) -> dict[str, Any]:
+        counted = {"mean_over": ["series", "event"], "count": [self.n_series, self.n_events]}
+        return counted | columns_of_items(Scores, (self.by_series, self.by_event))
+
     def _table(self) -> Table:
         rows = [
             (f"{self.n_series:,} series", *_numbers(self.by_series)),
@@ -368,7 +376,7 @@ class Combined:
 
 
 @dataclass(frozen=True, slots=True)
-class PrecisionRecall:
+class PrecisionRecall(Framed):
     """A metric of detections and its two parts.
 
     Attributes

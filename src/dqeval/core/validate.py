@@ -103,6 +103,11 @@ def values(given: Numbers) -> FloatArray:
     return _finite("values", given, one_column=True)
 
 
+def scores(given: Numbers) -> FloatArray:
+    """Return scores that stand beside no labels."""
+    return _finite("scores", given)
+
+
 def values_of_columns(given: Numbers) -> FloatArray:
     """Return the values of a series of one or several columns; which of them may be missing, its detector says."""
     array = _as_array("values", given)

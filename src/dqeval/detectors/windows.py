@@ -72,3 +72,16 @@ def mean_over_windows(scores: FloatArray, window: int) -> FloatArray:
     stop = np.minimum(points + 1, len(scores))
     means: FloatArray = (sums[stop] - sums[first]) / (stop - first)
     return means
+
+
+def max_over_windows(scores: FloatArray, window: int) -> FloatArray:
+    """Return for each point the highest score of the windows that hold it."""
+    beyond = np.full(window - 1, -np.inf)
+    highest = np.concatenate([beyond, scores, beyond])
+    # Of so many neighbours at first, then of more: two ranges that overlap or touch have the highest of both.
+    reach = 1
+    while reach < window:
+        step = min(reach, window - reach)
+        highest = np.maximum(highest[:-step], highest[step:])
+        reach += step
+    return highest

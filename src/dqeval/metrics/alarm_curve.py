@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
 from dqeval.metrics.operators import zone_starts
 from dqeval.render import drawing
 from dqeval.render.tables import Table
+from dqeval.support.frames import Framed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +27,10 @@ MOST_DRAWN = 0.5  # of the points in alarm: beyond, few alarms only mean that th
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AlarmCurve:
+class AlarmCurve(Framed):
     """Events detected and false alarms at every threshold; an alarm is a run of points that score at least as much.
+
+    ``to_frame()`` has a row per threshold.
 
     Attributes
     ----------
@@ -94,6 +97,17 @@ class AlarmCurve:
     def rounded_threshold(self, position: int) -> float:
         """Return the number with the fewest digits at which the same points are detected as at a threshold."""
         return shortest_threshold(self.thresholds[position : position + 2], float(self.thresholds[position]))
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "threshold": self.thresholds,
+            "detected": self.detected,
+            "events_detected": self.events_detected,
+            "false_alarms": self.false_alarms,
+            "false_alarms_per_1000": self.false_alarms_per_1000,
+            "false_alarms_per_day": self.false_alarms_per_day,
+            "time_in_alarm": self.alarm_points / self.points,
+        }
 
     def table(self) -> Table:
         """Return what each further event costs: the threshold that detects it, with the false alarms there."""

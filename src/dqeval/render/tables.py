@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -344,12 +344,3 @@ def _latex_cell(cell: str) -> str:
     if cell.startswith(" "):
         return f"\\quad {in_latex(cell.lstrip())}"
     return f"{{{cell[0]}}}{in_latex(cell[1:])}" if cell.startswith(("[", "*")) else in_latex(cell)
-
-
-def frame_of(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return rows as a DataFrame of pandas."""
-    try:
-        import pandas as pd  # type: ignore[import-untyped]
-    except ImportError:
-        raise ValueError("to_frame needs pandas: pip install pandas") from None
-    return pd.DataFrame.from_records(list(rows))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 _MODULES = {"deep": "torch"}  # by which it is told whether what an extra brings is installed
 
@@ -28,3 +30,11 @@ def missing(extra: str | None) -> str | None:
     """Return the module that an extra brings and that is not installed; None if nothing is known to be missing."""
     module = _MODULES.get(extra or "")
     return None if module is None or find_spec(module) is not None else module
+
+
+def require(module: str, package: str) -> Any:
+    """Return a module of another library; if that is not installed, the error says how to install it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error}: install it with pip install {package}", name=error.name) from None

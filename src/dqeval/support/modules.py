@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 
 def import_all(modules: Iterable[str], folder: str, *, called: str, hint: str) -> None:
@@ -33,6 +34,21 @@ def found_from_anywhere(modules: Iterable[str]) -> tuple[str, ...]:
     """Return modules so that processes in other folders find them: those of the current folder as whole paths."""
     files = {module: Path(module if module.endswith(".py") else f"{module}.py") for module in modules}
     return tuple(str(path.resolve()) if path.is_file() else module for module, path in files.items())
+
+
+def named_object(text: str, folder: str, *, called: str, hint: str) -> Any:
+    """Return what a module, or a file that ends with .py, defines under a name: ``MODULE:NAME`` or ``FILE.py:NAME``.
+
+    ``folder`` and ``hint`` are those of `import_all`; ``called`` says where the text was given.
+    """
+    module, _, name = text.rpartition(":")
+    if not (module and name):
+        raise ValueError(f"{called} {text}: write it as MODULE:NAME or FILE.py:NAME")
+    import_all([module], folder, called=f"{called} {text}: {{}}", hint=hint)
+    found = sys.modules[Path(module).stem if module.endswith(".py") else module]
+    if not hasattr(found, name):
+        raise ValueError(f"{called} {text}: {module} has no {name}")
+    return getattr(found, name)
 
 
 def _import_file(path: Path, what: str, hint: str) -> None:

@@ -1,0 +1,181 @@
+"""Darts: anomaly scores and labels as TimeSeries, aligned by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from dqeval.analysis.evaluate import evaluate
+from dqeval.analysis.panel import panel
+from dqeval.analysis.timed_result import TimedResult
+from dqeval.core.durations import Length
+from dqeval.core.validate import Undefined
+from dqeval.render.tables import count_of
+
+__all__ = ["eval_metric_from_scores", "evaluate_series"]
+
+
+def evaluate_series(
+    anomalies: Any,
+    pred_scores: Any,
+    *,
+    near: Length | None = None,
+    period: Length | None = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    undefined: Undefined = "raise",
+) -> TimedResult:
+    """Evaluate the scores of an anomaly scorer over all thresholds, event by event.
+
+    Parameters
+    ----------
+    anomalies : darts.TimeSeries
+        The labels, of one component: 1 marks an anomaly, 0 a normal point.
+    pred_scores : darts.TimeSeries
+        The scores, of one component: the larger, the more anomalous. Only times that both have are evaluated.
+    near : float, str or timedelta, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event, or a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is 125.
+    resolution : str, timedelta or number, optional
+        The length of a cell in which time is counted; the median step of the times by default.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed.
+    thresholds : int or "exact", default 100
+        The number of thresholds to average over, or "exact" for the integral over all of them.
+    undefined : "raise" or "nan", default "raise"
+        What to do if there is no anomaly at the times that both have: raise `dqeval.UndefinedError`, or return NaN with
+        a warning.
+
+    Returns
+    -------
+    TimedResult
+        ``notes`` says what was left out.
+
+    Examples
+    --------
+    >>> from darts import TimeSeries
+    >>> labels = TimeSeries.from_values(np.array([0.0, 0, 0, 1, 1, 0, 0, 0]))
+    >>> found = evaluate_series(labels, TimeSeries.from_values(np.array([0.0, 0, 0, 9, 1, 0])), near=2)
+    >>> found.dqe, found.notes
+    (1.0, ('2 of 8 labels have no score, and are left out',))
+    """
+    labels, scores, times, notes = _aligned(anomalies, pred_scores)
+    found = evaluate(
+        labels,
+        scores,
+        near=near,
+        period=period,
+        times=times,
+        resolution=resolution,
+        max_gap=max_gap,
+        thresholds=thresholds,
+        undefined=undefined,
+    )
+    assert isinstance(found, TimedResult)
+    return replace(found, notes=(*found.notes, *notes), make_curve=lambda: found.curve)
+
+
+def eval_metric_from_scores(
+    anomalies: Any,
+    pred_scores: Any,
+    *,
+    metric: str = "dqe",
+    near: Length | None = None,
+    period: Length | None = None,
+    undefined: Undefined = "raise",
+) -> Any:
+    """Return a metric of anomaly scores, as the function of this name in ``darts.ad.utils`` does.
+
+    Parameters
+    ----------
+    anomalies : darts.TimeSeries or sequence of darts.TimeSeries
+        The labels: 1 marks an anomaly, 0 a normal point. A single series holds for all scores.
+    pred_scores : darts.TimeSeries or sequence of darts.TimeSeries
+        The scores: the larger, the more anomalous. They have the components of the labels, or the labels have one.
+    metric : str, default "dqe"
+        The name of a metric: ``dqeval metrics`` lists them. A metric of detections is the best over thresholds.
+    near : float, str or timedelta, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event, or a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is 125.
+    undefined : "raise" or "nan", default "raise"
+        What to do if there is no anomaly: raise `dqeval.UndefinedError`, or return NaN with a warning.
+
+    Returns
+    -------
+    float, list of float, or list of list of float
+        A number for a series of one component, a list with one for each component otherwise; for a sequence of series,
+        a list with what each gives.
+
+    Examples
+    --------
+    >>> from darts import TimeSeries
+    >>> labels = TimeSeries.from_values(np.array([0.0, 0, 0, 1, 1, 0, 0, 0]))
+    >>> scores = TimeSeries.from_values(np.array([0.0, 0, 0, 9, 1, 0, 0, 0]))
+    >>> eval_metric_from_scores(labels, [scores, scores], metric="auc_pr")
+    [1.0, 1.0]
+    """
+    options: dict[str, Any] = {"metric": metric, "near": near, "period": period, "undefined": undefined}
+    if not isinstance(pred_scores, Sequence):
+        (found,) = eval_metric_from_scores(anomalies, [pred_scores], **options)
+        return found
+    labels = list(anomalies) if isinstance(anomalies, Sequence) else [anomalies] * len(pred_scores)
+    if len(labels) != len(pred_scores):
+        raise ValueError(f"there must be labels for each of the {len(pred_scores):,} scores: got {len(labels):,}")
+    return [_by_component(*pair, **options) for pair in zip(labels, pred_scores, strict=True)]
+
+
+def _by_component(anomalies: Any, pred_scores: Any, *, metric: str, **options: Any) -> float | list[float]:
+    """Return the metric of each component; of the only one as a number."""
+    _check(anomalies=anomalies, pred_scores=pred_scores)
+    wanted = pred_scores.n_components
+    if anomalies.n_components not in (1, wanted):
+        raise ValueError(f"anomalies must have 1 component, or {wanted} as the scores: got {anomalies.n_components}")
+    found = []
+    for i in range(wanted):
+        labels = anomalies.univariate_component(i if anomalies.n_components > 1 else 0)
+        points, scores, times, _ = _aligned(labels, pred_scores.univariate_component(i))
+        found.append(panel(points, scores, times=times, metrics=[metric], **options)[metric])
+    return found[0] if wanted == 1 else found
+
+
+def _check(**series: Any) -> None:
+    from darts import TimeSeries
+
+    for name, given in series.items():
+        if not isinstance(given, TimeSeries):
+            raise ValueError(f"{name} must be a TimeSeries of Darts: got {type(given).__name__}")
+        if not given.is_deterministic:
+            raise ValueError(f"{name} must have one sample per time: got {given.n_samples:,}; take their mean() first")
+
+
+def _aligned(anomalies: Any, pred_scores: Any) -> tuple[Any, Any, Any, tuple[str, ...]]:
+    """Return labels and scores at the times that both have, these times, and what was left out."""
+    given = {"anomalies": anomalies, "pred_scores": pred_scores}
+    _check(**given)
+    for name, series in given.items():
+        if series.n_components != 1:
+            raise ValueError(f"{name} must have one component: got {series.n_components:,}; choose one of them")
+    indexes = [series.time_index for series in given.values()]
+    if indexes[0].dtype.kind != indexes[1].dtype.kind:
+        raise ValueError("anomalies and pred_scores must both have dates, or both numbers, as their times")
+    times = indexes[0].intersection(indexes[1])
+    if not len(times):
+        spans = [f"{index[0]} to {index[-1]}" for index in indexes]
+        raise ValueError(f"no time is in both: anomalies are from {spans[0]}, pred_scores from {spans[1]}")
+    values = [
+        series.values()[index.get_indexer(times), 0] for series, index in zip(given.values(), indexes, strict=True)
+    ]
+    others = ("label", "score"), ("score", "label")
+    notes = [
+        f"{len(index) - len(times):,} of {count_of(len(index), what)} have no {other}, and are left out"
+        for index, (what, other) in zip(indexes, others, strict=True)
+        if len(index) > len(times)
+    ]
+    return *values, times, tuple(notes)

@@ -1,0 +1,329 @@
+"""Many series in one DataFrame of pandas or polars: DQE of each, also for the groups of Dask, Ray and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dqeval.analysis.panel import panel_of
+from dqeval.core import arguments, validate
+from dqeval.core.durations import Length
+from dqeval.core.sampling import Clock
+from dqeval.core.types import DQEResult
+from dqeval.core.validate import Undefined
+from dqeval.datasets.columns import series_in
+from dqeval.datasets.door import prepare
+from dqeval.datasets.grouping import unknown_column
+from dqeval.support.frames import LIBRARIES, Library, columns_of_items, frame_of
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesRow:
+    """DQE of one detector on one series: a row of `evaluate_frame`."""
+
+    detector: str
+    points: int
+    events: int
+    near: float
+    dqe: float
+    capture: float
+    near_miss: float
+    false_alarm: float
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """DQE of one detector at one event: a row of `evaluate_frame_events`."""
+
+    detector: str
+    event: int
+    start: int
+    stop: int
+    dqe: float
+    capture: float
+    near_miss: float
+    false_alarm: float
+
+
+def evaluate_frame(
+    frame: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    times: str | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    undefined: Undefined = "raise",
+) -> Any:
+    """Evaluate every detector on every series of a DataFrame.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or polars.DataFrame
+        One row per point. The rows of a series are in time order, unless ``times`` is given.
+    by : str or sequence of str, optional
+        The columns that name the series of each row. If not given, the frame is one series.
+    label, value : str, optional
+        The columns of the labels and of the values. If not given, those called label or is_anomaly, and value or Data;
+        there may be no values. Capitals do not matter.
+    scores : sequence of str, optional
+        The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
+        without a name, and several columns of values (value_0, value_1, …).
+    times : str, optional
+        The column that says when each point is. The rows of each series are sorted by it, and time is counted in cells,
+        each of which has the highest score of the samples in it.
+    near : float, str or timedelta, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is estimated
+        from the values of each series; ``near`` is 125 if there are none.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
+    thresholds : int or "exact", default 100
+        The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
+    undefined : "raise" or "nan", default "raise"
+        What to do if a series has no anomaly: raise `UndefinedError`, or have NaN in its rows, with a warning.
+
+    Returns
+    -------
+    pandas.DataFrame or polars.DataFrame
+        A row per series and detector, series in the order in which they come first. The columns are those of ``by``,
+        and detector, points, events, near, dqe, capture, near_miss, false_alarm. A frame without rows gives a frame
+        without rows that has these columns and their types.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"host": ["a"] * 4 + ["b"] * 4, "label": [0, 1, 0, 0] * 2, "mine": [0, 9, 0, 0, 0, 0, 9, 0]}
+    >>> found = dqeval.evaluate_frame(pd.DataFrame(rows), by="host", near=2)
+    >>> print(found[["host", "detector", "events", "dqe"]].round(3))
+      host detector  events   dqe
+    0    a     mine       1  1.00
+    1    b     mine       1  0.53
+    """
+    asked = _Asked(label, value, scores, times, near, period, resolution, max_gap, thresholds, undefined)
+    split = _Split(frame, by)
+    rows = [[_series_row(found) for found in group] for group in split.evaluated(asked)]
+    return split.table(SeriesRow, rows)
+
+
+def evaluate_frame_events(
+    frame: Any,
+    *,
+    by: str | Sequence[str] | None = None,
+    label: str | None = None,
+    value: str | None = None,
+    scores: Sequence[str] | None = None,
+    times: str | None = None,
+    near: Length | None = None,
+    period: Length | None = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    undefined: Undefined = "raise",
+) -> Any:
+    """Evaluate every detector at every event of every series of a DataFrame.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or polars.DataFrame
+        One row per point. The rows of a series are in time order, unless ``times`` is given.
+    by : str or sequence of str, optional
+        The columns that name the series of each row. If not given, the frame is one series.
+    label, value : str, optional
+        The columns of the labels and of the values. If not given, those called label or is_anomaly, and value or Data;
+        there may be no values. Capitals do not matter.
+    scores : sequence of str, optional
+        The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
+        without a name, and several columns of values (value_0, value_1, …).
+    times : str, optional
+        The column that says when each point is. The rows of each series are sorted by it, and time is counted in cells,
+        each of which has the highest score of the samples in it.
+    near : float, str or timedelta, optional
+        How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
+        median length of an event, or with ``times`` a duration such as "10min".
+    period : float, str or timedelta, optional
+        The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is estimated
+        from the values of each series; ``near`` is 125 if there are none.
+    resolution : str, timedelta or number, optional
+        The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed: no region crosses it, and nothing in it is scored.
+    thresholds : int or "exact", default 100
+        The number M of thresholds 1, 1 - 1/M, ..., 1/M to average over, or "exact" for the integral over all of them.
+    undefined : "raise" or "nan", default "raise"
+        What to do if a series has no anomaly: raise `UndefinedError`, or leave it out, with a warning.
+
+    Returns
+    -------
+    pandas.DataFrame or polars.DataFrame
+        A row per series, detector and event, series in the order in which they come first. The columns are those of
+        ``by``, and detector, event (counted from 0), start, stop, dqe, capture, near_miss, false_alarm. With ``times``,
+        start and stop count cells, and start_time and stop_time follow: dates in universal time if they have a zone. A
+        frame without rows gives a frame without rows that has these columns and their types.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"host": ["a"] * 4 + ["b"] * 4, "label": [0, 1, 0, 0] * 2, "mine": [0, 9, 0, 0, 0, 0, 9, 0]}
+    >>> found = dqeval.evaluate_frame_events(pd.DataFrame(rows), by="host", near=2)
+    >>> print(found[["host", "detector", "start", "stop", "dqe"]].round(3))
+      host detector  start  stop   dqe
+    0    a     mine      1     2  1.00
+    1    b     mine      1     2  0.53
+    """
+    asked = _Asked(label, value, scores, times, near, period, resolution, max_gap, thresholds, undefined)
+    split = _Split(frame, by)
+    groups = list(split.evaluated(asked))
+    rows = [[row for found in group for row in _event_rows(found)] for group in groups]
+    if times is None:
+        return split.table(EventRow, rows)
+    events = [event for group in groups for found in group for event in found.result.per_event]
+    return split.table(EventRow, rows, split.event_times(times, events))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The result of one detector on one series."""
+
+    detector: str
+    points: int
+    result: DQEResult
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the caller says of the columns of each series, and of its evaluation."""
+
+    label: str | None
+    value: str | None
+    scores: Sequence[str] | None
+    times: str | None
+    near: Length | None
+    period: Length | None
+    resolution: Length | None
+    max_gap: Length | None
+    thresholds: int | Literal["exact"]
+    undefined: Undefined
+
+    def evaluate(self, frame: Any, times: Any) -> list[_Found]:
+        """Return the results of all detectors on one series, given without the column of its times."""
+        series = series_in(frame, label=self.label, value=self.value, scores=self.scores, need_scores=True)
+        clock = Clock(times, self.resolution, self.max_gap)
+        prepared = prepare(series, near=self.near, period=self.period, clock=clock)
+        validate.check_defined(prepared.labelled.events, self.undefined)
+        points, near = len(prepared.labelled.labels), prepared.near.points
+        panels = {
+            name: panel_of(prepared.scored(name), near, metrics=["dqe"], thresholds=self.thresholds)
+            for name in prepared.scores
+        }
+        return [_Found(name, points, found.dqe or _undefined(near)) for name, found in panels.items()]
+
+
+class _Split:
+    """A DataFrame, split into series by its library."""
+
+    def __init__(self, frame: Any, by: str | Sequence[str] | None) -> None:
+        self._frame, self._library = frame, _library(frame)
+        self._keys = [] if by is None else [by] if isinstance(by, str) else validate.names_in("by", by)
+        self._check_columns("by", self._keys)
+
+    def evaluated(self, asked: _Asked) -> Iterator[list[_Found]]:
+        """Yield the results of each series; an error says which series it is about."""
+        own = [] if asked.times is None else [arguments.text("times", asked.times)]
+        self._check_columns("times", own)
+        for key, group in self._groups():
+            times = None
+            if asked.times is not None:
+                group = self._sorted(group, asked.times)
+                times = group[asked.times]
+            left = self._without(group, [*self._keys, *own])
+            name = ", ".join(f"{column} {value}" for column, value in zip(self._keys, key, strict=True))
+            with validate.errors_about(name) if name else nullcontext():
+                yield asked.evaluate(left, times)
+
+    def table(self, kind: type, rows: Sequence[Sequence[Any]], more: dict[str, Any] | None = None) -> Any:
+        """Return the rows of each series as one table, with the columns that name the series, and more columns."""
+        columns = columns_of_items(kind, (row for group in rows for row in group)) | (more or {})
+        for key in self._keys:
+            if key in columns:
+                raise ValueError(f"by {key} is what a column of the result is called: rename it")
+        found = frame_of(columns, self._library)
+        return self._beside(found, np.repeat(np.arange(len(rows)), [len(group) for group in rows]))
+
+    def event_times(self, times: str, events: Sequence[Any]) -> dict[str, Any]:
+        """Return when events started and stopped, as columns; whole numbers where the times are numbers."""
+        numbers = np.asarray(self._frame[times]).dtype.kind in "iuf"
+        every = {name: [getattr(event, name) for event in events] for name in ("start_time", "stop_time")}
+        return {name: np.array(column, dtype=np.int64 if numbers else "M8[ns]") for name, column in every.items()}
+
+    def _check_columns(self, argument: str, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in self._frame.columns:
+                raise ValueError(f"{argument}: {unknown_column(name, map(str, self._frame.columns))}")
+
+    def _groups(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Yield what names each series, and its rows, in the order in which series come first."""
+        if not len(self._frame):
+            return iter(())
+        if not self._keys:
+            return iter([((), self._frame)])
+        if self._library == "pandas":  # as polars does: also where a name is missing
+            return iter(self._frame.groupby(self._keys, sort=False, dropna=False, observed=True))
+        return iter(self._frame.group_by(self._keys, maintain_order=True))
+
+    def _sorted(self, frame: Any, column: str) -> Any:
+        pandas = self._library == "pandas"
+        return frame.sort_values(column, kind="stable") if pandas else frame.sort(column, maintain_order=True)
+
+    def _without(self, frame: Any, columns: list[str]) -> Any:
+        return frame.drop(columns=columns) if self._library == "pandas" else frame.drop(columns)
+
+    def _beside(self, table: Any, series: Any) -> Any:
+        """Return a table with the columns that name the series: for each row, which series it is of."""
+        if not self._keys:
+            return table
+        if self._library == "pandas":
+            names = self._frame[self._keys].drop_duplicates().iloc[series].reset_index(drop=True)
+            return names.join(table)
+        return self._frame.select(self._keys).unique(maintain_order=True)[series].hstack(table)
+
+
+def _library(frame: Any) -> Library:
+    """Return whose DataFrame it is."""
+    for library in LIBRARIES:
+        if type(frame).__module__.partition(".")[0] == library and hasattr(frame, "columns"):
+            return library
+    raise ValueError(f"frame must be a DataFrame of pandas or polars: got {type(frame).__name__}")
+
+
+def _undefined(near: float) -> DQEResult:
+    nan = float("nan")
+    return DQEResult(nan, nan, nan, nan, near=near, thresholds=1, per_event=())
+
+
+def _series_row(found: _Found) -> SeriesRow:
+    result = found.result
+    parts = (result.dqe, result.capture, result.near_miss, result.false_alarm)
+    return SeriesRow(found.detector, found.points, len(result.per_event), result.near, *parts)
+
+
+def _event_rows(found: _Found) -> list[EventRow]:
+    return [
+        EventRow(found.detector, i, e.start, e.stop, e.dqe, e.capture, e.near_miss, e.false_alarm)
+        for i, e in enumerate(found.result.per_event)
+    ]

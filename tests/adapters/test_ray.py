@@ -1,0 +1,92 @@
+"""Ray: groups of a dataset, and benchmark runs whose jobs are tasks of Ray."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+
+import dqeval
+from dqeval import bench
+
+pytest.importorskip("ray")
+
+import pandas as pd
+import ray
+
+from dqeval.adapters.ray import RayExecutor
+
+PLAN = {
+    "metrics": ["dqe", "auc_roc"],
+    "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
+    "detector": [{"name": "fft"}, {"name": "sr"}],
+}
+TEXT = """
+metrics = ["dqe", "auc_roc"]
+[[data]]
+generator = "synthetic"
+count = 2
+n = 500
+period = 20
+events = 3
+[[detector]]
+name = "fft"
+[[detector]]
+name = "sr"
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def values(folder):
+    with bench.Store(folder) as store:
+        return sorted((row["series"], row["detector"], row["metric"], row["value"]) for row in store.values())
+
+
+def test_a_run_on_ray_gives_the_same_table(cluster, tmp_path):
+    with RayExecutor() as executor:
+        state = bench.run(PLAN, tmp_path / "ray", executor=executor)
+        with pytest.raises(ZeroDivisionError):
+            executor.submit(divmod, 1, 0).result()
+    assert (state.done, state.failed) == (4, 0)
+    assert ray.is_initialized(), "a cluster that was there before is not left"
+    bench.run(PLAN, tmp_path / "here")
+    assert values(tmp_path / "ray") == values(tmp_path / "here")
+
+
+def test_the_command(tmp_path):
+    """In a process of its own, where Ray is not started yet."""
+    (tmp_path / "plan.toml").write_text(TEXT)
+    command = [sys.executable, "-m", "dqeval", "bench", "run", "plan.toml", "-o", "ray"]
+    executor = ["--executor", "dqeval.adapters.ray:RayExecutor"]
+    done = subprocess.run([*command, *executor], cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 jobs done, 0 failed, 0 left" in done.stderr
+    bench.run(PLAN, tmp_path / "here")
+    assert values(tmp_path / "ray") == values(tmp_path / "here")
+
+
+@pytest.mark.parametrize("function", [dqeval.evaluate_frame, dqeval.evaluate_frame_events])
+def test_groups_of_a_dataset_give_the_numbers_of_the_whole_frame(cluster, function):
+    series = dqeval.datasets.demo()
+    one = pd.DataFrame({"minute": range(len(series.labels)), "label": series.labels, **series.scores})
+    frame = pd.concat([one.assign(host="a"), one.assign(host="b", late=one["late"] ** 2)], ignore_index=True)
+    data = ray.data.from_pandas(frame.sample(frac=1, random_state=0))
+    evaluate = partial(function, by="host", times="minute", near=24)
+    found = data.groupby("host", num_partitions=2).map_groups(evaluate, batch_format="pandas").to_pandas()
+    expected = evaluate(frame)
+    keys = [name for name in ("host", "detector", "event") if name in expected]
+    found, expected = (each.sort_values(keys, ignore_index=True)[list(expected)] for each in (found, expected))
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_exact=True)
+
+
+def test_without_ray(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match="RayExecutor needs Ray: pip install ray"):
+        RayExecutor()

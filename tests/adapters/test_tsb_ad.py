@@ -1,0 +1,145 @@
+"""TSB-AD: the same nine numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dqeval
+from dqeval.adapters.tsb_ad import get_metrics
+
+pytest.importorskip("TSB_AD")
+
+from TSB_AD.evaluation.metrics import get_metrics as theirs
+
+
+def labels_of(n, *events):
+    labels = np.zeros(n, dtype=int)
+    for start, stop in events:
+        labels[start:stop] = 1
+    return labels
+
+
+def check(score, labels, **options):
+    found, expected = get_metrics(score, labels, **options), theirs(score, labels, **options)
+    assert list(found) == list(expected)
+    for name, value in found.items():
+        # They have NaN where nothing is detected.
+        number = 0.0 if name == "Affiliation-F" and np.isnan(expected[name]) else expected[name]
+        assert value == pytest.approx(number, abs=1e-9), name
+        assert isinstance(value, float)
+
+
+def random_input(seed):
+    """Return scores and labels: of some hundred points and a few events, some at the borders, scores with many ties."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(60, 250))
+    labels = labels_of(n, *((s, s + random.integers(1, 20)) for s in random.integers(0, n, random.integers(1, 5))))
+    labels[: random.integers(0, 3)] = 1
+    labels[n - random.integers(0, 3) :] = 1
+    score = random.normal(size=n) + labels * random.random() * 3
+    return [score, score.round(1), np.floor(score), score * 1e-7 + 5][seed % 4], labels
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("seed", range(30))
+def test_random_scores(seed):
+    score, labels = random_input(seed)
+    check(score, labels, slidingWindow=[0, 1, 5, 20][seed % 4], thre=[100, 20][seed % 2])
+
+
+@pytest.mark.unmeasured
+@pytest.mark.data
+def test_real_scores(real_scores):
+    names = sorted({key.rpartition("/")[0] for key in real_scores.files})
+    assert len(names) == 20
+    for number, name in enumerate(names):
+        score, labels = real_scores[f"{name}/score"].astype(float), real_scores[f"{name}/label"].astype(int)
+        # A piece around an event: there, a whole series takes minutes.
+        middle = int(np.flatnonzero(labels)[number % labels.sum()])
+        piece = slice(max(0, middle - 300), middle + 400)
+        check(score[piece], labels[piece], slidingWindow=[5, 10][number % 2], thre=50)
+
+
+@pytest.mark.unmeasured
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.booleans()), min_size=2, max_size=30).filter(
+        lambda points: len({label for _, label, _ in points}) == 2 and len({pred for *_, pred in points}) == 2
+    )
+)
+def test_detections(points):
+    score, labels, pred = (np.array(column) for column in zip(*points, strict=True))
+    check(score.astype(float), labels.astype(int), slidingWindow=3, thre=5, pred=pred.astype(int))
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    "labels",
+    [
+        labels_of(40, (0, 5), (20, 25)),
+        labels_of(40, (10, 12), (35, 40)),
+        labels_of(40, (39, 40)),
+        labels_of(40, (0, 1)),
+        labels_of(40, (0, 39)),
+        labels_of(40, *((i, i + 1) for i in range(0, 40, 4))),
+    ],
+)
+@pytest.mark.parametrize("kind", ["constant", "0 and 1", "steps", "last", "perfect", "noise"])
+def test_edges(labels, kind):
+    score = {
+        "constant": np.full(40, 3.0),
+        "0 and 1": np.arange(40) % 2.0,
+        "steps": np.arange(40) // 10 / 7,
+        "last": np.eye(40)[-1],
+        "perfect": labels.astype(float),
+        "noise": np.random.default_rng(1).random(40),
+    }[kind]
+    check(score, labels, slidingWindow=4, thre=10)
+    for pred in (score > score.mean(), np.ones(40), np.eye(40)[3]):
+        check(score, labels, slidingWindow=4, thre=10, pred=pred.astype(int))
+
+
+def test_scores_on_the_thresholds():
+    """With steps of 0.1, many scores lie on a threshold, but for rounding."""
+    score = np.random.default_rng(2).integers(0, 100, 300) * 0.1 + 0.3
+    check(score, labels_of(300, (30, 50), (120, 130)), slidingWindow=5, thre=20)
+
+
+def test_either_version():
+    score, labels = random_input(1)
+    check(score, labels, slidingWindow=5, thre=20, version="opt_mem")
+    assert get_metrics(score, labels, 5, version="opt_mem") == get_metrics(score, labels, 5)
+
+
+def test_booleans_are_labels_too():
+    labels = labels_of(100, (20, 30), (60, 80))
+    score = np.where(labels, 2.0, np.random.default_rng(3).random(100))
+    found = get_metrics(score, labels == 1, 5)
+    assert found == get_metrics(score, labels, 5)
+    assert found["R-based-F1"] == 1
+    assert theirs(score, labels == 1, 5, thre=20)["R-based-F1"] < 0.6  # and no word of it
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"labels": [0, 0, 0]}, "has no anomaly"),
+        ({"labels": [1, 1, 1]}, "no normal point"),
+        ({"labels": [0, 2, 0]}, "must contain only 0 and 1"),
+        ({"score": [0, np.nan, 1]}, "must be finite"),
+        ({"slidingWindow": 1.5}, "slidingWindow must be a whole number of at least 0"),
+        ({"thre": 1}, "thre must be a whole number of at least 2"),
+        ({"version": "opt_time"}, "version must be 'opt' or 'opt_mem'"),
+        ({"pred": [0, 0.5, 1]}, "y_pred must contain only 0 and 1"),
+    ],
+)
+def test_wrong_input(options, said):
+    with pytest.raises(ValueError, match=said):
+        get_metrics(**{"score": [0, 1, 2], "labels": [0, 1, 0], **options})
+
+
+def test_the_page_of_numbers():
+    """The example of a perfect detector whose F1 is not 1, there."""
+    labels = labels_of(40, (10, 20))
+    assert get_metrics(labels, labels, 5)["Standard-F1"] == pytest.approx(0.999995, abs=1e-9)
+    assert dqeval.metrics.point_f1(labels, labels) == 1
