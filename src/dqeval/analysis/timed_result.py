@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, asdict, dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
 from dqeval.metrics.operators import alarms_of
-from dqeval.support.frames import columns_of_items
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +68,8 @@ class TimedResult(DQEResult):
     notes: tuple[str, ...] = ()
     make_alarms: InitVar[Callable[[], Alarms] | None] = None
 
+    _row: ClassVar[type[EventScores]] = TimedEventScores
+
     def __post_init__(self, make_curve: Callable[[], Curve] | None, make_alarms: Callable[[], Alarms] | None) -> None:
         super().__post_init__(make_curve)
         object.__setattr__(self, "_make_alarms", make_alarms)
@@ -81,9 +82,9 @@ class TimedResult(DQEResult):
 
     def _columns(self) -> dict[str, Any]:
         assert self.axis is not None
-        events = _places(self)
-        times = {"start_time": self.axis.starts_of(events.starts), "stop_time": self.axis.ends_of(events.stops)}
-        return columns_of_items(TimedEventScores, self.per_event) | times
+        columns = super()._columns()
+        starts, stops = self.axis.starts_of(columns["start"]), self.axis.ends_of(columns["stop"])
+        return columns | {"start_time": starts, "stop_time": stops}
 
     @property
     def near_in_words(self) -> str:

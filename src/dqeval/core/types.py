@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import InitVar, asdict, astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -232,6 +232,8 @@ class DQEResult(Framed):
     per_event: OnDemand[tuple[EventScores, ...]] = OnDemand()
     make_curve: InitVar[Callable[[], Curve] | None] = None
 
+    _row: ClassVar[type[EventScores]] = EventScores
+
     def __post_init__(self, make_curve: Callable[[], Curve] | None) -> None:
         # Not a field: a result compares, prints and becomes a dictionary without it.
         object.__setattr__(self, "_make_curve", make_curve)
@@ -323,7 +325,7 @@ class DQEResult(Framed):
         return "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
 
     def _columns(self) -> dict[str, Any]:
-        return columns_of_items(EventScores, self.per_event)
+        return columns_of_items(self._row, self.per_event)
 
     def __str__(self) -> str:
         return self._table().text()
