@@ -151,6 +151,7 @@ def module(tmp_path, monkeypatch):
     sys.modules.pop("from_aeon", None)
 
 
+@pytest.mark.unmeasured
 def test_aeons_detectors_on_the_command_line(module, monkeypatch, capsys):
     call = caller(monkeypatch, capsys)
     assert call("datasets", "generate", "-o", "series", "--count", "1").code == 0
@@ -162,6 +163,7 @@ def test_aeons_detectors_on_the_command_line(module, monkeypatch, capsys):
     assert loaded.scores["aeon_kmeans"] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.unmeasured
 def test_aeons_detectors_in_plans(module):
     plan = {
         "modules": ["from_aeon.py"],

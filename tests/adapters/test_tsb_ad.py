@@ -33,7 +33,7 @@ def check(score, labels, **options):
 def random_input(seed):
     """Return scores and labels: of some hundred points and a few events, some at the borders, scores with many ties."""
     random = np.random.default_rng(seed)
-    n = int(random.integers(60, 250))
+    n = int(random.integers(40, 160))
     labels = labels_of(n, *((s, s + random.integers(1, 20)) for s in random.integers(0, n, random.integers(1, 5))))
     labels[: random.integers(0, 3)] = 1
     labels[n - random.integers(0, 3) :] = 1
@@ -45,7 +45,7 @@ def random_input(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_random_scores(seed):
     score, labels = random_input(seed)
-    check(score, labels, slidingWindow=[0, 1, 5, 20][seed % 4], thre=[100, 20][seed % 2])
+    check(score, labels, slidingWindow=[0, 1, 5, 20][seed % 4], thre=[40, 9][seed % 2])
 
 
 @pytest.mark.unmeasured
@@ -57,8 +57,8 @@ def test_real_scores(real_scores):
         score, labels = real_scores[f"{name}/score"].astype(float), real_scores[f"{name}/label"].astype(int)
         # A piece around an event: there, a whole series takes minutes.
         middle = int(np.flatnonzero(labels)[number % labels.sum()])
-        piece = slice(max(0, middle - 300), middle + 400)
-        check(score[piece], labels[piece], slidingWindow=[5, 10][number % 2], thre=50)
+        piece = slice(max(0, middle - 150), middle + 250)
+        check(score[piece], labels[piece], slidingWindow=[5, 10][number % 2], thre=20)
 
 
 @pytest.mark.unmeasured
@@ -84,18 +84,16 @@ def test_detections(points):
         labels_of(40, *((i, i + 1) for i in range(0, 40, 4))),
     ],
 )
-@pytest.mark.parametrize("kind", ["constant", "0 and 1", "steps", "last", "perfect", "noise"])
+@pytest.mark.parametrize("kind", ["constant", "steps", "last", "noise"])
 def test_edges(labels, kind):
     score = {
         "constant": np.full(40, 3.0),
-        "0 and 1": np.arange(40) % 2.0,
         "steps": np.arange(40) // 10 / 7,
         "last": np.eye(40)[-1],
-        "perfect": labels.astype(float),
         "noise": np.random.default_rng(1).random(40),
     }[kind]
     check(score, labels, slidingWindow=4, thre=10)
-    for pred in (score > score.mean(), np.ones(40), np.eye(40)[3]):
+    for pred in (score > score.mean(), np.ones(40)):
         check(score, labels, slidingWindow=4, thre=10, pred=pred.astype(int))
 
 
