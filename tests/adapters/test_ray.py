@@ -15,7 +15,7 @@ pytest.importorskip("ray")
 import pandas as pd
 import ray
 
-from dqeval.adapters.ray import RayExecutor
+from dqeval.adapters.ray import RayExecutor, _call
 
 PLAN = {
     "metrics": ["dqe", "auc_roc"],
@@ -84,6 +84,11 @@ def test_groups_of_a_dataset_give_the_numbers_of_the_whole_frame(cluster, functi
     keys = [name for name in ("host", "detector", "event") if name in expected]
     found, expected = (each.sort_values(keys, ignore_index=True)[list(expected)] for each in (found, expected))
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_exact=True)
+
+
+def test_what_a_task_does():
+    """Here, as well as in the processes of Ray, where coverage does not look."""
+    assert _call(int, ("11",), {"base": 2}) == 3
 
 
 def test_without_ray(monkeypatch):
