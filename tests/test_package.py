@@ -148,6 +148,11 @@ assert dqeval.bench.run is sys.modules["dqeval.bench"].run
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_adapters_are_imported_by_name():
+    program = "import sys, dqeval; assert not [name for name in sys.modules if name.startswith('dqeval.adapters')]"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_import_needs_numpy_alone():
     """Whatever else is installed is out of reach, and an evaluation still works."""
     program = """

@@ -136,6 +136,14 @@ def test_wrong_input(options, said):
         get_metrics(**{"score": [0, 1, 2], "labels": [0, 1, 0], **options})
 
 
+def test_detections_by_hand():
+    """Of the first event, point 0 is not filled; the last point of the series is not looked at."""
+    at_the_start = {"labels": labels_of(10, (0, 5)), "pred": np.eye(10)[3]}
+    assert get_metrics(np.arange(10), **at_the_start)["PA-F1"] == pytest.approx(8 / 9)
+    at_the_end = {"labels": labels_of(30, (10, 15), (29, 30)), "pred": np.eye(30)[[3, 12, 29]].sum(axis=0)}
+    assert get_metrics(np.arange(30), **at_the_end)["Event-based-F1"] == pytest.approx(4 / 7)
+
+
 def test_the_page_of_numbers():
     """The example of a perfect detector whose F1 is not 1, there."""
     labels = labels_of(40, (10, 20))
