@@ -498,7 +498,8 @@ WRONG_WINDOWS = [
     ([(4, 5), (1, 2)], r"see \(4, 5\) and the one from 1 on"),
     ([], 'windows must be "labels", "rule" or pairs of first and last point: got none'),
     ([(1, 2.5)], "the ends of windows must be a whole number of at least 0: got 2.5"),
-    ([(1, 2), (30, 40)], "windows must lie in the series of 8 points: the last one ends at 40"),
+    ([(1, 2), (30, 40)], "windows must lie in the series of 8 points: the last ends at 40"),
+    ([(1, 10**30)], "windows must lie in the series of 8 points: the last ends at 10"),
 ]
 
 

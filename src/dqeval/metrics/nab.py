@@ -112,7 +112,7 @@ class _Scoring:
 
 def _scoring(labelled: Labelled, profile: Profile, windows: Windows, probation: float) -> _Scoring:
     """Return what detections are worth, once for each choice of parameters."""
-    chosen = _checked_windows(windows)  # by whom this is called, it may be a list
+    chosen = _checked_windows(windows)  # best_threshold passes them on as they were given
     return labelled.once(("nab", profile, chosen, probation), partial(_make, labelled, profile, chosen, probation))
 
 
@@ -161,9 +161,12 @@ def _windows(labelled: Labelled, windows: Windows) -> Events:
             return events
         half = math.trunc(RULE * n / len(events)) // 2
         return Events(np.maximum(events.starts - half, 0), np.minimum(events.starts + half + 1, n), n)
+    last = windows[-1][1]
+    if last >= n:
+        raise ValueError(
+            f"windows must lie in the series of {n:,} points: the last ends at {arguments.written_out(last)}"
+        )
     starts, stops = np.array([(left, right + 1) for left, right in windows], dtype=np.intp).T.copy()
-    if stops[-1] > n:
-        raise ValueError(f"windows must lie in the series of {n:,} points: the last one ends at {stops[-1] - 1:,}")
     return Events(starts, stops, n)
 
 
