@@ -791,7 +791,7 @@ def test_what_became_of_intervals_is_told():
 
 def test_events_as_records():
     dates = dqeval.evaluate(LABELS, SCORES, times=EPOCH, near=1).per_event[0].record()
-    assert (dates["start"], dates["start_time"]) == (1, "2026-01-01T00:01")
+    assert (dates["start"], dates["start_time"]) == (1, "2026-01-01T00:01Z")
     numbers = dqeval.evaluate(LABELS, SCORES, times=SECONDS, near=1).per_event[0].record()
     assert (numbers["start_time"], numbers["stop_time"]) == (60, 180)
 
