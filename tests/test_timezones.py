@@ -164,6 +164,8 @@ def test_long_tables():
     assert [series.timestamps[0] for series in found] == [dates()[0] - 2 * np.timedelta64(1, "h"), dates()[18]]
     with pytest.raises(ValueError, match="host names the series: it cannot be the column of times too"):
         split(rows, "host", time="host")
+    with pytest.raises(ValueError, match="no column is called nobody; there are host, when, label, mine"):
+        split(rows, "nobody")
     rows["when"][25] = "2026-10-25T02:30"
     with pytest.raises(ValueError, match=r"^b: the timestamp of point 5: 2026-10-25T02:30 is there twice"):
         split(rows, "host", time="when", timezone=BERLIN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from colorsys import hls_to_rgb
 from dataclasses import dataclass
 from itertools import chain, count
@@ -30,14 +30,13 @@ STRIP = (-0.14, -0.03)  # where detections are drawn, below the scores
 
 def colours_of(detectors: Iterable[str]) -> dict[str, str]:
     """Return the colour of each detector; if there are more detectors than colours, hues far from each other follow."""
-    return dict(zip(detectors, chain(DETECTOR_COLOURS, _more_colours()), strict=False))
+    return dict(zip(detectors, chain(DETECTOR_COLOURS, map(_colour, count())), strict=False))
 
 
-def _more_colours() -> Iterator[str]:
-    """Yield ever more colours, dark and light in turn."""
-    for i in count():
-        red, green, blue = hls_to_rgb(i * GOLDEN % 1, (0.35, 0.6)[i % 2], 0.65)
-        yield "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+def _colour(i: int) -> str:
+    """Return one of ever more colours, dark and light in turn."""
+    parts = hls_to_rgb(i * GOLDEN % 1, (0.35, 0.6)[i % 2], 0.65)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
 def time_item(prepared: Prepared, scale: TimeScale) -> dict[str, Any]:
