@@ -66,10 +66,13 @@ SLOW_FILES = {
 # Files that reach no line that no other test does: the first are measured with interpreted kernels.
 UNMEASURED_FILES = {
     "test_common",
+    "test_detectors",
     "test_dqe",
     "test_dqe_of_intervals",
     "test_kernels",
     "test_metrics",
+    "test_more_metrics",
+    "test_panel",
     "test_partition",
     "test_properties",
     "test_reference",

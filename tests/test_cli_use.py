@@ -25,7 +25,6 @@ from dqeval.cli import help as helping
 from dqeval.cli import options, output
 from dqeval.cli.app import app
 from dqeval.cli.examples import EXAMPLES
-from dqeval.core.metric_groups import default_metrics
 from dqeval.datasets import load
 from dqeval.detectors import DETECTORS
 from dqeval.support import extras
@@ -294,7 +293,7 @@ def test_metrics_with_commas_or_repeated(call, folder, given):
 
 def test_all_metrics_by_name(call, folder):
     done = call("score", "scored/one.csv", "--metrics", "all", "--format", "json", "--score", "late")
-    assert json.loads(done.out)["parameters"]["metrics"] == list(default_metrics())
+    assert json.loads(done.out)["parameters"]["metrics"] == list(dqeval.METRICS.names)
     assert call("score", "scored/one.csv", "--metrics", ",").err == (
         "dqeval: name at least one metric: dqeval metrics lists them\n"
     )
@@ -414,10 +413,11 @@ def test_completion(line, expected):
 
 def test_names_are_completed_after_commas():
     """In this process, too."""
-    assert options.completer(options._metric_names)("dqe,a") == [
+    assert options.completer(options._metrics_and_groups)("dqe,a") == [
         "dqe,auc_roc",
         "dqe,auc_pr",
         "dqe,affiliation_f1",
+        "dqe,adtqc",
         "dqe,all",
     ]
     assert options.completer(options._detector_names)("") == [*DETECTORS.names, "all"]
