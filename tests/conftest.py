@@ -72,7 +72,6 @@ UNMEASURED_FILES = {
     "test_kernels",
     "test_metrics",
     "test_more_metrics",
-    "test_panel",
     "test_partition",
     "test_properties",
     "test_reference",

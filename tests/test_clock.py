@@ -23,7 +23,7 @@ from dqeval.core.moments import moments_of
 from dqeval.core.prepared import prepare_series
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, median_step, sampling_of
-from dqeval.core.timeline import Spans, TimeAxis
+from dqeval.core.timeline import Spans, TimeAxis, spans_of
 from dqeval.datasets.door import prepare
 from test_dqe import assert_equal, local
 
@@ -877,3 +877,11 @@ def test_check_on_a_clock_still_looks_at_labels():
     for near in (1, "1min"):
         errors = [finding.message for finding in dqeval.check(series, near=near) if finding.level == "error"]
         assert errors == ["must contain only 0 and 1: 1 of 6 values are not (first at index 1: 2)"]
+
+
+def test_no_incident_at_all():
+    days = np.arange("2026-01-01", "2026-01-06", dtype="datetime64[D]")
+    scores = {"mine": np.arange(5.0)}
+    series = dqeval.Series("quiet", np.zeros(5, dtype=int), scores=scores, timestamps=days, incidents=spans_of("x", []))
+    with pytest.raises(dqeval.UndefinedError, match="there is no incident, so there is no event to score"):
+        dqeval.compare(series)

@@ -36,3 +36,20 @@ def test_many_events_and_alarms():
     found = (np.convolve(random.random(50_000) < 0.01, np.ones(5), mode="same") > 0).astype(int)
     sparse, dense = both(labels, found, 40.5)
     assert sparse == pytest.approx(dense, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("labels", "found", "near"),
+    [
+        # The bin that reaches over the event holds the middles of two alarms.
+        ([0, 1, 0, 0], [1, 0, 1, 0], 0.5),
+        # The quotient that tells the bin is rounded below an edge, and above one.
+        ([0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1], 1 / 7),
+        ([0, 0, 0, 0, 0, 1, 0, 0, 0], [0, 1, 1, 0, 0, 1, 1, 1, 0], 0.3),
+        # No near range, and an alarm over both ends of the event.
+        ([0, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 0], 0.0),
+    ],
+)
+def test_at_the_edges_of_pieces_and_bins(labels, found, near):
+    sparse, dense = both(labels, found, near)
+    assert sparse == pytest.approx(dense, abs=1e-12)

@@ -20,6 +20,7 @@ from dqeval.analysis.commands import COMMANDS
 from dqeval.analysis.verify import verify
 from dqeval.datasets import files, plain_text, split
 from dqeval.datasets.grouping import LONGEST_NAME, Grouping
+from dqeval.datasets.long_tables import TablePart
 from fuzz.texts import difference
 from test_receipts import changed, changes, holds, leaves, without
 
@@ -556,3 +557,10 @@ def test_plans_do_not_split_tables(tmp_path):
     plan = {"detector": [{"name": "sr"}], "metrics": ["dqe"], "data": [{"path": "long.csv", "series": "host"}]}
     with pytest.raises(ValueError, match=r"\[\[data\]\] has series, but a plan does not split tables: write a file"):
         dqeval.bench.run(plan, tmp_path / "run")
+
+
+def test_times_of_a_part_are_as_they_are_written(tmp_path):
+    dates = np.array([f"2026-01-01T{minute // 60:02}:{minute % 60:02}+02:00" for minute in range(len(TABLE["host"]))])
+    write(tmp_path / "long.csv", {**TABLE, "timestamp": dates})
+    part = TablePart(tmp_path / "long.csv", "table", "web", by="host")
+    assert list(part.times()) == dates[TABLE["host"] == "web"].tolist()

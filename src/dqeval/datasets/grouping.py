@@ -64,8 +64,6 @@ class Grouping:
 
 def grouping_of(arrays: Mapping[str, NDArray[Any]], column: str) -> Grouping:
     """Return the series of the rows of columns that are arrays."""
-    if column not in arrays:
-        raise unknown_column(column, arrays)
     cells = arrays[column]
     if cells.ndim != 1:
         raise ValueError(f"column {column} must be one-dimensional: its shape is {cells.shape}")

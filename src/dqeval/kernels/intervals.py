@@ -112,11 +112,11 @@ class Region:
         stop = min(stop, self.right)
         if start < self.near_start:
             self.add_false_alarm(start - self.near_start, min(stop, self.near_start) - self.near_start)
-        if start < self.start and stop > self.near_start:
+        if max(start, self.near_start) < min(stop, self.start):  # nothing, if there is no near range
             self.add_near_miss(self.start - min(stop, self.start), self.start - max(start, self.near_start))
         if start < self.stop and stop > self.start:
             self.captured = True
-        if start < self.near_stop and stop > self.stop:
+        if max(start, self.stop) < min(stop, self.near_stop):
             self.add_near_miss(max(start, self.stop) - self.stop, min(stop, self.near_stop) - self.stop)
         if stop > self.near_stop:
             self.add_false_alarm(max(start, self.near_stop) - self.near_stop, stop - self.near_stop)
