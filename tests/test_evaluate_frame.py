@@ -195,3 +195,17 @@ def test_series_without_an_anomaly():
 def test_errors_say_what_is_wrong(frame, options, message):
     with pytest.raises(ValueError, match=message):
         evaluate_frame(frame, **options)
+
+
+@pytest.mark.parametrize(
+    ("times", "start"),
+    [
+        ([1_700_000_000 + 60 * i for i in range(8)], np.datetime64("2023-11-14T22:15:20")),  # seconds since 1970
+        ([str(10 * i) for i in range(8)], 20),  # numbers as text
+        ([10 * i for i in range(8)], 20),
+    ],
+)
+def test_times_of_events_are_of_the_kind_of_the_times(times, start):
+    frame = pd.DataFrame({"t": times, "label": [0, 0, 1, 1, 0, 0, 0, 0], "mine": [0, 0, 9, 8, 0, 0, 1, 0]})
+    found = dqeval.evaluate_frame_events(frame, times="t", near=1)
+    assert found["start_time"].tolist() == [pd.Timestamp(start) if isinstance(start, np.datetime64) else start]

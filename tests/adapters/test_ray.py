@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from functools import partial
 
 import pytest
@@ -93,5 +94,21 @@ def test_what_a_task_does():
 
 def test_without_ray(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ValueError, match="RayExecutor needs Ray: pip install ray"):
+    with pytest.raises(ModuleNotFoundError, match="install it with pip install ray"):
         RayExecutor()
+
+
+def test_shutdown_waits_for_what_is_running():
+    with RayExecutor() as executor:
+        found = executor.submit(time.sleep, 0.5)
+    assert found.done()
+    with pytest.raises(RuntimeError, match="the executor is shut down: make a new one"):
+        executor.submit(time.sleep, 0)
+
+
+def test_what_is_cancelled_is_not_waited_for():
+    executor = RayExecutor()
+    found = executor.submit(time.sleep, 600)
+    executor.shutdown(cancel_futures=True)
+    with pytest.raises(ray.exceptions.RayError):
+        found.result(timeout=60)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from dqeval.analysis.evaluate import evaluate
+from dqeval.analysis.metric_function import value_of
 from dqeval.analysis.panel import panel
 from dqeval.analysis.timed_result import TimedResult
 from dqeval.core.durations import Length
 from dqeval.core.validate import Undefined
 from dqeval.render.tables import count_of
+from dqeval.support import extras
 
 __all__ = ["eval_metric_from_scores", "evaluate_series"]
 
@@ -77,7 +80,7 @@ def evaluate_series(
         undefined=undefined,
     )
     assert isinstance(found, TimedResult)
-    return replace(found, notes=(*found.notes, *notes), make_curve=lambda: found.curve)
+    return replace(found, notes=(*found.notes, *notes), make_curve=partial(getattr, found, "curve"))
 
 
 def eval_metric_from_scores(
@@ -141,15 +144,15 @@ def _by_component(anomalies: Any, pred_scores: Any, *, metric: str, **options: A
     for i in range(wanted):
         labels = anomalies.univariate_component(i if anomalies.n_components > 1 else 0)
         points, scores, times, _ = _aligned(labels, pred_scores.univariate_component(i))
-        found.append(panel(points, scores, times=times, metrics=[metric], **options)[metric])
+        panel_found = panel(points, scores, times=times, metrics=[metric], **options)
+        found.append(value_of(panel_found, metric, options["undefined"]))
     return found[0] if wanted == 1 else found
 
 
 def _check(**series: Any) -> None:
-    from darts import TimeSeries
-
+    darts = extras.require("darts", "darts")
     for name, given in series.items():
-        if not isinstance(given, TimeSeries):
+        if not isinstance(given, darts.TimeSeries):
             raise ValueError(f"{name} must be a TimeSeries of Darts: got {type(given).__name__}")
         if not given.is_deterministic:
             raise ValueError(f"{name} must have one sample per time: got {given.n_samples:,}; take their mean() first")

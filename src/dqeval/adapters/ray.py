@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from concurrent.futures import wait as wait_for
 from typing import Any
+
+from dqeval.support import extras
 
 __all__ = ["RayExecutor"]
 
@@ -24,21 +27,32 @@ class RayExecutor(Executor):
     """
 
     def __init__(self) -> None:
-        try:
-            import ray
-        except ImportError:
-            raise ValueError("RayExecutor needs Ray: pip install ray") from None
+        ray = extras.require("ray", "ray")
         self._ray, self._own = ray, not ray.is_initialized()
+        self._pending: dict[Future[Any], Any] = {}
+        self._closed = False
         if self._own:
             ray.init(include_dashboard=False, log_to_driver=False)
+        self._task = ray.remote(_call)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Start a task, and return its future."""
-        found: Future[Any] = self._ray.remote(_call).remote(fn, args, kwargs).future()
+        if self._closed:
+            raise RuntimeError("the executor is shut down: make a new one")
+        task = self._task.remote(fn, args, kwargs)
+        found: Future[Any] = task.future()
+        self._pending[found] = task
+        found.add_done_callback(lambda done: self._pending.pop(done, None))
         return found
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the cluster, if this executor has joined it; then nothing that is not done is waited for."""
+        """Wait for what is running, or cancel it, and leave the cluster, if this executor has joined it."""
+        self._closed = True
+        if cancel_futures:
+            for task in list(self._pending.values()):
+                self._ray.cancel(task)
+        elif wait:
+            wait_for(list(self._pending))
         if self._own:
             self._ray.shutdown()
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
-from sktime.performance_metrics.detection._base import BaseDetectionMetric
 
+from dqeval.analysis.metric_function import value_of
 from dqeval.analysis.panel import panel
 from dqeval.core.durations import Length
 from dqeval.core.types import BoolArray, IntArray
+from dqeval.support import extras
+
+BaseDetectionMetric: Any = extras.require("sktime.performance_metrics.detection._base", "sktime").BaseDetectionMetric
+pd = extras.require("pandas", "pandas")
 
 __all__ = ["DetectionQuality"]
 
@@ -71,7 +74,7 @@ class DetectionQuality(BaseDetectionMetric):
         labels, detections = (_flags(name, y, index) for name, y in (("y_true", y_true), ("y_pred", y_pred)))
         times = index if isinstance(index, pd.DatetimeIndex) else None
         found = panel(labels, detections, metrics=[self.metric], near=self.near, period=self.period, times=times)
-        return found[self.metric]
+        return value_of(found, self.metric, "raise")
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval.analysis.panel import panel_of
+from dqeval.analysis.timed_result import TimedResult
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
 from dqeval.core.sampling import Clock
@@ -192,8 +193,7 @@ def evaluate_frame_events(
     rows = [[row for found in group for row in _event_rows(found)] for group in groups]
     if times is None:
         return split.table(EventRow, rows)
-    events = [event for group in groups for found in group for event in found.result.per_event]
-    return split.table(EventRow, rows, split.event_times(times, events))
+    return split.table(EventRow, rows, split.event_times(times, [found.result for group in groups for found in group]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +265,12 @@ class _Split:
         found = frame_of(columns, self._library)
         return self._beside(found, np.repeat(np.arange(len(rows)), [len(group) for group in rows]))
 
-    def event_times(self, times: str, events: Sequence[Any]) -> dict[str, Any]:
+    def event_times(self, times: str, results: Sequence[DQEResult]) -> dict[str, Any]:
         """Return when events started and stopped, as columns; whole numbers where the times are numbers."""
-        numbers = np.asarray(self._frame[times]).dtype.kind in "iuf"
+        axes = [result.axis for result in results if isinstance(result, TimedResult) and result.axis is not None]
+        # Without a series, such as Dask asks with for the types of columns, only the column itself tells.
+        numbers = not axes[0].dated if axes else np.asarray(self._frame[times]).dtype.kind in "iuf"
+        events = [event for result in results for event in result.per_event]
         every = {name: [getattr(event, name) for event in events] for name in ("start_time", "stop_time")}
         return {name: np.array(column, dtype=np.int64 if numbers else "M8[ns]") for name, column in every.items()}
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from dqeval.analysis.panel import panel_of
+from dqeval.analysis.panel_result import Evaluation
 from dqeval.core import arguments, validate
 from dqeval.core.near import near_from_arguments
 from dqeval.core.prepared import points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK
 from dqeval.core.types import Numbers
-from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.core.validate import Undefined, UndefinedError, UndefinedWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,15 @@ class MetricFunction:
         if not validate.check_defined(events, self.undefined, needs_normal=needs_normal):
             return float("nan")
         found = panel_of(points.labelled.scored(points.found), points.near.points, metrics=[self.metric])
-        if self.metric in found.failures:  # a metric of somebody's own may be undefined for other reasons
-            raise UndefinedError(f"{self.metric} is {found.failures[self.metric]}")
-        return found[self.metric]
+        return value_of(found, self.metric, self.undefined)
+
+
+def value_of(found: Evaluation, metric: str, undefined: Undefined) -> float:
+    """Return a metric of a panel; where it is undefined, such as UCR of two events, an error or NaN with a warning."""
+    if metric not in found.failures:
+        return found[metric]
+    why = f"{metric} is {found.failures[metric]}"
+    if undefined == "raise":
+        raise UndefinedError(f'{why}; pass undefined="nan" to get NaN with a warning instead')
+    warnings.warn(f"{why}: NaN is returned", UndefinedWarning, stacklevel=validate.caller_level())
+    return float("nan")

@@ -31,10 +31,10 @@ class OnDemand(Generic[Value]):
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
             raise AttributeError(self._name)  # so that a data class takes it for a field without a default
-        kept = vars(instance)
-        if callable(kept[self._name]):
-            kept[self._name] = kept[self._name]()
-        return cast(Value, kept[self._name])
+        value = vars(instance)[self._name]
+        if callable(value):  # looked up once: another thread may fill the field meanwhile
+            value = vars(instance)[self._name] = value()
+        return cast(Value, value)
 
     def __set__(self, instance: object, value: Value | Callable[[], Value]) -> None:
         vars(instance)[self._name] = value
