@@ -98,7 +98,7 @@ def test_without_ray(monkeypatch):
         RayExecutor()
 
 
-def test_shutdown_waits_for_what_is_running():
+def test_shutdown_waits_for_what_is_running(cluster):
     with RayExecutor() as executor:
         found = executor.submit(time.sleep, 0.5)
     assert found.done()
@@ -106,9 +106,10 @@ def test_shutdown_waits_for_what_is_running():
         executor.submit(time.sleep, 0)
 
 
-def test_what_is_cancelled_is_not_waited_for():
+def test_what_is_cancelled_is_not_waited_for(cluster):
     executor = RayExecutor()
     found = executor.submit(time.sleep, 600)
+    executor.shutdown(wait=False)
     executor.shutdown(cancel_futures=True)
     with pytest.raises(ray.exceptions.RayError):
         found.result(timeout=60)
