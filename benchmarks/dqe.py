@@ -48,7 +48,10 @@ def main() -> None:
         print(f"\n1,000 points, {name}: {1e3 * seconds(call):.2f} ms", end="")
     values = np.sin(np.arange(20_000) / 8) + case(20_000, "white noise", 1_000)[1]
     print(f"\nperiod of 20,000 points: {1e3 * seconds(lambda: dqeval.find_period(values)):.2f} ms", end="")
-    print(f"\nimport dqeval, beyond numpy's own: {import_seconds('import dqeval', beyond='import numpy'):.3f} s")
+    print("\nbeyond numpy's own import:", end="")
+    for statement in ("import dqeval", "from dqeval import evaluate", "from dqeval import *"):
+        print(f"\n  {statement}: {import_seconds(statement, beyond='import numpy'):.3f} s", end="")
+    print()
 
 
 if __name__ == "__main__":

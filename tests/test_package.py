@@ -138,19 +138,31 @@ def test_no_public_name_hides_a_module(package):
     assert {name for name in beside & set(package.__all__) if callable(getattr(package, name))} == set()
 
 
-def test_benchmark_runs_are_imported_when_asked_for():
+def test_names_are_imported_when_asked_for():
     program = """
 import sys
 import dqeval
-assert "dqeval.bench" not in sys.modules
+assert [name for name in sys.modules if name.startswith("dqeval")] == ["dqeval"]
+assert "numpy" not in sys.modules
 assert dqeval.bench.run is sys.modules["dqeval.bench"].run
+assert "bench" in dir(dqeval) and "evaluate" in dir(dqeval)
+assert not [name for name in sys.modules if name.startswith("dqeval.adapters")]
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_adapters_are_imported_by_name():
-    program = "import sys, dqeval; assert not [name for name in sys.modules if name.startswith('dqeval.adapters')]"
-    subprocess.run([sys.executable, "-c", program], check=True)
+def test_type_checkers_see_the_same_names():
+    stub = ast.parse((SOURCE / "__init__.pyi").read_text(encoding="utf-8"))
+    homes = {alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    listed = next(node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert sorted(homes) == sorted(ast.literal_eval(listed)) == dqeval.__all__
+    packages = dict.fromkeys(dqeval._PACKAGES, "dqeval")
+    assert homes == packages | {name: f"dqeval.{module}" for name, module in dqeval._HOMES.items()}
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'dqeval' has no attribute 'evaluat'"):
+        _ = dqeval.evaluat
 
 
 def test_import_needs_numpy_alone():

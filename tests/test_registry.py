@@ -1,5 +1,7 @@
 """Names in the registries: one for each function."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -53,3 +55,39 @@ def test_a_long_name_is_not_said_whole():
     with pytest.raises(ValueError, match=r"^unknown metric 'x+…; ") as caught:
         METRICS["x" * 3000]
     assert len(str(caught.value)) < 500
+
+
+def test_the_first_thing_registered_still_comes_after_those_of_dqeval():
+    program = """
+from dqeval.core.registry import METRICS, metric
+assert not METRICS._entries
+@metric(takes="scores")
+def mine(y_true, y_score):
+    '''Return a number.'''
+try:
+    @metric(takes="scores", name="auc_pr")
+    def other(y_true, y_score):
+        '''Return a number.'''
+except ValueError as error:
+    assert "already exists" in str(error)
+else:
+    raise AssertionError("auc_pr is taken")
+assert METRICS.names[0] == "dqe" and METRICS.names[-1] == "mine", METRICS.names
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_two_threads_use_the_registries_first():
+    """One imports the metrics, which register themselves, while the other one asks for them."""
+    program = """
+from threading import Thread
+from dqeval.core.registry import DETECTORS, METRICS
+counts = []
+def ask(*registries):
+    counts.append([len(registry) for registry in registries])
+threads = [Thread(target=ask, args=pair) for pair in [(METRICS, DETECTORS), (DETECTORS, METRICS)] * 4]
+[thread.start() for thread in threads]
+[thread.join(30) for thread in threads]
+assert sorted(map(sorted, counts)) == [sorted([len(METRICS), len(DETECTORS)])] * 8, counts
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -1,120 +1,61 @@
 """How good a time-series anomaly detector is, event by event, and why."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-from dqeval import datasets, detectors, kernels, metrics
-from dqeval.analysis.alarms import OperatingPoint, alarm_curve, alarms, threshold_for
-from dqeval.analysis.check import Finding, Findings, check
-from dqeval.analysis.compare import compare
-from dqeval.analysis.compare_result import Comparison
-from dqeval.analysis.detect import detect
-from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
-from dqeval.analysis.explain import explain
-from dqeval.analysis.explain_result import Explanation
-from dqeval.analysis.frames import evaluate_frame, evaluate_frame_events
-from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
-from dqeval.analysis.near_profile import NearProfile, near_profile
-from dqeval.analysis.panel import best_threshold, panel
-from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
-from dqeval.analysis.timed_result import TimedEventScores, TimedResult
-from dqeval.core.alarms import Alarms
-from dqeval.core.intervals import Interval
-from dqeval.core.near import Period, find_period
-from dqeval.core.partition import partition
-from dqeval.core.registry import METRICS, PluginWarning, detector, metric
-from dqeval.core.types import (
-    Combined,
-    Curve,
-    DQEResult,
-    EventScores,
-    Partition,
-    PrecisionRecall,
-    Region,
-    Scores,
-    Series,
-)
-from dqeval.core.validate import UndefinedError, UndefinedWarning
-from dqeval.metrics import dqe_score, sdqe_score
-from dqeval.metrics.alarm_curve import AlarmCurve
-from dqeval.render.series_page import report
+# Names are imported when they are asked for: together they take longer than NumPy, and few programs need them all.
+# Type checkers read the same names in __init__.pyi.
+_PACKAGES = ["bench", "datasets", "detectors", "kernels", "metrics"]
+_NAMES = {
+    "analysis.alarms": ["OperatingPoint", "alarm_curve", "alarms", "threshold_for"],
+    "analysis.check": ["Finding", "Findings", "check"],
+    "analysis.compare": ["compare"],
+    "analysis.compare_result": ["Comparison"],
+    "analysis.detect": ["detect"],
+    "analysis.evaluate": ["combine", "evaluate", "evaluate_detections"],
+    "analysis.explain": ["explain"],
+    "analysis.explain_result": ["Explanation"],
+    "analysis.frames": ["evaluate_frame", "evaluate_frame_events"],
+    "analysis.incidents": ["evaluate_intervals", "intervals_from_labels", "labels_from_intervals"],
+    "analysis.near_profile": ["NearProfile", "near_profile"],
+    "analysis.panel": ["best_threshold", "panel"],
+    "analysis.panel_result": ["BestThreshold", "Chance", "Evaluation", "MetricError"],
+    "analysis.timed_result": ["TimedEventScores", "TimedResult"],
+    "core.alarms": ["Alarms"],
+    "core.intervals": ["Interval"],
+    "core.near": ["Period", "find_period"],
+    "core.partition": ["partition"],
+    "core.registry": ["METRICS", "PluginWarning", "detector", "metric"],
+    "core.types": [
+        "Combined",
+        "Curve",
+        "DQEResult",
+        "EventScores",
+        "Partition",
+        "PrecisionRecall",
+        "Region",
+        "Scores",
+        "Series",
+    ],
+    "core.validate": ["UndefinedError", "UndefinedWarning"],
+    "metrics": ["dqe_score", "sdqe_score"],
+    "metrics.alarm_curve": ["AlarmCurve"],
+    "render.series_page": ["report"],
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "METRICS",
-    "AlarmCurve",
-    "Alarms",
-    "BestThreshold",
-    "Chance",
-    "Combined",
-    "Comparison",
-    "Curve",
-    "DQEResult",
-    "Evaluation",
-    "EventScores",
-    "Explanation",
-    "Finding",
-    "Findings",
-    "Interval",
-    "MetricError",
-    "NearProfile",
-    "OperatingPoint",
-    "Partition",
-    "Period",
-    "PluginWarning",
-    "PrecisionRecall",
-    "Region",
-    "Scores",
-    "Series",
-    "TimedEventScores",
-    "TimedResult",
-    "UndefinedError",
-    "UndefinedWarning",
-    "alarm_curve",
-    "alarms",
-    "bench",
-    "best_threshold",
-    "check",
-    "combine",
-    "compare",
-    "datasets",
-    "detect",
-    "detector",
-    "detectors",
-    "dqe_score",
-    "evaluate",
-    "evaluate_detections",
-    "evaluate_frame",
-    "evaluate_frame_events",
-    "evaluate_intervals",
-    "explain",
-    "find_period",
-    "intervals_from_labels",
-    "kernels",
-    "labels_from_intervals",
-    "metric",
-    "metrics",
-    "near_profile",
-    "panel",
-    "partition",
-    "report",
-    "sdqe_score",
-    "threshold_for",
-]
+__all__ = sorted([*_PACKAGES, *_HOMES])
 
-if TYPE_CHECKING:
-    from dqeval import bench
 
-    __version__: str
-else:
-
-    def __getattr__(name):
-        # Few who import dqeval run benchmarks, which need databases and processes.
-        if name == "bench":
-            from importlib import import_module
-
-            return import_module("dqeval.bench")
-        # The version is looked up when asked for: the import of importlib.metadata costs more than that of dqeval.
-        if name == "__version__":
-            from importlib.metadata import version
-
-            return version("dqeval")
+def __getattr__(name):
+    if name in _PACKAGES:
+        return import_module(f"dqeval.{name}")
+    if name == "__version__":
+        return import_module("importlib.metadata").version("dqeval")
+    if name not in _HOMES:
         raise AttributeError(f"module 'dqeval' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"dqeval.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -49,25 +49,28 @@ class PluginWarning(UserWarning):
 class Registry(Generic[Entry]):
     """Entries by name, in the order in which they were added.
 
-    Entries that packages offer come last. They are looked for when an unknown name is requested, or all
-    entries: that takes a while, so not when dqeval is imported.
+    Those of dqeval come first: the package that registers them is imported on first use. Those that other packages
+    offer come last. They are looked for when an unknown name is requested, or all entries, because that takes a while.
     """
 
     def __init__(self, kind: str, group: str | None = None) -> None:
         self._kind = kind
-        self._group = group  # of the entry points by which packages offer theirs
+        # The package of dqeval's own entries, and the group of the entry points by which other packages offer theirs.
+        self._group = group
         self._entries: dict[str, Entry] = {}
         self._complete = group is None
         self._completing = RLock()  # not a plain lock: a package may look at the registry while it is imported
 
     def add(self, entry: Entry) -> None:
         """Add an entry; one of the same name may replace it only if it is the same function, defined again."""
+        self._import_own()
         there = self._entries.get(entry.name)
         if there is not None and not _is_same(there, entry):
             raise ValueError(f"a {self._kind} named {entry.name!r} already exists: choose another name")
         self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> Entry:
+        self._import_own()
         if name not in self._entries and name not in self.names:
             known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self.names}
             close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
@@ -77,6 +80,7 @@ class Registry(Generic[Entry]):
 
     def choose(self, given: Iterable[str]) -> list[Entry]:
         """Return the requested entries, each once: by name, separated by commas or not, or all of them."""
+        self._import_own()
         names = split_names(given, self._entries)
         if not names:
             raise ValueError(f"name at least one {self._kind}: dqeval {self._kind}s lists them")
@@ -95,12 +99,18 @@ class Registry(Generic[Entry]):
 
     def _all_entries(self) -> dict[str, Entry]:
         """Return all entries; those that installed packages offer are looked for once."""
+        self._import_own()
         with self._completing:
             if not self._complete:
                 self._complete = True
                 for sentence in [trouble for offer in _offers(self._group) if (trouble := self._take(offer))]:
                     warnings.warn(sentence, PluginWarning, stacklevel=2)
         return self._entries
+
+    def _import_own(self) -> None:
+        """Import dqeval's own entries. Without a lock of ours: Python has one per module, and two could block."""
+        if self._group is not None:
+            import_module(self._group)
 
     def _take(self, offer: EntryPoint) -> str:
         """Import what a package offers, which registers it; return what is wrong with it, if anything."""

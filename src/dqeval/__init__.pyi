@@ -1,0 +1,101 @@
+"""What type checkers see: names that `dqeval` imports when they are asked for."""
+
+from dqeval import bench, datasets, detectors, kernels, metrics
+from dqeval.analysis.alarms import OperatingPoint, alarm_curve, alarms, threshold_for
+from dqeval.analysis.check import Finding, Findings, check
+from dqeval.analysis.compare import compare
+from dqeval.analysis.compare_result import Comparison
+from dqeval.analysis.detect import detect
+from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
+from dqeval.analysis.explain import explain
+from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.frames import evaluate_frame, evaluate_frame_events
+from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
+from dqeval.analysis.near_profile import NearProfile, near_profile
+from dqeval.analysis.panel import best_threshold, panel
+from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.analysis.timed_result import TimedEventScores, TimedResult
+from dqeval.core.alarms import Alarms
+from dqeval.core.intervals import Interval
+from dqeval.core.near import Period, find_period
+from dqeval.core.partition import partition
+from dqeval.core.registry import METRICS, PluginWarning, detector, metric
+from dqeval.core.types import (
+    Combined,
+    Curve,
+    DQEResult,
+    EventScores,
+    Partition,
+    PrecisionRecall,
+    Region,
+    Scores,
+    Series,
+)
+from dqeval.core.validate import UndefinedError, UndefinedWarning
+from dqeval.metrics import dqe_score, sdqe_score
+from dqeval.metrics.alarm_curve import AlarmCurve
+from dqeval.render.series_page import report
+
+__all__ = [
+    "METRICS",
+    "AlarmCurve",
+    "Alarms",
+    "BestThreshold",
+    "Chance",
+    "Combined",
+    "Comparison",
+    "Curve",
+    "DQEResult",
+    "Evaluation",
+    "EventScores",
+    "Explanation",
+    "Finding",
+    "Findings",
+    "Interval",
+    "MetricError",
+    "NearProfile",
+    "OperatingPoint",
+    "Partition",
+    "Period",
+    "PluginWarning",
+    "PrecisionRecall",
+    "Region",
+    "Scores",
+    "Series",
+    "TimedEventScores",
+    "TimedResult",
+    "UndefinedError",
+    "UndefinedWarning",
+    "alarm_curve",
+    "alarms",
+    "bench",
+    "best_threshold",
+    "check",
+    "combine",
+    "compare",
+    "datasets",
+    "detect",
+    "detector",
+    "detectors",
+    "dqe_score",
+    "evaluate",
+    "evaluate_detections",
+    "evaluate_frame",
+    "evaluate_frame_events",
+    "evaluate_intervals",
+    "explain",
+    "find_period",
+    "intervals_from_labels",
+    "kernels",
+    "labels_from_intervals",
+    "metric",
+    "metrics",
+    "near_profile",
+    "panel",
+    "partition",
+    "report",
+    "sdqe_score",
+    "threshold_for",
+]
+
+__version__: str
