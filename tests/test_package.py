@@ -60,6 +60,7 @@ LAYERS = [
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
         "analysis.verify",
     },
+    {"lab"},
     {"experiments"},
     {"cli", "|", "adapters"},
 ]

@@ -1,0 +1,1 @@
+"""A laboratory for metrics: which properties they have, and what perturbations of one's own data do to them."""
