@@ -112,6 +112,15 @@ def panel_of(
     return _Run(scored, near, validate.thresholds(thresholds), _chosen(metrics)).complete()
 
 
+def value_of_metric(metric: Metric, scored: Scored, near: float) -> float:
+    """Return what `panel` says of one metric, without anything around it; errors are those of the metric."""
+    why = validate.why_undefined(scored.events, needs_normal=metric.needs_normal)
+    if why is not None:
+        raise UndefinedError(why)
+    run = _Run(scored, near, 100, [metric])
+    return run.value(metric, run.parameters_of(metric))
+
+
 @dataclass(frozen=True, slots=True)
 class PanelAndErrors:
     """What the metrics of a panel say, and what went wrong, by metric."""

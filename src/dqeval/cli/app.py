@@ -24,6 +24,7 @@ from dqeval.cli import (
     near,
     output,
     plot,
+    properties,
     report,
     reproduce,
     score,
@@ -65,6 +66,7 @@ app.command()(plot.plot)
 app.command()(check.check)
 app.command()(verify.verify)
 app.command()(metrics.metrics)
+app.command()(properties.properties)
 app.command()(detect.detect)
 app.command()(detectors.detectors)
 app.add_typer(datasets.datasets, name="datasets")

@@ -63,6 +63,11 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval metrics", "all of them"),
         ("dqeval metrics --format csv", "as a table"),
     ),
+    "properties": (
+        ("dqeval properties dqe", "one metric, with counter-examples"),
+        ("dqeval properties --html properties.html", "the matrix of all metrics, as a page"),
+        ("dqeval properties my_metric --module my_metric.py", "a metric of your own"),
+    ),
     "detect": (
         ("dqeval detect series/ --detector sub_lof,fft -o scored", "two detectors"),
         ("dqeval detect series/ --detector all -o everything", "all that can run"),

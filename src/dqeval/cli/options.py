@@ -111,6 +111,9 @@ def _metrics_and_groups() -> list[str]:
     return [*METRICS.names, *GROUP_NAMES]
 
 
+complete_metrics = completer(_metrics_and_groups)
+
+
 def metric_names(given: list[str] | None) -> list[str]:
     """Return the names of the metrics that were asked for, by name or by group; those of a panel if none were."""
     from dqeval.core.metric_groups import DEFAULT, expanded
@@ -181,7 +184,7 @@ Metrics = Annotated[
         help=f"Metrics, or groups of them: paper, tsb-ad, events, timing, all. dqeval metrics lists them. {SEVERAL}",
         metavar="NAMES",
         show_default="those of the paper and some more",
-        autocompletion=completer(_metrics_and_groups),
+        autocompletion=complete_metrics,
     ),
 ]
 Detectors = Annotated[

@@ -1,0 +1,129 @@
+"""Answers to questions about metrics, with examples that a reader can check by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dqeval.lab.cases import Case, runs
+from dqeval.lab.judge import TOLERANCE
+
+YES, NO, UNDEFINED, DEPENDS = "yes", "no", "undefined", "depends"
+LONGEST_STRIP = 60  # points that are drawn one by one
+MOST_RUNS = 8  # that are named one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A case and a changed one, with what the metric says of them."""
+
+    before: Case
+    after: Case
+    values: tuple[float, float]
+
+    @property
+    def direction(self) -> int:
+        """Whether the changed case is lower (-1), equal (0) or higher (1)."""
+        before, after = self.values
+        return 0 if abs(after - before) <= TOLERANCE else 1 if after > before else -1
+
+    def lines(self) -> list[str]:
+        r"""Return the two cases as strips of text, with the values beside them.
+
+        Examples
+        --------
+        >>> before = Case((0, 0, 1), (1, 0, 1), near=2)
+        >>> print(*Example(before, before.with_point(1, 1), (0.74, 0.791)).lines(), sep="\n")
+        labels  ..#
+        before  ^.^  0.74
+        after   ^^^  0.791
+        near 2
+        """
+        rows = [("labels", _drawn(self.before)[0], ""), ("before", _drawn(self.before)[1], in_digits(self.values[0]))]
+        if self.before.labels != self.after.labels:
+            rows.append(("labels", _drawn(self.after)[0], ""))
+        rows.append(("after", _drawn(self.after)[1], in_digits(self.values[1])))
+        width = max(len(strip) for _, strip, _ in rows)
+        near = f"near {self.before.near}"
+        if self.after.near != self.before.near:
+            near += f", then {self.after.near}"
+        return [f"{name:6}  {strip:{width}}  {value}".rstrip() for name, strip, value in rows] + [near]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            "before": {"labels": self.before.labels, "found": self.before.found, "near": self.before.near},
+            "after": {"labels": self.after.labels, "found": self.after.found, "near": self.after.near},
+            "values": self.values,
+        }
+
+
+def in_digits(value: float) -> str:
+    """Return a number with as few digits as show it to a thousandth, and more where it would look like 0."""
+    return f"{value:.3g}" if 0 < abs(value) < 0.1 else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _drawn(case: Case) -> tuple[str, str]:
+    """Return labels and detections point by point, or where they are, if they are long."""
+    if len(case) <= LONGEST_STRIP:
+        return case.strips()
+    return f"{_places(runs(case.labels))} of {len(case):,} points", _places(case.alarms)
+
+
+def _places(found: list[range]) -> str:
+    named = [f"[{run.start}, {run.stop})" for run in found[:MOST_RUNS]]
+    more = f" and {len(found) - MOST_RUNS} more" if len(found) > MOST_RUNS else ""
+    return f"{', '.join(named) or 'nothing'}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a curve: where it is, the mean there, and the standard deviation."""
+
+    at: float
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found out about a metric and one question.
+
+    Attributes
+    ----------
+    metric, question : str
+        Their names.
+    word : str
+        The answer in a word or a number, as it stands in the matrix.
+    holds : bool or None
+        Whether a law holds; None where there is nothing to judge.
+    sentence : str
+        The answer in a sentence.
+    scope : str
+        What it was searched among.
+    examples : tuple of Example
+        Of a law the smallest counter-example; of a preference the smallest for each direction.
+    curve : tuple of Point
+    """
+
+    metric: str
+    question: str
+    word: str
+    holds: bool | None = None
+    sentence: str = ""
+    scope: str = ""
+    examples: tuple[Example, ...] = ()
+    curve: tuple[Point, ...] = field(default=())
+
+    def numbers(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            "metric": self.metric,
+            "question": self.question,
+            "answer": self.word,
+            "holds": self.holds,
+            "sentence": self.sentence,
+            "scope": self.scope,
+            "examples": [example.numbers() for example in self.examples],
+            "curve": [[point.at, point.mean, point.deviation] for point in self.curve],
+        }

@@ -1,0 +1,82 @@
+"""What a metric says of short series: each is computed once, and what goes wrong is an answer too."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import lru_cache
+
+from dqeval.analysis.panel import value_of_metric
+from dqeval.core.entries import Metric
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.validate import UndefinedError
+from dqeval.lab.cases import Case, Levels
+
+TOLERANCE = 1e-9  # what differs less is equal: metrics add up floats in another order
+
+
+class CannotJudgeError(Exception):
+    """A metric that cannot be judged any further.
+
+    Attributes
+    ----------
+    word : "error" or "too slow"
+    sentence : str
+    """
+
+    def __init__(self, word: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.word, self.sentence = word, sentence
+
+
+class Judge:
+    """A metric that is asked about many short series, for as long as there is time.
+
+    Parameters
+    ----------
+    metric : Metric
+    seconds : float
+        How much time of the processor it may take, all in all: answers must not depend on what else the machine does.
+    clock : callable
+        Seconds since some moment.
+    """
+
+    def __init__(self, metric: Metric, seconds: float, clock: Callable[[], float] = time.process_time) -> None:
+        self.metric = metric
+        self.seconds = seconds
+        self._clock = clock
+        self._until = clock() + seconds
+        self._values: dict[Case, float] = {}
+
+    def value(self, case: Case) -> float:
+        """Return the metric's value; NaN where it is undefined."""
+        known = self._values.get(case)
+        if known is None:
+            known = self._values[case] = self._computed(case)
+        return known
+
+    def _computed(self, case: Case) -> float:
+        def called() -> str:
+            labels, found = case.strips()
+            return f"labels {labels} and {found}, near {case.near}"
+
+        return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, called)
+
+    def value_of(self, scored: Scored, near: float, called: Callable[[], str]) -> float:
+        """Return the metric's value of any series; NaN where it is undefined. ``called`` is what errors call it."""
+        if self._clock() > self._until:
+            why = f"{self.metric.label} took more than {self.seconds:g} s, so the rest was left out"
+            raise CannotJudgeError("too slow", why)
+        try:
+            return value_of_metric(self.metric, scored, float(near))
+        except UndefinedError:
+            return math.nan
+        except (Exception, SystemExit) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise CannotJudgeError("error", f"{self.metric.label} fails for {called()}: {reason}") from error
+
+
+@lru_cache(maxsize=4096)
+def _labelled(labels: Levels) -> Labelled:
+    return Labelled(Case(labels, labels, 0).arrays()[0])

@@ -1,0 +1,205 @@
+"""Which properties metrics have: every question to every metric, with counter-examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from dqeval.bench.crew import crew_for, work_off
+from dqeval.bench.pool import Limits, WorkFailedError
+from dqeval.core import arguments
+from dqeval.core.metric_groups import metric_names
+from dqeval.core.registry import METRICS
+from dqeval.core.types import Progress
+from dqeval.lab.answers import DEPENDS, NO, UNDEFINED, YES, Answer, Example, in_digits
+from dqeval.lab.judge import CannotJudgeError, Judge
+from dqeval.lab.matrix_result import PropertyMatrix, Question
+from dqeval.lab.measures import MEASURES, Measure
+from dqeval.lab.paper_rows import PAPER_ROWS, PaperRow
+from dqeval.lab.properties import PROPERTIES, Property
+from dqeval.lab.search import Budget, Findings, search
+from dqeval.support.modules import import_all
+
+QUESTIONS: Mapping[str, Property | PaperRow | Measure] = {**PROPERTIES, **PAPER_ROWS, **MEASURES}
+SECONDS = 30.0
+PATIENCE = 5  # times as long by the clock on the wall: after that, a metric hangs, and is stopped
+
+
+def properties(
+    metrics: Sequence[str] | str | None = None,
+    *,
+    questions: Sequence[str] | None = None,
+    examples: int = 200,
+    seconds: float = SECONDS,
+    workers: int = 0,
+    modules: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> PropertyMatrix:
+    """Find out which properties metrics have, with the smallest counter-example for each that they lack.
+
+    Parameters
+    ----------
+    metrics : sequence of str, or str, optional
+        Which metrics: names of metrics and of groups, or one of them. If not given, all that are registered, also your
+        own.
+    questions : sequence of str, optional
+        Which properties, by name; ``dqeval properties`` lists them. If not given, all.
+    examples : int, default 200
+        How many random series to try for each property, beside all short ones.
+    seconds : float, default 30
+        How much time of the processor a metric may take. What is left then is answered "too slow". In processes of
+        their own, metrics that hang are stopped after five times as long.
+    workers : int, default 0
+        How many metrics are examined at the same time, in processes of their own, in which one that hangs or crashes
+        does no harm. 0 works in this process.
+    modules : sequence of str, optional
+        Modules, or files that end with .py, in which metrics are registered: the processes import them.
+    progress : callable, optional
+        Called with how many metrics are done, and how many there are.
+
+    Returns
+    -------
+    PropertyMatrix
+        Prints as a matrix of metrics and properties.
+
+    Examples
+    --------
+    >>> found = dqeval.properties(["dqe"], questions=["wrong-beside-hits"], examples=0)
+    >>> print(found)
+    Wrong detections
+    metric  wrong-beside-hits
+    -------------------------
+    DQE                    no
+    wrong-beside-hits: A wrong detection never raises it, with every event detected
+    <BLANKLINE>
+    DQE, wrong-beside-hits: no. A normal point is detected, and it rises from 0.74 to 0.791:
+        labels  ..#
+        before  ^.^  0.74
+        after   ^^^  0.791
+        near 2
+    """
+    chosen = _questions(questions)
+    names = metric_names("all" if metrics is None else metrics)
+    budget = Budget(examples=arguments.whole_number("examples", examples, least=0, most=1_000_000))
+    count = arguments.whole_number("workers", workers, least=0, most=1000)
+    limit = arguments.real_number("seconds", seconds, least=math.ulp(0.0), advice="it is a time")
+    arguments.callback("progress", progress)
+    tasks = [_Task(name, tuple(each.name for each in chosen), budget, limit, tuple(modules)) for name in names]
+    found: dict[str, list[Answer]] = {}
+    for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
+        found[name] = answers
+        if progress is not None:
+            progress(done, len(names))
+    labels = {name: METRICS[name].label for name in names}
+    described = tuple(Question(each.name, each.group, each.title, each.definition, each.citation) for each in chosen)
+    return PropertyMatrix(described, labels, tuple(answer for name in names for answer in found[name]))
+
+
+def _questions(names: Sequence[str] | None) -> list[Property | PaperRow | Measure]:
+    if names is None:
+        return list(QUESTIONS.values())
+    for name in names:
+        if name not in QUESTIONS:
+            raise ValueError(f"unknown property {arguments.quote(name)}; choose from {', '.join(QUESTIONS)}")
+    return [QUESTIONS[name] for name in dict.fromkeys(names)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A metric to examine: what a process needs to know."""
+
+    metric: str
+    questions: tuple[str, ...]
+    budget: Budget
+    seconds: float
+    modules: tuple[str, ...]
+
+
+def _answered(tasks: Sequence[_Task], workers: int) -> Iterator[tuple[str, list[Answer]]]:
+    """Yield the answers for each metric, in the order in which they are done."""
+    left = iter(tasks)
+    limits = Limits(seconds=PATIENCE * tasks[0].seconds)
+    with crew_for(workers, None, limits) as crew:
+
+        def start() -> tuple[Future[Any], _Task] | None:
+            task = next(left, None)
+            return None if task is None else (crew.submit(examine, task), task)
+
+        for ended in work_off(crew, start):
+            for task, future in ended:
+                yield task.metric, _result(task, future)
+
+
+def _result(task: _Task, future: Future[Any]) -> list[Answer]:
+    try:
+        found: list[Answer] = future.result()
+    except WorkFailedError as error:
+        word = "too slow" if "limit" in error.reason else "error"
+        sentence = f"{METRICS[task.metric].label} could not be examined: {error.reason}"
+        return [Answer(task.metric, question, word, sentence=sentence) for question in task.questions]
+    return found
+
+
+def examine(task: _Task) -> list[Answer]:
+    """Return the answers for one metric."""
+    import_all(task.modules, "", called="the module {}", hint="name a file that ends with .py, or an installed module")
+    judge = Judge(METRICS[task.metric], task.seconds)
+    return [_answer(judge, QUESTIONS[name], task.budget) for name in task.questions]
+
+
+def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) -> Answer:
+    try:
+        if isinstance(asked, Measure):
+            measured = asked.take(judge)
+            name = judge.metric.name
+            return Answer(name, asked.name, measured.word, sentence=measured.sentence, curve=measured.curve)
+        if isinstance(asked, PaperRow):
+            return _in_order(judge, asked)
+        return _searched(judge, asked, search(asked, judge, budget), budget)
+    except CannotJudgeError as trouble:
+        return Answer(judge.metric.name, asked.name, trouble.word, sentence=f"{trouble.sentence}.")
+
+
+def _searched(judge: Judge, asked: Property, found: Findings, budget: Budget) -> Answer:
+    scope = budget.scope(asked)
+    name, label = judge.metric.name, judge.metric.label
+    if not (found.compared or found.examples):
+        return Answer(
+            name, asked.name, UNDEFINED, sentence=f"{label} is undefined wherever this was tried.", scope=scope
+        )
+    if asked.relation is None:
+        directions = {example.direction for example in found.examples}
+        word = DEPENDS if {-1, 1} <= directions else asked.words[sum(directions)]
+        sentence = _told(asked, found.examples[-1])
+        return Answer(name, asked.name, word, sentence=sentence, scope=scope, examples=found.examples)
+    if not found.examples:
+        return Answer(name, asked.name, YES, True, f"No counter-example among {scope}.", scope)
+    return Answer(name, asked.name, NO, False, _told(asked, found.examples[0]), scope, found.examples)
+
+
+def _told(asked: Property, example: Example) -> str:
+    """Return a counter-example in a sentence."""
+    before, after = map(in_digits, example.values)
+    if asked.relation == "perfect":
+        return f"{asked.change.capitalize()}, and it is {after}."
+    verb = {0: f"stays {after}", 1: f"rises from {before} to {after}", -1: f"falls from {before} to {after}"}
+    return f"{asked.change.capitalize()}, and it {verb[example.direction]}."
+
+
+def _in_order(judge: Judge, asked: PaperRow) -> Answer:
+    """Return whether a metric puts the rows of a table into the paper's order, or the first pair that it does not."""
+    name, label = judge.metric.name, judge.metric.label
+    examples = [Example(low, high, (judge.value(low), judge.value(high))) for low, high in asked.pairs()]
+    values = [examples[-1].values[0], *(example.values[1] for example in reversed(examples))]
+    shown = ", ".join(f"{row} {in_digits(value)}" for row, value in zip(reversed(asked.order), values, strict=True))
+    if any(value != value for value in values):
+        return Answer(name, asked.name, UNDEFINED, sentence=f"{label} is undefined for some rows: {shown}.")
+    against = [example for example in examples if example.direction < 1]
+    if against:
+        return Answer(
+            name, asked.name, NO, False, f"From the worst up, as the paper wants it: {shown}.", "", (against[0],)
+        )
+    return Answer(name, asked.name, YES, True, f"From the worst up, as the paper wants it: {shown}.")

@@ -1,0 +1,147 @@
+"""The matrix of metrics and properties, in the forms in which it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dqeval.lab.answers import NO, Answer
+from dqeval.render.tables import Page, Table
+from dqeval.support.frames import Framed
+
+FEW = 3  # metrics, of which counter-examples are printed below the matrix
+HOW_TO_SEE = "To see counter-examples, name one metric, or write the page: dqeval properties --html FILE."
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A property that was asked for: its name, the group it stands in, it in words, and where it is from."""
+
+    name: str
+    group: str
+    title: str
+    definition: str
+    citation: str
+
+    def numbers(self) -> dict[str, str]:
+        """Return it ready for JSON."""
+        return {"name": self.name, "group": self.group, "title": self.title} | {
+            "definition": self.definition,
+            "citation": self.citation,
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PropertyMatrix(Framed):
+    """Which properties metrics have.
+
+    Attributes
+    ----------
+    questions : tuple of Question
+    labels : mapping of str to str
+        What tables call each metric, by its name.
+    answers : tuple of Answer
+        For each metric, one for each question.
+    """
+
+    questions: tuple[Question, ...]
+    labels: Mapping[str, str]
+    answers: tuple[Answer, ...]
+
+    def answer(self, metric: str, question: str) -> Answer:
+        """Return the answer for a metric and a property.
+
+        Examples
+        --------
+        >>> found = dqeval.properties(["auc_pr"], questions=["wrong-added"], examples=0)
+        >>> found.answer("auc_pr", "wrong-added").holds
+        True
+        """
+        for answer in self.answers:
+            if (answer.metric, answer.question) == (metric, question):
+                return answer
+        raise KeyError(f"{metric} was not asked for {question}")
+
+    def __str__(self) -> str:
+        return self.page().text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.page().html()
+
+    @property
+    def groups(self) -> dict[str, list[Question]]:
+        """The questions by group."""
+        found: dict[str, list[Question]] = {}
+        for question in self.questions:
+            found.setdefault(question.group, []).append(question)
+        return found
+
+    def page(self) -> Page:
+        """Return a table per group of questions, and counter-examples if there are few metrics."""
+        parts: list[str | Table] = []
+        for group, questions in self.groups.items():
+            parts += [group, self._table(questions)]
+        if len(self.labels) <= FEW:
+            parts += self._details()
+        else:
+            parts.append(HOW_TO_SEE)
+        return Page(parts)
+
+    def _details(self) -> list[str]:
+        """Return counter-examples, and what went wrong, which may be the same for many questions."""
+        shown: list[str] = []
+        troubles: dict[tuple[str, str], list[str]] = {}
+        for answer in self.answers:
+            if answer.examples:
+                shown.append(_shown(self.labels[answer.metric], answer))
+            elif answer.curve or answer.holds is None:
+                troubles.setdefault((self.labels[answer.metric], answer.sentence), []).append(answer.question)
+        return shown + [f"{label}, {', '.join(names)}: {sentence}" for (label, sentence), names in troubles.items()]
+
+    def html_page(self) -> str:
+        """Return an HTML page on which a click on an answer shows the counter-example; it needs no network."""
+        from dqeval.lab.property_page import page_of  # which needs Jinja2
+
+        return page_of(self)
+
+    def _table(self, questions: list[Question]) -> Table:
+        rows = [
+            (label, *(self.answer(metric, question.name).word for question in questions))
+            for metric, label in self.labels.items()
+        ]
+        marked = {(i, j) for i, row in enumerate(rows) for j, word in enumerate(row) if j and word == NO}
+        legend = [f"{question.name}: {question.title}" for question in questions]
+        return Table(("metric", *(question.name for question in questions)), rows, marked=marked, legend=legend)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row per answer."""
+        return [
+            {
+                "metric": answer.metric,
+                "property": answer.question,
+                "answer": answer.word,
+                "sentence": answer.sentence,
+                "scope": answer.scope,
+            }
+            for answer in self.answers
+        ]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {
+            "properties": [question.numbers() for question in self.questions],
+            "answers": [answer.numbers() for answer in self.answers],
+        }
+
+    def _columns(self) -> Mapping[str, Any]:
+        records = self.records()
+        return {name: [record[name] for record in records] for name in ("metric", "property", "answer", "sentence")}
+
+
+def _shown(label: str, answer: Answer) -> str:
+    title = f"{label}, {answer.question}: {answer.word}. {answer.sentence}"
+    blocks = ["\n".join(f"    {line}" for line in example.lines()) for example in answer.examples]
+    return "\n".join([title.removesuffix(".") + ":", *blocks])

@@ -1,0 +1,146 @@
+"""The search for counter-examples: all short series, then random longer ones, which are made as short as possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from dqeval.lab.answers import Example
+from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, simplified
+from dqeval.lab.judge import Judge
+from dqeval.lab.properties import Property
+
+NEAR = 2  # of the short series
+MOST_CHANGES = 12  # of a random series that are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How far to search.
+
+    Attributes
+    ----------
+    points : int
+        All series of up to so many points are tried.
+    one_alarm_points : int
+        All series of so many points with one event and at most one alarm are tried too, of `longest` points at most.
+    longest : int
+    scored_points : int
+        All series of up to so many points with scores are tried.
+    examples : int
+        How many random series are tried for each property.
+    """
+
+    points: int = 7
+    one_alarm_points: int = 12
+    longest: int = 3
+    scored_points: int = 4
+    examples: int = 200
+
+    def scope(self, asked: Property) -> str:
+        """Return in words what a property was tried on."""
+        if asked.takes == "scores":
+            short = f"all series of up to {self.scored_points} points with scores of four levels"
+        else:
+            longest = min(self.points, asked.longest or self.points)
+            short = f"all series of up to {longest} points"
+            if asked.longest is None:
+                short += (
+                    f", all of {self.one_alarm_points} points with one event and at most one alarm, each of up to "
+                    f"{self.longest} points"
+                )
+        return f"{short}, and {self.examples:,} random longer ones" if self.examples else short
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a search came to.
+
+    Attributes
+    ----------
+    examples : tuple of Example
+        Of a law, the smallest counter-example, if there is any; of a preference, the smallest of each direction.
+    compared : int
+        How many pairs of short series were compared.
+    """
+
+    examples: tuple[Example, ...]
+    compared: int
+
+
+def search(asked: Property, judge: Judge, budget: Budget) -> Findings:
+    """Search for a counter-example to a law, or for each direction of a preference."""
+
+    def kind(example: Example) -> int | None:
+        """Return what an example is one of; None if it shows nothing."""
+        if asked.relation is None:
+            return example.direction
+        return None if asked.holds(*example.values, judge.metric.perfect) else 0
+
+    def is_one_of(wanted: int, example: Example) -> bool:
+        return kind(example) == wanted
+
+    wanted = {0} if asked.relation is not None else {-1, 0, 1}
+    found: dict[int, Example] = {}
+    compared = 0
+    for example in _compared(asked, judge, _short_cases(asked, budget)):
+        compared += 1
+        shown = kind(example)
+        if shown is not None and shown not in found:
+            found[shown] = example
+            if wanted == set(found):
+                break
+    for missing in sorted(wanted - set(found)):
+        longer = _longer(asked, judge, budget, partial(is_one_of, missing))
+        if longer is not None:
+            found[missing] = longer
+    return Findings(tuple(found.values()), compared)
+
+
+def _short_cases(asked: Property, budget: Budget) -> Iterator[Case]:
+    if asked.takes == "scores":
+        for length in range(1, budget.scored_points + 1):
+            yield from every_score(length, NEAR, levels=4)
+        return
+    for length in range(1, min(budget.points, asked.longest or budget.points) + 1):
+        yield from every_detection(length, NEAR)
+    if asked.longest is None:
+        yield from one_event_one_alarm(budget.one_alarm_points, NEAR, budget.longest)
+
+
+def _compared(asked: Property, judge: Judge, cases: Iterable[Case], most: int | None = None) -> Iterator[Example]:
+    """Yield the pairs of which both have a value."""
+    for case in cases:
+        for changed in islice(asked.changes(case), most):
+            before, after = judge.value(case), judge.value(changed)
+            if not (math.isnan(before) or math.isnan(after)):
+                yield Example(case, changed, (before, after))
+
+
+def _longer(asked: Property, judge: Judge, budget: Budget, wanted: Callable[[Example], bool]) -> Example | None:
+    """Return what random series show beyond the short ones, made as short as possible."""
+    for case in random_cases(asked.takes, budget.examples):
+        found = _first(asked, judge, case, wanted)
+        if found is not None:
+            return _shortened(asked, judge, found, wanted)
+    return None
+
+
+def _first(asked: Property, judge: Judge, case: Case, wanted: Callable[[Example], bool]) -> Example | None:
+    return next(filter(wanted, _compared(asked, judge, [case], MOST_CHANGES)), None)
+
+
+def _shortened(asked: Property, judge: Judge, example: Example, wanted: Callable[[Example], bool]) -> Example:
+    """Return the example of the shortest series that still shows it, simplified step by step."""
+    simpler = True
+    while simpler:
+        simpler = False
+        for case in simplified(example.before):
+            found = _first(asked, judge, case, wanted)
+            if found is not None:
+                example, simpler = found, True
+                break
+    return example
