@@ -69,7 +69,7 @@ def stress(
     draws: Annotated[
         int, typer.Option(help="How many copies of each change that is random.", min=2, metavar="NUMBER")
     ] = 10,
-    seed: Annotated[int, typer.Option(help="Of what is random.", min=0, metavar="NUMBER")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0, metavar="NUMBER")] = 0,
     html: Annotated[
         Path | None,
         typer.Option("--html", help="Also write a page with figures to this file.", callback=page_path, metavar="FILE"),

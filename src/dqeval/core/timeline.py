@@ -179,10 +179,8 @@ class TimeAxis:
         TimeAxis(origin=160, resolution=10, length=3, kind='number', breaks=(1,), gaps=(1,))
         """
         origin = self.origin + int(self.cells_at(np.array([start]))[0]) * self.resolution
-        inner = [
-            (place - start, gap) for place, gap in zip(self.breaks, self.gaps, strict=True) if start < place < stop
-        ]
-        breaks, gaps = tuple(place for place, _ in inner), tuple(gap for _, gap in inner)
+        inner = [i for i, place in enumerate(self.breaks) if start < place < stop]
+        breaks, gaps = tuple(self.breaks[i] - start for i in inner), tuple(self.gaps[i] for i in inner)
         return TimeAxis(origin, self.resolution, stop - start, self.kind, breaks, gaps)
 
     def times(self) -> NDArray[Any]:

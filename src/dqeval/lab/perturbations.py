@@ -311,8 +311,8 @@ _EVERY = [
     Perturbation(
         "splits",
         "label splits",
-        f"{', '.join(map(str, MISSING[:-1]))} and {MISSING[-1]} labels missing in the middle of each event that is long "
-        "enough",
+        f"{', '.join(map(str, MISSING[:-1]))} and {MISSING[-1]} labels missing in the middle of each event that is "
+        "long enough",
         splits,
         "no event has three points or more, so none can be split",
         "labels",
@@ -337,8 +337,8 @@ _EVERY = [
     Perturbation(
         "delay",
         "onset delay",
-        f"scores stay what they were before an event for its first points, in {DELAYS} steps up to the near range or the "
-        "length of the longest event",
+        f"scores stay what they were before an event for its first points, in {DELAYS} steps up to the near range or "
+        "the length of the longest event",
         delay,
         "",
         "scores",

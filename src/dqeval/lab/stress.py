@@ -126,8 +126,8 @@ def stress_of(
             else:
                 found.append(_tried(prepared, names, chosen, count, (start, place), progress))
     if not found:
-        for name, error in left_out.items():
-            raise UndefinedError(f"{name}: {error}")
+        for name, why in left_out.items():
+            raise UndefinedError(f"{name}: {why}")
         raise ValueError("there is no series to change")
     return _result(found, names, chosen, count, start, tuple(left_out))
 

@@ -49,8 +49,8 @@ class Varied(Framed):
     best_stays : float
         The share of the copies in which the best detector of the series is still the best; NaN for a single detector.
     tau : float
-        Kendall's tau between the order of the detectors without any change and that in a copy, the mean over the copies:
-        1 is the same order, 0 is chance.
+        Kendall's tau between the order of the detectors without any change and that in a copy, the mean over the
+        copies: 1 is the same order, 0 is chance.
     copies : int
         How many changed copies there are, of all series.
     undefined : int
@@ -211,16 +211,13 @@ class StressResult(Framed, Result):
         """Return what a kind of change is, in a sentence."""
         copies = self.of(kind)[self._first].copies
         changed = PERTURBATIONS[kind]
-        return f"{_capital(changed.label)}: {changed.definition} ({copies:,} changed {'copy' if copies == 1 else 'copies'})."
+        count = f"{copies:,} changed {'copy' if copies == 1 else 'copies'}"
+        return f"{_capital(changed.label)}: {changed.definition} ({count})."
 
     def overview_table(self) -> Table:
         """Return the deviations of all metrics under all changes; relative to the spread, where there is one."""
         relative = len(self.detectors) > 1
-        header = (
-            "SD, in spreads" if relative else "SD",
-            *([] if not relative else ["spread"]),
-            *map(_label, self.kinds),
-        )
+        header = (*(("SD, in spreads", "spread") if relative else ("SD",)), *map(_label, self.kinds))
         by_kind = [self.of(kind) for kind in self.kinds]
         rows = []
         for metric, label in self.labels.items():
@@ -230,11 +227,11 @@ class StressResult(Framed, Result):
         meaning = "SD: the standard deviation over the changed copies"
         if not relative:
             return Table(header, rows, note=f"{meaning}; low values alone do not make a good metric")
-        flat = (
-            "A metric that gives all detectors nearly the same value is steady too, which is no merit: at 1, a change "
+        legend = (
+            "At 1, a change moves a metric as much as detectors differ by it. A small SD alone is no merit:",
+            "a metric that gives all detectors nearly the same value hardly moves either.",
         )
-        lines = (f"{flat}moves it as much as detectors differ.",)
-        return Table(header, rows, note=f"{meaning}; spread: the one between detectors", legend=lines)
+        return Table(header, rows, note=f"{meaning}; spread: the one between detectors", legend=legend)
 
     def ranking_table(self) -> Table:
         """Return in which share of the copies the best detector stays best, and Kendall's tau."""

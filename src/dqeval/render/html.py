@@ -48,8 +48,8 @@ def inline_svg(make: Callable[[], Figure]) -> str:
     from matplotlib import style
 
     file = io.StringIO()
-    # From the default style, whatever the user's own may be. Letters stay letters, which can be searched; the salt gives
-    # the same numbers the same page.
+    # From the default style, whatever the user's own may be. Letters stay letters, which can be searched; the salt
+    # gives the same numbers the same page.
     with style.context(["default", {"svg.fonttype": "none", "svg.hashsalt": "dqeval"}]):
         make().savefig(file, format="svg", transparent=True, metadata={"Date": None})
     drawn = re.sub(r"<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL).replace(INK, "currentColor")
