@@ -169,9 +169,7 @@ class StressResult(Framed, Result):
         """Which changes the best detector survives, by which metric, in sentences."""
         if len(self.detectors) < 2:
             return ONE_DETECTOR
-        which = "the best detector" if len(self.series) == 1 else "the best detector of a series"
-        said = [self._survival(metric) for metric in (self._first, *self._frailest())]
-        return " ".join([f"Does {which} stay best in changed copies?", *said])
+        return " ".join(self._survival(metric) for metric in (self._first, *self._frailest()))
 
     @property
     def _first(self) -> str:
@@ -187,14 +185,16 @@ class StressResult(Framed, Result):
     def _survival(self, metric: str) -> str:
         found = [each for each in self.varied if each.metric == metric and np.isfinite(each.best_stays)]
         lost = sorted((each for each in found if each.best_stays < 1 - _SAME), key=lambda each: each.best_stays)
-        label = self.labels[metric]
+        which = "the best detector" if len(self.series) == 1 else "the best detector of a series"
+        lead = f"By {self.labels[metric]}, {which} stays best in"
         if not found:
-            return f"By {label}, nobody knows: it is undefined for some."
+            return f"{lead} no copy that anyone knows of: it is undefined."
         if not lost:
-            return f"By {label}, it does in all of them."
-        shares = [f"{_percent(each.best_stays)} with {_label(each.kind)}" for each in lost]
-        others = "" if len(lost) == len(found) else "; with the other changes, it does in all"
-        return f"By {label}, the share of copies in which it does is {in_words(shares, most=len(shares))}{others}."
+            return f"{lead} all changed copies."
+        first, *others = (f"{_percent(each.best_stays)} {{}}with {_label(each.kind)}" for each in lost)
+        shares = [first.format("of the copies "), *(each.format("") for each in others)]
+        rest = "" if len(lost) == len(found) else "; and in all others"
+        return f"{lead} {in_words(shares, most=len(shares))}{rest}."
 
     def page(self) -> Page:
         """Return what changes do as paragraphs and tables."""

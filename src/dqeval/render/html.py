@@ -50,7 +50,9 @@ def inline_svg(make: Callable[[], Figure]) -> str:
     file = io.StringIO()
     # From the default style, whatever the user's own may be. Letters stay letters, which can be searched; the salt
     # gives the same numbers the same page.
-    with style.context(["default", {"svg.fonttype": "none", "svg.hashsalt": "dqeval"}]):
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    own = {"svg.fonttype": "none", "svg.hashsalt": "dqeval", **dict.fromkeys(inked, INK)}
+    with style.context(["default", own]):
         make().savefig(file, format="svg", transparent=True, metadata={"Date": None})
     drawn = re.sub(r"<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL).replace(INK, "currentColor")
     return drawn.partition("<svg ")[2]
