@@ -133,7 +133,7 @@ def jitter(given: Given, random: Random, draws: int) -> Iterator[Changed]:
 def moved(events: Events, moves: IntArray, breaks: IntArray) -> Events:
     """Return events with moved borders; none vanishes, touches another one, or reaches over a break.
 
-    Where a border would have to, it is moved less. One that is pushed by the border before it is moved more.
+    Where a border would have to, it is moved less; the border before it may push it on.
 
     Parameters
     ----------
@@ -155,12 +155,12 @@ def moved(events: Events, moves: IntArray, breaks: IntArray) -> Events:
     # What lies between two breaks: each event lies in one such part, and stays there.
     ends = np.concatenate([[0], breaks, [events.length]])
     part = np.repeat(np.searchsorted(ends, events.starts, side="right") - 1, 2)
-    # A border lies at least one point behind the one before it; at a break, two events may touch.
-    room = np.cumsum(np.where(np.diff(part, prepend=0) > 0, 0, 1))
-    wanted = np.clip(borders + moves, ends[part], ends[part + 1])
-    pushed = np.maximum.accumulate(wanted - room) + room
-    held = np.minimum(pushed, ends[part + 1])
-    found = np.minimum.accumulate((held - room)[::-1])[::-1] + room
+    place = np.arange(len(borders))
+    before = place - np.searchsorted(part, part, side="left")
+    behind = np.searchsorted(part, part, side="right") - 1 - place
+    # Each leaves a point for every border before and behind it, and lies at least one behind the one before it.
+    wanted = np.clip(borders + moves, ends[part] + before, ends[part + 1] - behind)
+    found = np.maximum.accumulate(wanted - before) + before
     return Events(found[0::2], found[1::2], events.length)
 
 
