@@ -822,3 +822,61 @@ def windows_to_points(scores, window, n, how):
     """Scores of points from scores of windows: the mean or the highest of all windows that hold a point."""
     held = [[score for start, score in enumerate(scores) if start <= t < start + window] for t in range(n)]
     return [max(some) if how == "max" else sum(some) / len(some) for some in held]
+
+
+def moved_borders(anomalies, moves, breaks, length):
+    """Return events with moved borders: each leaves a point in its stretch for every border before and behind it."""
+    found = []
+    for low, high in pairwise([0, *breaks, length]):
+        inner = [i for i, (start, _) in enumerate(anomalies) if low <= start < high]
+        wanted = [anomalies[i][side] + moves[2 * i + side] for i in inner for side in range(2)]
+        last = low - 1
+        for place, border in enumerate(wanted):
+            last = max(min(border, high - (len(wanted) - 1 - place)), last + 1)
+            found.append(last)
+    return list(zip(found[0::2], found[1::2], strict=True))
+
+
+def split_events(labels, missing, breaks):
+    """Return labels without some in the middle of each event that is long enough to become two; None if none is."""
+    found, any_split = list(labels), False
+    for first, last in split_runs(labels, breaks):
+        kept = last - first + 1 - missing
+        if kept >= 2:
+            any_split = True
+            for t in range(first + kept // 2, first + kept // 2 + missing):
+                found[t] = 0
+    return found if any_split else None
+
+
+def whole_parts(labels, size):
+    """Return where a part of some size may begin, so that it has an event and something normal, and cuts no event."""
+    found = []
+    for start in range(len(labels) - size + 1):
+        stop = start + size
+        cuts_first = 0 < start and labels[start - 1] and labels[start : start + 1] == [1]
+        cuts_last = 0 < stop < len(labels) and labels[stop - 1] and labels[stop]
+        part = labels[start:stop]
+        if not cuts_first and not cuts_last and 1 in part and 0 in part:
+            found.append(start)
+    return found
+
+
+def late_scores(labels, scores, late, breaks):
+    """Return scores that are, in the first points of each event, what they were before it, or the lowest of all."""
+    found = list(scores)
+    for first, last in split_runs(labels, breaks):
+        before = min(scores) if first == 0 or first in breaks else scores[first - 1]
+        for t in range(first, last + 1):
+            if t - first < late:
+                found[t] = before
+    return found
+
+
+def kendall_tau(one, other):
+    """Return Kendall's tau-b between two rows of numbers, pair by pair; NaN where all numbers of one are equal."""
+    pairs = [(i, j) for i in range(len(one)) for j in range(i)]
+    signs = [[(row[i] > row[j]) - (row[i] < row[j]) for i, j in pairs] for row in (one, other)]
+    both = sum(a * b for a, b in zip(*signs, strict=True))
+    norm = math.sqrt(sum(a * a for a in signs[0]) * sum(b * b for b in signs[1]))
+    return both / norm if norm else math.nan

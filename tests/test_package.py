@@ -30,7 +30,7 @@ LAYERS = [
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
-        *("core.alarms", "core.metric_groups"),
+        *("core.agreement", "core.alarms", "core.metric_groups"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
@@ -56,11 +56,11 @@ LAYERS = [
         ),
     },
     {"analysis.explain", "analysis.compare", "analysis.compare_result", "bench"},
+    {"lab"},
     {
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
         "analysis.verify",
     },
-    {"lab"},
     {"experiments"},
     {"cli", "|", "adapters"},
 ]

@@ -37,6 +37,8 @@ _NAMES = {
         "Series",
     ],
     "core.validate": ["UndefinedError", "UndefinedWarning"],
+    "lab.stress": ["stress"],
+    "lab.stress_result": ["StressResult"],
     "metrics": ["dqe_score", "sdqe_score"],
     "metrics.alarm_curve": ["AlarmCurve"],
     "render.series_page": ["report"],

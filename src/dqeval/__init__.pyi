@@ -32,6 +32,8 @@ from dqeval.core.types import (
     Series,
 )
 from dqeval.core.validate import UndefinedError, UndefinedWarning
+from dqeval.lab.stress import stress
+from dqeval.lab.stress_result import StressResult
 from dqeval.metrics import dqe_score, sdqe_score
 from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.series_page import report
@@ -62,6 +64,7 @@ __all__ = [
     "Region",
     "Scores",
     "Series",
+    "StressResult",
     "TimedEventScores",
     "TimedResult",
     "UndefinedError",
@@ -95,6 +98,7 @@ __all__ = [
     "partition",
     "report",
     "sdqe_score",
+    "stress",
     "threshold_for",
 ]
 

@@ -21,6 +21,7 @@ from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress, Series
 from dqeval.core.validate import UndefinedError, errors_about
 from dqeval.datasets.door import prepare
+from dqeval.lab.stress import stress_of
 
 Parameters = Mapping[str, Any]
 
@@ -63,6 +64,11 @@ def _prepared(series: Series, parameters: Parameters) -> Prepared:
 def _scored(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
     options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
     return score(series, **options, progress=progress)
+
+
+def _stressed(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
+    options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
+    return stress_of(series, **options, progress=progress)
 
 
 def _of_each(work: Callable[[Any, Parameters, Progress | None], Result]) -> Callable[..., Result]:
@@ -145,5 +151,18 @@ COMMANDS = {
     ),
     "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained), tuple(CLOCK)),
     "near": Command({**_NEAR, **CLOCK}, _prepared, _of_each(_profiled), (*_NEAR, *CLOCK)),
+    "stress": Command(
+        {
+            "metrics": is_list_of_text,
+            "kinds": is_list_of_text,
+            "draws": lambda value: type(value) is int,
+            "seed": lambda value: type(value) is int,
+            **_NEAR,
+            **CLOCK,
+        },
+        prepared_subject,
+        _stressed,
+        ("metrics", "kinds", *CLOCK),
+    ),
     "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked), tuple(CLOCK)),
 }

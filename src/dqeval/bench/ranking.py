@@ -15,13 +15,13 @@ from dqeval.bench.statistics import (
     LEVEL,
     Significance,
     Standing,
-    agreement_of,
     means_per_series,
     significance_of,
     standing_of,
 )
 from dqeval.bench.store import Store
 from dqeval.core import arguments
+from dqeval.core.agreement import agreement_of
 from dqeval.core.intervals import MOST_RESAMPLES, RESAMPLES
 from dqeval.core.near import FALLBACK_PERIOD
 from dqeval.core.registry import METRICS, label_of

@@ -1,4 +1,4 @@
-"""Statistics of rankings: intervals, seeds, ranks, tests, groups that do not differ, agreement of orders."""
+"""Statistics of rankings: intervals, seeds, ranks, tests, groups that do not differ."""
 
 from __future__ import annotations
 
@@ -240,15 +240,3 @@ def groups(order: Sequence[str], differ: Callable[[str, str], bool]) -> tuple[tu
             found.append(tuple(order[start:stop]))
             last_stop = stop
     return tuple(found)
-
-
-def agreement_of(cube: FloatArray) -> FloatArray:
-    """Return the mean over the units of Kendall's tau (b) between the orders that each two metrics give."""
-    signs = np.sign(cube[:, :, None, :] - cube[:, None, :, :]).reshape(len(cube), -1, cube.shape[2])
-    both = np.einsum("npa,npb->nab", signs, signs)
-    one = np.einsum("npa,npa->na", signs, signs)
-    norm = np.sqrt(one[:, :, None] * one[:, None, :])
-    tau = np.divide(both, norm, out=np.full_like(both, np.nan), where=norm > 0)
-    counted_units = np.isfinite(tau).sum(axis=0)
-    total = np.nansum(tau, axis=0)
-    return np.asarray(np.divide(total, counted_units, out=np.full_like(total, np.nan), where=counted_units > 0))

@@ -28,6 +28,7 @@ from dqeval.cli import (
     report,
     reproduce,
     score,
+    stress,
     verify,
 )
 from dqeval.cli.help import App
@@ -61,6 +62,7 @@ app.command()(score.score)
 app.command()(compare.compare)
 app.command()(explain.explain)
 app.command()(near.near)
+app.command()(stress.stress)
 app.command()(report.report)
 app.command()(plot.plot)
 app.command()(check.check)

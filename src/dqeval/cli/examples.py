@@ -44,6 +44,11 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval near scored/", "of each file in a folder"),
         ("dqeval near cpu.csv --incidents down.csv", "with incidents for labels"),
     ),
+    "stress": (
+        ("dqeval stress scores.csv --metrics dqe,vus_pr", "how much do they move?"),
+        ("dqeval stress scores.csv --kinds lag,jitter --html stress.html", "a page"),
+        ("dqeval stress scored/ --metrics dqe --draws 5", "over the series of a folder"),
+    ),
     "report": (
         ("dqeval report scores.csv -o report.html", "one page"),
         ("dqeval report scored/ -o pages", "a page per file"),

@@ -42,10 +42,11 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _page(path: Path) -> Path:
-    check_page(path)
-    writable(path)
-    return path
+def page_path(path: Path | None) -> Path | None:
+    """Check before any work is done that a page can be written there."""
+    if path is not None:
+        check_page(path)
+    return writable(path)
 
 
 def check_page(path: Path) -> None:
@@ -287,7 +288,9 @@ OutputFolder = Annotated[
         metavar="DIR",
     ),
 ]
-Page = Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.", callback=_page, metavar="FILE")]
+Page = Annotated[
+    Path, typer.Option("-o", "--output", help="The HTML file to write.", callback=page_path, metavar="FILE")
+]
 Pages = Annotated[
     Path,
     typer.Option("-o", "--output", help="The HTML file to write; for several files a folder.", metavar="FILE"),

@@ -136,8 +136,9 @@ def show(
     form: OutputFormat,
     path: Path | None,
     limits: Mapping[str, float] | None = None,
+    also: Callable[[Any], None] = lambda result: None,
 ) -> None:
-    """Read the series, do what the command does, show it, and exit with the code for what came of it."""
+    """Read the series, do what the command does, show it, also in other ways, and exit with the code for it."""
     from dqeval.analysis.commands import COMMANDS
 
     refuse_overwriting(_files(found), path)
@@ -147,6 +148,7 @@ def show(
         with _others_told(walk):
             result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working)
     output.emit(result, form, path, lambda: inputs.receipt(command, parameters, result))
+    also(result)
     _warn(result.warnings)
     _finish(walk, gate.below_limits(limits or {}, result.by_detector), failed=result.failed)
 

@@ -97,6 +97,11 @@ class Labelled(_Shared):
         """Return the local regions of the events for a near range."""
         return self.once(("regions", near), lambda: replace(cut(self.events, near, self.breaks), axis=self.axis))
 
+    def part(self, start: int, stop: int) -> Labelled:
+        """Return the labels from one point to another, on the same clock; events lose their names."""
+        axis = None if self.axis is None else self.axis.part(start, stop)
+        return Labelled(self.labels[start:stop], axis)
+
     def scored(self, raw: FloatArray) -> Scored:
         """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""
         return Scored(self, raw, binary=bool(np.isin(raw, (0, 1)).all()))

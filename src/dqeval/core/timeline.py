@@ -170,6 +170,19 @@ class TimeAxis:
         """Return from when to when something lasts, in words."""
         return shown_between(self.start_of(start), self.end_of(stop))
 
+    def part(self, start: int, stop: int) -> TimeAxis:
+        """Return the axis of the positions from one to another.
+
+        Examples
+        --------
+        >>> TimeAxis(100, 10, 6, "number", breaks=(2, 4), gaps=(3, 1)).part(3, 6)
+        TimeAxis(origin=160, resolution=10, length=3, kind='number', breaks=(1,), gaps=(1,))
+        """
+        origin = self.origin + int(self.cells_at(np.array([start]))[0]) * self.resolution
+        inner = [i for i, place in enumerate(self.breaks) if start < place < stop]
+        breaks, gaps = tuple(self.breaks[i] - start for i in inner), tuple(self.gaps[i] for i in inner)
+        return TimeAxis(origin, self.resolution, stop - start, self.kind, breaks, gaps)
+
     def times(self) -> NDArray[Any]:
         """Return when each observed cell begins."""
         return self.starts_of(np.arange(self.length))

@@ -11,10 +11,10 @@ import numpy as np
 
 from dqeval.analysis.panel import panel
 from dqeval.bench.jobs import Job
-from dqeval.core.partition import partition
+from dqeval.core.intervals import Interval, mean_intervals
+from dqeval.core.prepared import Labelled
 from dqeval.core.registry import experiment, label_of
 from dqeval.core.scaling import min_max
-from dqeval.core.types import BoolArray, FloatArray
 from dqeval.experiments.detector_runs import (
     failures_sentence,
     folder_name,
@@ -26,18 +26,15 @@ from dqeval.experiments.detector_runs import (
 from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.setting import Setting
-from dqeval.render.drawing import COLOURS, INK
+from dqeval.lab.perturbations import LAGS, NOISE, PERTURBATIONS, RATIOS, Changed, Given
+from dqeval.render.drawing import INK, draw_deviations
 from dqeval.render.tables import Table, best_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NAME = "robustness"
-LAGS = 11  # evenly spaced, from a quarter of the period early to a quarter late
 DRAWS = 10  # of noise
-NOISE = 0.05  # of the range of the scores, to either side
-RATIOS = tuple(round(0.01 * k, 2) for k in range(20, 0, -1))
 KINDS = {"lag": "lag", "noise": "noise", "ratio": "anomaly ratio"}
 OVERALL = "all"
 # They score random detections high (the paper's Table 6), which makes small differences of what does not matter.
@@ -46,7 +43,7 @@ STRICT = tuple(metric for metric in PAPER_METRICS if metric not in FORGIVING)
 _SECTION = "4.4"
 
 Spreads = Mapping[str, float]
-Perturbed = Iterable[tuple[BoolArray, FloatArray]]
+Intervals = Mapping[str, Interval]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +52,14 @@ class Task:
 
     job: Job
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How much each metric varies with each kind of perturbation, for one detector on a series."""
+
+    series: str
+    spreads: Mapping[str, Spreads]
 
 
 @experiment(name=NAME, label="Metrics under perturbation", published="the two figures on robustness")
@@ -72,9 +77,9 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
     ids = {key: f"{task.job.id} {task.seed}" for key, task in tasks.items()}
     keyed = {ids[key]: task for key, task in tasks.items()}
     found = compute_all(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
-    by_dataset: dict[str, list[Mapping[str, Spreads]]] = {dataset: [] for dataset in datasets}
-    for (dataset, _, _), id in ids.items():
-        by_dataset[dataset].append(found[id])
+    by_dataset: dict[str, list[Measured]] = {dataset: [] for dataset in datasets}
+    for (dataset, series, _), id in ids.items():
+        by_dataset[dataset].append(Measured(series, found[id]))
     yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
 
 
@@ -91,95 +96,58 @@ HOW = (
 def spreads_of(task: Task) -> dict[str, dict[str, float]]:
     """Return the standard deviation of each metric under each kind of perturbation."""
     found = scored_series(task.job)
-    labels, scores = found.labels, min_max(found.scores)
+    given = Given(Labelled(found.labels), min_max(found.scores), found.period)
     random = np.random.default_rng(task.seed)
-    perturbed = {
-        "lag": ((labels, shift(scores, lag)) for lag in lags(found.period)),
-        "noise": ((labels, scores + random.uniform(-NOISE, NOISE, len(scores))) for _ in range(DRAWS)),
-        "ratio": ((labels[a:b], scores[a:b]) for a, b in windows(labels)),
-    }
-    return {kind: _spread(cases, found.period) for kind, cases in perturbed.items()}
+    return {kind: _spread(PERTURBATIONS[kind].change(given, random, DRAWS), found.period) for kind in KINDS}
 
 
-def lags(period: float) -> list[int]:
-    """Return by how many points scores are moved.
-
-    Examples
-    --------
-    >>> lags(48)
-    [-12, -10, -7, -5, -2, 0, 2, 5, 7, 10, 12]
-    """
-    return [int(lag) for lag in dict.fromkeys(np.rint(np.linspace(-period / 4, period / 4, LAGS)).tolist())]
-
-
-def shift(scores: FloatArray, lag: int) -> FloatArray:
-    """Return scores that come later by a lag, or earlier by a negative one; the ends are filled with what is there.
-
-    Examples
-    --------
-    >>> shift(np.array([1.0, 2, 3]), 1).tolist(), shift(np.array([1.0, 2, 3]), -2).tolist()
-    ([1.0, 1.0, 2.0], [3.0, 3.0, 3.0])
-    """
-    places = np.clip(np.arange(len(scores)) - lag, 0, len(scores) - 1)
-    return scores[places]
-
-
-def windows(labels: BoolArray) -> list[tuple[int, int]]:
-    """Return windows around one event, in which it is a smaller and smaller share, as far as its region goes.
-
-    Examples
-    --------
-    >>> labels = np.zeros(1000, dtype=bool)
-    >>> labels[500:510] = True
-    >>> windows(labels)[0], windows(labels)[-1]
-    ((480, 530), (5, 1000))
-    """
-    regions = partition(labels, near=0).regions
-    region = max(regions, key=lambda each: min(each.start - each.left, each.right - each.stop))
-    length = region.stop - region.start
-    middle, found = (region.start + region.stop) / 2, []
-    for ratio in RATIOS:
-        wide = length / ratio
-        start, stop = max(region.left, middle - wide / 2), min(region.right, middle + wide / 2)
-        found.append((int(np.ceil(start)), int(np.floor(stop))))
-    return list(dict.fromkeys(found))
-
-
-def _spread(perturbed: Perturbed, period: float) -> dict[str, float]:
+def _spread(copies: Iterable[Changed], period: float) -> dict[str, float]:
     rows = []
-    for labels, scores in perturbed:
-        found = panel(labels, scores, period=period, metrics=PAPER_METRICS)
+    for copy in copies:
+        found = panel(copy.labelled.labels, copy.scores, period=period, metrics=PAPER_METRICS)
         rows.append([found.values[metric] for metric in PAPER_METRICS])
     # A metric that is undefined for one of them has no spread.
     return dict(zip(PAPER_METRICS, np.std(rows, axis=0).tolist(), strict=True))
 
 
-def outcome(by_dataset: Mapping[str, Sequence[Mapping[str, Spreads]]], notes: Sequence[str]) -> Outcome:
+def outcome(by_dataset: Mapping[str, Sequence[Measured]], notes: Sequence[str]) -> Outcome:
     """Return the mean spread of each metric, by dataset and over all, with the paper's claims decided."""
     groups = dict(by_dataset)
     if len(groups) > 1:
-        groups[OVERALL] = [spreads for found in by_dataset.values() for spreads in found]
+        groups[OVERALL] = [
+            Measured(f"{dataset}/{each.series}", each.spreads)
+            for dataset, found in by_dataset.items()
+            for each in found
+        ]
     means = {
-        group: {kind: {m: _mean(s[kind][m] for s in found) for m in PAPER_METRICS} for kind in KINDS}
+        group: {kind: {m: _mean(each.spreads[kind][m] for each in found) for m in PAPER_METRICS} for kind in KINDS}
+        for group, found in groups.items()
+    }
+    intervals = {
+        group: {kind: {m: _interval(found, kind, m) for m in PAPER_METRICS} for kind in KINDS}
         for group, found in groups.items()
     }
     decided = {group: claims(kinds) for group, kinds in means.items()}
-    overall = decided[list(groups)[-1]]
-    together = [datasets_claim(overall, {d: decided[d] for d in by_dataset})] if len(by_dataset) > 1 else []
+    *_, overall = decided.values()
+    together = [datasets_claim(overall, {group: decided[group] for group in by_dataset})] if len(groups) > 1 else []
     cells = [
         Cell(NAME, f"robustness, {group}", kind, metric, value)
         for group, kinds in means.items()
         for kind, spreads in kinds.items()
         for metric, value in spreads.items()
     ]
+    tables = {}
+    for group, kinds in means.items():
+        tables[f"Robustness, {group}"] = _table(kinds)
+        tables[f"Robustness intervals, {group}"] = _interval_table(intervals[group])
     return Outcome(
         folder_name(NAME, by_dataset),
         "Standard deviation of the metrics under lag, noise and anomaly ratio",
-        {f"Robustness, {group}": _table(kinds) for group, kinds in means.items()},
+        tables,
         cells,
         [*overall, *together],
         [note for note in notes if note],
-        {"robustness": partial(_figure, means)},
+        {"robustness": partial(_figure, means, intervals)},
     )
 
 
@@ -188,12 +156,26 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(finite)) if finite else float("nan")
 
 
+def _interval(found: Sequence[Measured], kind: str, metric: str) -> Interval:
+    """Return an interval of a mean, from whole series drawn again: the detectors of one series are alike."""
+    finite = [each for each in found if np.isfinite(each.spreads[kind][metric])]
+    values = np.array([each.spreads[kind][metric] for each in finite])
+    _, series = np.unique([each.series for each in finite], return_inverse=True)
+    return mean_intervals(values[:, None], groups=series, unit="series", most=np.inf)[0]
+
+
 def _table(kinds: Mapping[str, Spreads]) -> Table:
     rows = [(KINDS[kind], *(f"{spreads[metric]:.3f}" for metric in PAPER_METRICS)) for kind, spreads in kinds.items()]
     least = {
         (i, 1 + j) for i, spreads in enumerate(kinds.values()) for j in best_of([-spreads[m] for m in PAPER_METRICS])
     }
     return Table(metric_header(PAPER_METRICS, "varied"), rows, note="the least of each row stands out", marked=least)
+
+
+def _interval_table(kinds: Mapping[str, Intervals]) -> Table:
+    rows = [(label_of(metric), *(str(intervals[metric]) for intervals in kinds.values())) for metric in PAPER_METRICS]
+    note = "95 % intervals of the means above: how much they may owe to which series there were"
+    return Table(("metric", *(KINDS[kind] for kind in kinds)), rows, note=note)
 
 
 def claims(overall: Mapping[str, Spreads]) -> list[Claim]:
@@ -264,24 +246,20 @@ def _spreads_in_words(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) ->
     return ", ".join(f"{label_of(metric)} {spreads[metric]:.3f}" for metric in _ascending(spreads, among))
 
 
-def _figure(means: Mapping[str, Mapping[str, Spreads]]) -> Figure:
+def _figure(means: Mapping[str, Mapping[str, Spreads]], intervals: Mapping[str, Mapping[str, Intervals]]) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 2.6 * len(means) + 0.3), layout="constrained")
     axes = figure.subplots(len(means), len(KINDS), squeeze=False)
     for row, (group, kinds) in zip(axes, means.items(), strict=True):
         for ax, (kind, spreads) in zip(row, kinds.items(), strict=True):
-            _draw(ax, spreads)
+            labels = {metric: label_of(metric) for metric in PAPER_METRICS}
+            draw_deviations(
+                ax,
+                {label: spreads[metric] for metric, label in labels.items()},
+                {label: intervals[group][kind][metric] for metric, label in labels.items()},
+                accent=labels["dqe"],
+            )
+            ax.set_xlabel("mean standard deviation", color=INK)
             ax.set_title(f"{group}: {KINDS[kind]}", fontsize=8)
     return figure
-
-
-def _draw(ax: Axes, spreads: Spreads) -> None:
-    metrics = _ascending(spreads)
-    colours = [COLOURS["capture"] if metric == "dqe" else "#b0b0b0" for metric in metrics]
-    ax.barh(range(len(metrics)), [spreads[metric] for metric in metrics], color=colours, height=0.7)
-    ax.set_yticks(range(len(metrics)), [label_of(metric) for metric in metrics])
-    ax.invert_yaxis()
-    ax.set_xlabel("mean standard deviation", color=INK)
-    ax.locator_params(axis="x", nbins=4)
-    ax.spines[["top", "right"]].set_visible(False)

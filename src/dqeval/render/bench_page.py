@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,12 +34,15 @@ from dqeval.render.blocks import (
     text_cell,
 )
 from dqeval.render.diagram import critical_difference, size_of
-from dqeval.render.drawing import COLOURS, INK, require_matplotlib
+from dqeval.render.drawing import COLOURS, require_matplotlib
 from dqeval.render.drilldown import Case, Pages, cases_of, folder_of, write_pages
-from dqeval.render.html import fill_template, require_jinja
+from dqeval.render.html import fill_template, inline_svg, require_jinja
 from dqeval.render.tables import Table, best_of, count_of, in_words
 from dqeval.support.places import without_folders
 from dqeval.support.writing import write_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_PAGES = 50
 MOST_REASONS = 100
@@ -221,24 +222,18 @@ def _differences(ranking: Ranking | str) -> list[Block]:
         require_matplotlib()
     except ValueError as error:
         return [said, hint(f"There is no diagram: {error}.")]
-    drawn = Diagram("Critical-difference diagram", f"Critical-difference diagram. {ranking.sentence()}", _svg(ranking))
+    svg = inline_svg(lambda: _drawn(ranking))
+    drawn = Diagram("Critical-difference diagram", f"Critical-difference diagram. {ranking.sentence()}", svg)
     bars = "A bar joins detectors no two of which differ by more than chance. Beside each name is its average rank."
     return [drawn, said, hint(bars)]
 
 
-def _svg(ranking: Ranking) -> str:
-    """Return the diagram as SVG in the colour of the text around it, from the first attribute on."""
-    from matplotlib import rc_context
+def _drawn(ranking: Ranking) -> Figure:
     from matplotlib.figure import Figure
 
-    file = io.StringIO()
-    # Letters stay letters, which can be searched; the salt gives the same run the same page.
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "dqeval"}):
-        figure = Figure(figsize=size_of(ranking), layout="constrained")
-        critical_difference(ranking, figure.add_subplot())
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    drawn = re.sub(r"<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL).replace(INK, "currentColor")
-    return drawn.partition("<svg ")[2]
+    figure = Figure(figsize=size_of(ranking), layout="constrained")
+    critical_difference(ranking, figure.add_subplot())
+    return figure
 
 
 # Parts of the run ----------------------------------------------------------------------------------------------------

@@ -253,6 +253,43 @@ def draw_bars(ax: Axes, values: Mapping[str, float], perfect: Sequence[float]) -
     ax.spines[["top", "right"]].set_visible(False)
 
 
+class Ends(Protocol):
+    """Where an interval begins and ends: NaN if nobody knows."""
+
+    @property
+    def low(self) -> float:
+        """Where it begins."""
+
+    @property
+    def high(self) -> float:
+        """Where it ends."""
+
+
+def draw_deviations(ax: Axes, values: Mapping[str, float], intervals: Mapping[str, Ends], *, accent: str) -> None:
+    """Draw standard deviations as horizontal bars with their intervals, the least on top, what is unknown last.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    values : mapping of str to float
+        By what is written beside the bar.
+    intervals : mapping of str to Interval
+    accent : str
+        Which bar stands out.
+    """
+    names = sorted(values, key=lambda name: (math.isnan(values[name]), values[name]))
+    colours = [COLOURS["capture"] if name == accent else "#b0b0b0" for name in names]
+    ax.barh(range(len(names)), [values[name] for name in names], color=colours, height=0.7)
+    for row, name in enumerate(names):
+        ends = [intervals[name].low, intervals[name].high]
+        ax.plot(ends, [row, row], color=INK, linewidth=1.0, marker="|", markersize=4)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlim(left=0)
+    ax.locator_params(axis="x", nbins=4)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def _steps(curve: ThresholdCurve) -> tuple[FloatArray, FloatArray]:
     """Return thresholds and DQE from 1 down to 0, each value holding from its threshold down to the next.
 

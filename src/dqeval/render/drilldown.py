@@ -15,7 +15,7 @@ from dqeval.analysis.compare import comparison_of
 from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
 from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.ranking import cube_of
-from dqeval.bench.statistics import agreement_of
+from dqeval.core.agreement import agreement_of
 from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import prepare
 from dqeval.render.blocks import NONE

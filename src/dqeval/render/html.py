@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from dqeval.render.drawing import INK
 from dqeval.render.tables import Table, in_html
 from dqeval.support import extras
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from matplotlib.figure import Figure
 
 
 def require_jinja() -> None:
@@ -36,6 +41,21 @@ def fill_template(template: str, **fields: Any) -> str:
     """
     require_jinja()
     return _environment().get_template(template).render(fields)
+
+
+def inline_svg(make: Callable[[], Figure]) -> str:
+    """Return a figure as SVG in the colour of the text around it, from the first attribute on."""
+    from matplotlib import style
+
+    file = io.StringIO()
+    # From the default style, whatever the user's own may be. Letters stay letters, which can be searched; the salt
+    # gives the same numbers the same page.
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    own = {"svg.fonttype": "none", "svg.hashsalt": "dqeval", **dict.fromkeys(inked, INK)}
+    with style.context(["default", own]):
+        make().savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", file.getvalue(), flags=re.DOTALL).replace(INK, "currentColor")
+    return drawn.partition("<svg ")[2]
 
 
 @cache
