@@ -854,7 +854,7 @@ def whole_parts(labels, size):
     found = []
     for start in range(len(labels) - size + 1):
         stop = start + size
-        cuts_first = 0 < start and labels[start - 1] and labels[start : start + 1] == [1]
+        cuts_first = start > 0 and labels[start - 1] and labels[start : start + 1] == [1]
         cuts_last = 0 < stop < len(labels) and labels[stop - 1] and labels[stop]
         part = labels[start:stop]
         if not cuts_first and not cuts_last and 1 in part and 0 in part:

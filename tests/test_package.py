@@ -62,6 +62,7 @@ LAYERS = [
         "analysis.verify",
     },
     {"experiments"},
+    {"lab.paper_rows", "lab.measures", "lab.matrix", "lab.matrix_result", "lab.property_page"},
     {"cli", "|", "adapters"},
 ]
 NAMED = set().union(*LAYERS) - {"|"}

@@ -37,6 +37,8 @@ _NAMES = {
         "Series",
     ],
     "core.validate": ["UndefinedError", "UndefinedWarning"],
+    "lab.matrix": ["properties"],
+    "lab.matrix_result": ["PropertyMatrix"],
     "lab.stress": ["stress"],
     "lab.stress_result": ["StressResult"],
     "metrics": ["dqe_score", "sdqe_score"],

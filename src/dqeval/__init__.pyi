@@ -32,6 +32,8 @@ from dqeval.core.types import (
     Series,
 )
 from dqeval.core.validate import UndefinedError, UndefinedWarning
+from dqeval.lab.matrix import properties
+from dqeval.lab.matrix_result import PropertyMatrix
 from dqeval.lab.stress import stress
 from dqeval.lab.stress_result import StressResult
 from dqeval.metrics import dqe_score, sdqe_score
@@ -61,6 +63,7 @@ __all__ = [
     "Period",
     "PluginWarning",
     "PrecisionRecall",
+    "PropertyMatrix",
     "Region",
     "Scores",
     "Series",
@@ -96,6 +99,7 @@ __all__ = [
     "near_profile",
     "panel",
     "partition",
+    "properties",
     "report",
     "sdqe_score",
     "stress",

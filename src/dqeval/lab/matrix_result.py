@@ -79,14 +79,14 @@ class PropertyMatrix(Framed):
             found.setdefault(question.group, []).append(question)
         return found
 
-    def page(self) -> Page:
-        """Return a table per group of questions, and counter-examples if there are few metrics."""
+    def page(self, *, examples: bool | None = None) -> Page:
+        """Return a table per group of questions, with counter-examples or without; by default if metrics are few."""
         parts: list[str | Table] = []
         for group, questions in self.groups.items():
             parts += [group, self._table(questions)]
-        if len(self.labels) <= FEW:
+        if examples or (examples is None and len(self.labels) <= FEW):
             parts += self._details()
-        else:
+        elif examples is None:
             parts.append(HOW_TO_SEE)
         return Page(parts)
 

@@ -17,7 +17,7 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.types import FloatArray
 from dqeval.datasets.generator import synthetic
 from dqeval.experiments.cases import paper_cases
-from dqeval.lab.answers import Point, in_digits
+from dqeval.lab.answers import UNDEFINED, Point, in_digits
 from dqeval.lab.judge import Judge
 from dqeval.lab.perturbations import DENSITIES, Given, jitter, shift
 
@@ -125,11 +125,11 @@ def _curve(
     points = []
     for place in places:
         values = [judge.value_of(scored, near, lambda: what) for scored in draws(place)]
-        known = [value for value in values if not np.isnan(value)]
+        known = _known(values)
         if known:
             points.append(Point(place, float(np.mean(known)), float(np.std(known))))
-    if not points:
-        return Measured("undefined", f"{judge.metric.label} is undefined for {what}.")
+    if len(points) < 2:
+        return Measured(UNDEFINED, f"{judge.metric.label} is undefined for {what} at all places, or all but one.")
     least, most = (choose(points, key=lambda point: point.mean) for choose in (min, max))
     if most.mean - least.mean <= FLAT * abs(judge.metric.perfect):
         word, shape = f"flat at {in_digits(round(float(np.mean([point.mean for point in points])), 2))}", "It is flat"
@@ -172,27 +172,31 @@ def label_jitter(judge: Judge) -> Measured:
     for run in detector_runs():
         changed = [(each.labelled, each.scores) for each in jitter(run.given, random, JITTERS)]
         spreads.append(float(np.std([_of(judge, labelled, scores) for labelled, scores in changed])))
-    return _spread(judge, float(np.nanmean(spreads)), "moves by", "when the borders of labels move")
+    return _spread(judge, _mean(spreads), "moves by", "when the borders of labels move")
 
 
-@measure(CHANGE, "lag", "Scores that come late by half the near range, and by all of it")
+@measure(CHANGE, "lag", "Scores that come late by up to the near range")
 def lag(judge: Judge) -> Measured:
     """How much is lost, on average over generated series and four detectors, if scores come late."""
     curve = []
-    for late in (PERIOD // 4, PERIOD // 2):
-        lost = [
+    for late in (1, PERIOD // 4, PERIOD // 2):
+        losses = [
             _of(judge, run.given.labelled, run.given.scores)
             - _of(judge, run.given.labelled, shift(run.given.scores, late))
             for run in detector_runs()
         ]
-        curve.append(Point(late, float(np.nanmean(lost)), float(np.nanstd(lost))))
-    found = _spread(judge, curve[-1].mean, "loses", "when scores come late by the near range")
+        if known := _known(losses):
+            curve.append(Point(late, _mean(known), float(np.std(known))))
+    lost = curve[-1].mean if curve else float("nan")
+    found = _spread(judge, lost, "changes by" if lost < 0 else "loses", "when scores come late by the near range")
     return Measured(found.word, found.sentence, tuple(curve))
 
 
 def _spread(judge: Judge, size: float, verb: str, when: str) -> Measured:
     """Return a size as it is, and beside the spread between the detectors: a metric may be calm because it is flat."""
-    between = float(np.nanmean([np.nanstd(values) for values in _by_series(judge)]))
+    if np.isnan(size):
+        return Measured(UNDEFINED, f"{judge.metric.label} is undefined for all generated series.")
+    between = _mean([float(np.std(values)) for values in _by_series(judge)])
     relative = (
         f"{size / between:.2f} of the spread between the detectors" if between > 0 else "with no spread between them"
     )
@@ -203,6 +207,9 @@ def _spread(judge: Judge, size: float, verb: str, when: str) -> Measured:
 def told_apart(judge: Judge) -> Measured:
     """The share of pairs of detectors whose mean difference over generated series is twice its bootstrap noise."""
     values = _by_series(judge)
+    values = values[~np.isnan(values).any(axis=1)]
+    if not len(values):
+        return Measured(UNDEFINED, f"{judge.metric.label} is undefined for all generated series.")
     random = np.random.default_rng(0)
     chosen = random.integers(len(values), size=(RESAMPLES, len(values)))
     pairs = list(combinations(range(len(DETECTORS)), 2))
@@ -213,8 +220,18 @@ def told_apart(judge: Judge) -> Measured:
 
 
 def _is_apart(differences: FloatArray, chosen: np.ndarray) -> bool:
-    noise = float(np.nanstd(np.nanmean(differences[chosen], axis=1)))
-    return bool(abs(np.nanmean(differences)) > 2 * noise)
+    noise = float(np.std(np.mean(differences[chosen], axis=1)))
+    return bool(abs(np.mean(differences)) > 2 * noise)
+
+
+def _known(values: Iterable[float]) -> list[float]:
+    return [value for value in values if not np.isnan(value)]
+
+
+def _mean(values: Iterable[float]) -> float:
+    """Return the mean of what is defined; NaN if nothing is."""
+    known = _known(values)
+    return float(np.mean(known)) if known else float("nan")
 
 
 def _by_series(judge: Judge) -> FloatArray:

@@ -253,8 +253,8 @@ def long_or_short(case: Case) -> Iterator[Case]:
 )
 def perfect_best(case: Case) -> Iterator[Case]:
     """Detected are exactly the events: the value is the best that the metric has, 1 for most."""
-    if not any(case.found):
-        yield case.with_found(case.labels)
+    if case.found == case.labels:
+        yield case
 
 
 @law(ENDS, "perfect-alone", "Nothing else is as good as perfect", "higher", "what is detected are exactly the events")

@@ -12,7 +12,7 @@ from dqeval.support.versions import made_with
 if TYPE_CHECKING:
     from dqeval.lab.matrix_result import PropertyMatrix
 
-_KINDS = {YES: "yes", NO: "no", "error": "trouble", "too slow": "trouble"}
+_KINDS = {YES: "yes", NO: "no", "error": "trouble", "too slow": "trouble"}  # how words are coloured
 
 
 def page_of(matrix: PropertyMatrix) -> str:

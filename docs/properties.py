@@ -1,0 +1,40 @@
+"""Make the matrix and the counter-examples that the page on properties shows: ``python docs/properties.py``.
+
+It takes a few minutes. ``tests/test_lab_docs.py`` checks every counter-example again, and the matrix on a small budget.
+"""
+
+import os
+from pathlib import Path
+
+import dqeval
+from dqeval.lab.matrix_result import PropertyMatrix
+
+HERE = Path(__file__).parent / "properties"
+
+
+def matrix_page(found: PropertyMatrix) -> str:
+    """Return the tables of all groups."""
+    return f"# The matrix\n\nMade by `python docs/properties.py`.\n\n{found.page(examples=False).markdown()}\n"
+
+
+def example_page(found: PropertyMatrix) -> str:
+    """Return every counter-example, by metric."""
+    lines = [
+        "# Counter-examples",
+        "",
+        "Made by `python docs/properties.py`. `#` is labelled, `^` detected, `.` neither;",
+    ]
+    lines += ["digits are scores."]
+    for metric, label in found.labels.items():
+        lines += ["", f"## {label}"]
+        for answer in found.answers:
+            if answer.metric == metric and answer.holds is False:
+                shown = "\n".join(answer.examples[0].lines())
+                lines += ["", f"**{answer.question}**: {answer.sentence}", "", f"```text\n{shown}\n```"]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    found = dqeval.properties(workers=os.cpu_count() or 1)
+    (HERE / "matrix.md").write_text(matrix_page(found), encoding="utf-8")
+    (HERE / "counterexamples.md").write_text(example_page(found), encoding="utf-8")
