@@ -19,12 +19,8 @@ def matrix_page(found: PropertyMatrix) -> str:
 
 def example_page(found: PropertyMatrix) -> str:
     """Return every counter-example, by metric."""
-    lines = [
-        "# Counter-examples",
-        "",
-        "Made by `python docs/properties.py`. `#` is labelled, `^` detected, `.` neither;",
-    ]
-    lines += ["digits are scores."]
+    lines = ["# Counter-examples", "", "Made by `python docs/properties.py`."]
+    lines += ["`#` is labelled, `^` is detected, `.` is neither; digits are scores."]
     for metric, label in found.labels.items():
         lines += ["", f"## {label}"]
         for answer in found.answers:
