@@ -643,7 +643,7 @@ class TestRobustness:
         for found in (one_each, twice):  # the detectors of a series are alike, and tell no more than one of them
             table = robustness.outcome({"WSD": found}, []).tables["Robustness intervals, WSD"]
             assert table.rows[10] == ("DQE", wanted, wanted, wanted)
-        both = robustness.outcome({"WSD": one_each[:3], "UCR": one_each[3:]}, []).tables
+        both = robustness.outcome({"UCR": one_each[:3], "WSD": one_each[3:]}, []).tables
         assert both["Robustness intervals, UCR"].rows[10] == ("DQE", *["too few: 3 series"] * 3)
         assert both["Robustness intervals, all"].rows[10] == ("DQE", wanted, wanted, wanted)
         one_each[0].spreads["lag"]["dqe"] = nan

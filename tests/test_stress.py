@@ -72,7 +72,7 @@ class TestNumbers:
         found = varied(copies(values, base, 1.0))
         taus = [naive.kendall_tau(base, column) for column in values.T]
         assert found.tau == pytest.approx(statistics.mean(tau for tau in taus if not math.isnan(tau)))
-        assert found.best_stays == statistics.mean(column[0] == max(column) for column in values.T)
+        assert found.best_stays == np.mean([column[0] == max(column) for column in values.T])
 
     def test_of_several_best_detectors_one_must_stay(self):
         assert varied(copies([[0.1, 0.9], [0.8, 0.1], [0.5, 0.95]], [0.7, 0.7, 0.1])).best_stays == 0.5
@@ -267,13 +267,10 @@ class TestStress:
     def test_undefined_metrics(self):
         labels = np.zeros(60, dtype=int)
         labels[:50] = 1
-        found = dqeval.stress(
-            labels, {"a": np.arange(60.0), "b": np.arange(60.0) % 7}, near=3, metrics=["auc_roc", "dqe"]
-        )
+        scores = {"a": np.arange(60.0), "b": np.arange(60.0) % 7}
+        found = dqeval.stress(labels, scores, near=3, metrics=["auc_roc", "dqe"])
         assert all(math.isfinite(each.value) for each in found.varied)
-        every = dqeval.stress(
-            np.ones(60), {"a": np.arange(60.0), "b": np.zeros(60)}, near=3, metrics=["auc_roc", "dqe"]
-        )
+        every = dqeval.stress(np.ones(60), scores, near=3, metrics=["auc_roc", "dqe"])
         assert every.of("lag")["auc_roc"].undefined == 1
         text = str(every)
         assert "Undefined in a copy with lag, and so without a number there: AUC-ROC." in text
