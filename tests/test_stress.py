@@ -511,3 +511,24 @@ class TestCommand:
         from dqeval.cli.stress import _kinds
 
         assert _kinds() == KINDS
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_jitter_on_real_scores(real_scores):
+    """The table of docs/stress.md, with seed 0."""
+    names = sorted({key.rpartition("/")[0] for key in real_scores.files})
+    assert len(names) == 20
+    metrics = ("affiliation_f1", "vus_pr", "vus_roc", "dqe", "pate", "auc_pr", "range_f1", "etapr_f1")
+
+    def series():
+        for name in names:
+            values, labels, scores = (
+                real_scores[f"{name}/{what}"].astype(float) for what in ("data", "label", "score")
+            )
+            yield prepare(Series(name, labels, {name.rpartition("_")[2]: scores}, values))
+
+    found = stress_of(series(), metrics=metrics, kinds=["jitter"]).of("jitter")
+    shown = [0.001, 0.015, 0.025, 0.028, 0.030, 0.030, 0.047, 0.068]
+    assert [round(found[metric].deviation, 3) for metric in metrics] == shown
+    assert str(found["dqe"].deviation_interval) == "[0.015, 0.044]"
