@@ -876,7 +876,7 @@ def late_scores(labels, scores, late, breaks):
 def kendall_tau(one, other):
     """Return Kendall's tau-b between two rows of numbers, pair by pair; NaN where all numbers of one are equal."""
     pairs = [(i, j) for i in range(len(one)) for j in range(i)]
-    signs = [[(row[i] > row[j]) - (row[i] < row[j]) for i, j in pairs] for row in (one, other)]
+    signs = [[int(row[i] > row[j]) - int(row[i] < row[j]) for i, j in pairs] for row in (one, other)]
     both = sum(a * b for a, b in zip(*signs, strict=True))
     norm = math.sqrt(sum(a * a for a in signs[0]) * sum(b * b for b in signs[1]))
     return both / norm if norm else math.nan

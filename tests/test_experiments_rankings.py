@@ -12,6 +12,7 @@ from matplotlib import style
 
 import dqeval
 from dqeval.bench.ranking import rank_rows
+from dqeval.core.prepared import Labelled
 from dqeval.core.registry import DETECTORS
 from dqeval.datasets.loading import Source
 from dqeval.experiments import detector_runs, rankings, robustness
@@ -26,8 +27,9 @@ from dqeval.experiments.detector_runs import (
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected_numbers
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.rankings import Ranked, outcome, published_of
-from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Task, claims, lags, shift, spreads_of, windows
+from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Measured, Task, claims, spreads_of
 from dqeval.experiments.setting import ARCHIVE, Setting
+from dqeval.lab.perturbations import Changed, lags, shift, windows
 from dqeval.support import extras
 
 QUICK = ("KMeansAD", "FFT")
@@ -460,7 +462,7 @@ class TestPerturbations:
     def test_windows_around_the_event_with_the_most_room(self):
         labels = np.zeros(1000, bool)
         labels[50:55] = labels[400:406] = labels[900:920] = True
-        found = windows(labels)
+        found = windows(dqeval.partition(labels, near=0).regions)
         # The regions meet at 227.5 and 653.
         assert found[0] == (388, 418)
         assert found[-1] == (228, 653)
@@ -469,7 +471,7 @@ class TestPerturbations:
     def test_the_event_becomes_a_smaller_share(self):
         labels = np.zeros(4000, bool)
         labels[2000:2010] = True
-        found = windows(labels)
+        found = windows(dqeval.partition(labels, near=0).regions)
         ratios = [labels[start:stop].mean() for start, stop in found]
         assert len(ratios) == 20
         assert all(before > after for before, after in pairwise(ratios))
@@ -481,12 +483,13 @@ def spreads_by_hand(series, scores, seed):
     low, high = scores.min(), scores.max()
     scaled, n = (scores - low) / (high - low), len(scores)
     random = np.random.default_rng(seed)
+    regions = dqeval.partition(series.labels, near=0).regions
     late = [[scaled[min(max(i - lag, 0), n - 1)] for i in range(n)] for lag in (-6, -5, -4, -2, -1, 0, 1, 2, 4, 5, 6)]
     noisy = [scaled + random.uniform(-0.05, 0.05, n) for _ in range(10)]
     cases = {
         "lag": [(series.labels, each) for each in late],
         "noise": [(series.labels, each) for each in noisy],
-        "ratio": [(series.labels[a:b], scaled[a:b]) for a, b in windows(series.labels)],
+        "ratio": [(series.labels[a:b], scaled[a:b]) for a, b in windows(regions)],
     }
     found = {}
     for kind, pairs in cases.items():
@@ -516,14 +519,15 @@ class TestSpreads:
     def test_a_metric_that_is_undefined_for_one_window_has_no_spread(self):
         labels = np.array([0, 0, 1, 1, 0, 0, 0, 0], bool)
         scores = np.array([0.1, 0.2, 0.9, 0.8, 0.3, 0.1, 0.2, 0.0])
-        found = robustness._spread([(labels, scores), (labels[2:4], scores[2:4])], 4)
+        copies = [Changed(0, Labelled(labels[part]), scores[part]) for part in (slice(None), slice(2, 4))]
+        found = robustness._spread(copies, 4)
         assert np.isnan(found["auc_roc"])
         assert found["point_f1"] == 0
 
     def test_means_leave_it_out(self):
         first, second = flat(0.1), flat(0.3)
         first["lag"] = {**first["lag"], "auc_roc": nan}
-        found = robustness.outcome({"WSD": [first, second]}, [])
+        found = robustness.outcome(measured({"WSD": [first, second]}), [])
         assert one_cell(found, row="lag", metric="auc_roc").ours == pytest.approx(0.3)
         assert one_cell(found, row="noise", metric="auc_roc").ours == pytest.approx(0.2)
 
@@ -535,6 +539,11 @@ class TestSpreads:
             for metric in ("dqe", "vus_pr"):
                 mean = statistics.mean(each[kind][metric] for each in spreads)
                 assert one_cell(found, row=kind, metric=metric).ours == pytest.approx(mean, abs=1e-12)
+
+
+def measured(by_dataset):
+    """Return spreads as those of one detector each, on series of their own."""
+    return {dataset: [Measured(str(i), one) for i, one in enumerate(found)] for dataset, found in by_dataset.items()}
 
 
 def flat(value):
@@ -571,18 +580,18 @@ class TestRobustness:
         assert [claim.holds for claim in claims(others)] == [False] * 8
 
     def test_each_dataset_by_itself(self):
-        found = robustness.outcome({"WSD": [AS_PAPER], "UCR": [AS_PAPER]}, [])
+        found = robustness.outcome(measured({"WSD": [AS_PAPER], "UCR": [AS_PAPER]}), [])
         assert (found.claims[-1].section, found.claims[-1].holds) == ("appendix D", True)
         assert found.claims[-1].found == "the same verdicts"
         other = {**AS_PAPER, "ratio": in_order("vus_pr", "auc_pr", "dqe")}
-        found = robustness.outcome({"WSD": [AS_PAPER] * 20, "UCR": [other]}, [])
+        found = robustness.outcome(measured({"WSD": [AS_PAPER] * 20, "UCR": [other]}), [])
         assert found.claims[-1].holds is False
         assert "on UCR, it does not hold here: VUS-PR varies most with the anomaly ratio" in found.claims[-1].found
         assert "on WSD" not in found.claims[-1].found
-        alone = robustness.outcome({"WSD": [AS_PAPER]}, [])
+        alone = robustness.outcome(measured({"WSD": [AS_PAPER]}), [])
         assert {claim.section for claim in alone.claims} == {"4.4"}
         undefined = {**AS_PAPER, "lag": {**AS_PAPER["lag"], "pate": nan}}
-        found = robustness.outcome({"WSD": [undefined], "UCR": [undefined]}, [])
+        found = robustness.outcome(measured({"WSD": [undefined], "UCR": [undefined]}), [])
         assert found.claims[-1].holds is None
 
     def test_half_is_four_of_the_eight_that_punish_false_alarms(self):
@@ -601,9 +610,9 @@ class TestRobustness:
 
     def test_tables(self):
         ours = {kind: {**spreads, "dqe": 0.05} for kind, spreads in flat(0.25).items()}
-        found = robustness.outcome({"synthetic": [ours, flat(0.5)]}, ["A note.", ""])
-        ((title, table),) = found.tables.items()
-        assert title == "Robustness, synthetic"
+        found = robustness.outcome(measured({"synthetic": [ours, flat(0.5)]}), ["A note.", ""])
+        assert list(found.tables) == ["Robustness, synthetic", "Robustness intervals, synthetic"]
+        table = found.tables["Robustness, synthetic"]
         assert table.rows[2] == ("anomaly ratio", *["0.375"] * 10, "0.275")
         assert table.marked == {(0, 11), (1, 11), (2, 11)}
         assert found.notes == ["A note."]
@@ -611,22 +620,44 @@ class TestRobustness:
         assert max(map(len, table.text().splitlines())) <= 120
 
     def test_over_all_series_of_several_datasets(self):
-        found = robustness.outcome({"WSD": [flat(0.1), flat(0.2)], "UCR": [flat(0.6)]}, [])
-        assert list(found.tables) == ["Robustness, WSD", "Robustness, UCR", "Robustness, all"]
+        found = robustness.outcome(measured({"WSD": [flat(0.1), flat(0.2)], "UCR": [flat(0.6)]}), [])
+        titles = [f"Robustness{what}, {group}" for group in GROUPS for what in ("", " intervals")]
+        assert list(found.tables) == titles
         means = [one_cell(found, table=f"robustness, {group}", row="lag", metric="dqe").ours for group in GROUPS]
         assert means == pytest.approx([0.15, 0.6, 0.3])
         assert found.claims[0].found.startswith("Original-F 0.300")
 
     def test_nothing_to_tell_where_every_detector_failed(self, tmp_path):
-        found = robustness.outcome({"WSD": []}, [])
+        found = robustness.outcome(measured({"WSD": []}), [])
         assert {claim.holds for claim in found.claims} == {None}
         assert found.tables["Robustness, WSD"].rows[0][1:] == ("nan",) * 11
         assert not found.tables["Robustness, WSD"].marked
         assert {cell["ours"] for cell in found.numbers()["cells"]} == {None}
         found.write(tmp_path)
 
+    def test_intervals_are_from_series_drawn_again(self):
+        values = [0.1, 0.2, 0.15, 0.3, 0.12, 0.18]
+        one_each = [Measured(str(i), flat(value)) for i, value in enumerate(values)]
+        twice = [each for one in one_each for each in (one, one)]
+        wanted = str(dqeval.core.intervals.mean_intervals(np.array(values)[:, None], unit="series", most=np.inf)[0])
+        for found in (one_each, twice):  # the detectors of a series are alike, and tell no more than one of them
+            table = robustness.outcome({"WSD": found}, []).tables["Robustness intervals, WSD"]
+            assert table.rows[10] == ("DQE", wanted, wanted, wanted)
+        both = robustness.outcome({"UCR": one_each[:3], "WSD": one_each[3:]}, []).tables
+        assert both["Robustness intervals, UCR"].rows[10] == ("DQE", *["too few: 3 series"] * 3)
+        assert both["Robustness intervals, all"].rows[10] == ("DQE", wanted, wanted, wanted)
+        one_each[0].spreads["lag"]["dqe"] = nan
+        table = robustness.outcome({"WSD": one_each[:5]}, []).tables["Robustness intervals, WSD"]
+        assert table.rows[10][1] == "too few: 4 series"
+
+    def test_bars_have_intervals(self):
+        series = [Measured(str(i), flat(value)) for i, value in enumerate([0.1, 0.2, 0.15, 0.3, 0.12, 0.18])]
+        (ax, *_) = robustness.outcome({"WSD": series}, []).figures["robustness"]().axes
+        interval = dqeval.core.intervals.mean_intervals(np.array([[0.1], [0.2], [0.15], [0.3], [0.12], [0.18]]), most=9)
+        assert [line.get_xdata() for line in ax.lines] == [pytest.approx([interval[0].low, interval[0].high])] * 11
+
     def test_figure(self):
-        found = robustness.outcome({"WSD": [AS_PAPER], "UCR": [flat(0.6)]}, [])
+        found = robustness.outcome(measured({"WSD": [AS_PAPER], "UCR": [flat(0.6)]}), [])
         with style.context("default"):
             figure = found.figures["robustness"]()
             figure.draw_without_rendering()
@@ -643,4 +674,4 @@ class TestRobustness:
         found = quick[0][0]["robustness"]
         assert found.notes[1] == robustness.HOW
         assert "to 5 % of the range" in robustness.HOW
-        assert list(found.tables) == ["Robustness, synthetic"]
+        assert list(found.tables) == ["Robustness, synthetic", "Robustness intervals, synthetic"]

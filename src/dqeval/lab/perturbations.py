@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -68,8 +67,6 @@ class Perturbation:
         What is given, a random generator and the number of draws to changed copies; none if it cannot be changed so.
     why_none : str
         Why there are none, where there are none.
-    changes : "scores", "labels" or "both"
-        "both" cuts labels and scores alike.
     needs_scores : bool
         Whether it makes no sense for 0/1 detections.
     """
@@ -79,7 +76,6 @@ class Perturbation:
     definition: str
     change: Change
     why_none: str
-    changes: Literal["scores", "labels", "both"]
     needs_scores: bool = False
 
 
@@ -288,7 +284,6 @@ _EVERY = [
         f"scores moved in {LAGS} steps, from a quarter of the period early to a quarter late",
         lag,
         "the near range is below one point, so there is no period to move scores by",
-        "scores",
     ),
     Perturbation(
         "noise",
@@ -296,7 +291,6 @@ _EVERY = [
         f"uniform noise on the scores, up to {_percent(NOISE)} of their range to either side",
         noise,
         "0/1 detections have no score to add noise to",
-        "scores",
         needs_scores=True,
     ),
     Perturbation(
@@ -306,7 +300,6 @@ _EVERY = [
         "events neither vanish nor merge",
         jitter,
         "",
-        "labels",
     ),
     Perturbation(
         "splits",
@@ -315,7 +308,6 @@ _EVERY = [
         "long enough",
         splits,
         "no event has three points or more, so none can be split",
-        "labels",
     ),
     Perturbation(
         "ratio",
@@ -324,7 +316,6 @@ _EVERY = [
         f"{RATIOS[0]} to {RATIOS[-1]} of it, up to the next event's region",
         ratio,
         "",
-        "both",
     ),
     Perturbation(
         "length",
@@ -332,7 +323,6 @@ _EVERY = [
         f"a random part of the series, {_percent(LONGEST_PART)} to {_percent(SHORTEST_PART)} of it, with whole events",
         length,
         "no shorter part of the series has whole events and something normal",
-        "both",
     ),
     Perturbation(
         "delay",
@@ -341,7 +331,6 @@ _EVERY = [
         "the length of the longest event",
         delay,
         "",
-        "scores",
     ),
 ]
 # By name, in the order of tables.
@@ -352,6 +341,5 @@ RANDOM = Perturbation(
     f"each point detected at random, with a probability from {DENSITIES[0]:g} to {DENSITIES[-1]:g}, in place of scores",
     random_detections,
     "",
-    "scores",
 )
 KINDS = (*PERTURBATIONS, RANDOM.name)
