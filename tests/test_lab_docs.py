@@ -99,7 +99,7 @@ def test_a_reader_can_check_a_counter_example(metric, question):
 
 @pytest.mark.parametrize("metric", METRICS.names)
 def test_the_matrix_agrees_with_a_small_search(metric):
-    """What a small search refutes, the large one has refuted; what the large one did not refute, the small one cannot."""
+    """What a small search refutes, the large one has refuted; what that one did not refute, the small one cannot."""
     laws = tuple(name for name, law in PROPERTIES.items() if law.relation is not None)
     for answer in examine(_Task(metric, laws, SMALL, 1000, ())):
         written = MATRIX[metric, answer.question]

@@ -360,8 +360,10 @@ def test_progress():
 
 
 def test_what_cannot_be_asked():
-    with pytest.raises(ValueError, match="unknown property 'nonsense'; choose from more-captured"):
+    with pytest.raises(ValueError, match="questions: unknown property 'nonsense'; choose from more-captured"):
         dqeval.properties(["dqe"], questions=["nonsense"])
+    with pytest.raises(ValueError, match="questions is empty: name at least one property, or leave it out"):
+        dqeval.properties(["dqe"], questions=[])
     with pytest.raises(ValueError, match="seconds must be a finite number above 0"):
         dqeval.properties(["dqe"], seconds=0)
     with pytest.raises(KeyError, match="dqe was not asked for order"):

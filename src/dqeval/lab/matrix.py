@@ -10,7 +10,7 @@ from typing import Any
 
 from dqeval.bench.crew import crew_for, work_off
 from dqeval.bench.pool import Limits, WorkFailedError
-from dqeval.core import arguments
+from dqeval.core import arguments, validate
 from dqeval.core.metric_groups import metric_names
 from dqeval.core.registry import METRICS
 from dqeval.core.types import Progress
@@ -25,6 +25,7 @@ from dqeval.support.modules import import_all
 
 QUESTIONS: Mapping[str, Property | PaperRow | Measure] = {**PROPERTIES, **PAPER_ROWS, **MEASURES}
 SECONDS = 30.0
+LONGEST = 1_000_000  # seconds
 PATIENCE = 5  # times as long by the clock on the wall: after that, a metric hangs, and is stopped
 
 
@@ -86,8 +87,10 @@ def properties(
     budget = Budget(examples=arguments.whole_number("examples", examples, least=0, most=1_000_000))
     count = arguments.whole_number("workers", workers, least=0, most=1000)
     limit = arguments.real_number("seconds", seconds, least=math.ulp(0.0), advice="it is a time")
+    arguments.at_most("seconds", math.ceil(limit), LONGEST)
+    imported = tuple(validate.names_in("modules", modules))
     arguments.callback("progress", progress)
-    tasks = [_Task(name, tuple(each.name for each in chosen), budget, limit, tuple(modules)) for name in names]
+    tasks = [_Task(name, tuple(each.name for each in chosen), budget, limit, imported) for name in names]
     found: dict[str, list[Answer]] = {}
     for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
         found[name] = answers
@@ -101,9 +104,12 @@ def properties(
 def _questions(names: Sequence[str] | None) -> list[Property | PaperRow | Measure]:
     if names is None:
         return list(QUESTIONS.values())
+    names = validate.names_in("questions", names)
+    if not names:
+        raise ValueError("questions is empty: name at least one property, or leave it out")
     for name in names:
         if name not in QUESTIONS:
-            raise ValueError(f"unknown property {arguments.quote(name)}; choose from {', '.join(QUESTIONS)}")
+            raise ValueError(f"questions: unknown property {arguments.quote(name)}; choose from {', '.join(QUESTIONS)}")
     return [QUESTIONS[name] for name in dict.fromkeys(names)]
 
 
