@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from dqeval import kernels
 from dqeval.core.registry import DETECTORS
 
 # By default every run has the same examples, so that none fails by chance and more of them would find nothing new; the
@@ -77,7 +79,18 @@ UNMEASURED_FILES = {
     "test_reference",
     "test_extending_pages",
     "test_fuzz",
+    "test_lab_docs",
 }
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("DQEVAL_DATA", ROOT.parent / "shared" / "data"))
@@ -127,3 +140,18 @@ def odd_detectors():
     yield
     DETECTORS._entries = before
     del sys.modules["odd_detectors"]  # so that it registers them again
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if not kernels.compiled:
+        pytest.skip("the page is the same however the kernels run: one run in a browser is enough")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"no browser: install one of {', '.join(BROWSERS)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=BROWSER_OPTIONS)
+        yield browser
+        browser.close()

@@ -19,7 +19,6 @@ from dqeval.render.bench_page import bench_report
 from dqeval.render.blocks import number_cell
 from dqeval.render.drilldown import cases_of
 from dqeval.render.tables import in_words
-from test_page import BROWSER_OPTIONS, BROWSERS
 
 DATA = """
 metrics = ["dqe", "auc_roc", "auc_pr"]
@@ -426,31 +425,23 @@ def test_names_in_words():
     assert in_words(list("abcdef")) == "a, b, c and 3 others"
 
 
-def test_in_a_browser(folder):
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser: install one of {', '.join(BROWSERS)}")
-    from playwright.sync_api import sync_playwright
-
+def test_in_a_browser(chromium, folder):
     trouble, requests = [], []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=BROWSER_OPTIONS)
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto((folder / "bench.html").as_uri())
-        page.wait_for_selector("html[data-ready]")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        check_sorting(page)
-        page.emulate_media(media="print")
-        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-        page.emulate_media(media="screen")
-        page.get_by_role("link", name="slow_1").click()
-        page.wait_for_selector("html[data-ready]")
-        assert page.get_by_role("heading", name="slow_1").count() == 1
-        assert page.get_by_role("slider", name="Threshold").count() == 1
-        browser.close()
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((folder / "bench.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    check_sorting(page)
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    page.emulate_media(media="screen")
+    page.get_by_role("link", name="slow_1").click()
+    page.wait_for_selector("html[data-ready]")
+    assert page.get_by_role("heading", name="slow_1").count() == 1
+    assert page.get_by_role("slider", name="Threshold").count() == 1
     assert trouble == []
     assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
 

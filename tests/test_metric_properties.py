@@ -409,6 +409,25 @@ def test_the_page(matrix):
     assert "before  ^.^  0.74" in page
 
 
+@pytest.mark.slow
+def test_a_click_shows_the_counter_example(chromium, matrix, tmp_path):
+    path = tmp_path / "properties.html"
+    path.write_text(matrix.html_page(), encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 320, "height": 800})
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    example = page.locator("#dqe--wrong-beside-hits")
+    assert not example.is_visible()
+    page.get_by_role("row", name="DQE no").get_by_role("button", name="no").first.click()
+    assert example.is_visible()
+    assert "before  ^.^  0.74" in example.inner_text()
+    page.keyboard.press("Escape")
+    assert not example.is_visible()
+    assert requests == [path.as_uri()]
+
+
 def test_names_are_escaped_on_the_page(registered):
     dqeval.metric(takes="detections", label="<b>&", name="odd")(lambda y_true, y_pred: 1.0)
     assert "&lt;b&gt;&amp;" in dqeval.properties(["odd"], questions=["coverage"]).html_page()

@@ -1,7 +1,6 @@
 """The interactive report, read as text and used in a real browser."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -20,16 +19,6 @@ from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.series_page import page as html_of
 from dqeval.render.time_scale import scale_of
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-BROWSER_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
 
 @pytest.fixture(scope="module")
 def demo():
@@ -41,21 +30,6 @@ def file(demo, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "demo.html"
     dqeval.report(demo, path, period=48)
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if not dqeval.kernels.compiled:
-        pytest.skip("the page is the same however the kernels run: one run in a browser is enough")
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        pytest.skip(f"no browser: install one of {', '.join(BROWSERS)}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=BROWSER_OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
