@@ -15,7 +15,7 @@ from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
@@ -330,7 +330,8 @@ def score(
     1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
-    if arguments.truth("per_event", per_event) and "dqe" not in metric_names(metrics):
+    chosen = chosen_metrics(metrics)
+    if arguments.truth("per_event", per_event) and "dqe" not in chosen:
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
     found: list[SeriesScores] = []
     left_out: list[str] = []
@@ -346,7 +347,7 @@ def score(
             reason = prepared.no_event
             continue
         with validate.errors_about(prepared.name):
-            found.append(_scores(prepared, metrics, thresholds, progress))
+            found.append(_scores(prepared, chosen, thresholds, progress))
     if first is None:
         raise ValueError("there is no series to score")
     if not found:
@@ -362,7 +363,7 @@ def _prepared(data: Data | Prepared, near: Length | None, period: Length | None)
 
 def _scores(
     prepared: Prepared,
-    metrics: Sequence[str] | str | None,
+    metrics: Sequence[str],
     thresholds: int | Literal["exact"],
     progress: Progress | None,
 ) -> SeriesScores:
