@@ -75,6 +75,35 @@ def test_the_whole_registry_in_a_panel():
     assert 0 <= chance.mean["nab_score"] <= 100
 
 
+def test_no_metric_is_cut_off_and_each_has_its_scale():
+    found = dqeval.panel(*PAIR, near=24, metrics="all")
+    compared = dqeval.compare(SERIES, near=24, metrics="all", repeats=2)
+    chance = found.chance(repeats=2)
+    for shown in (
+        str(found),
+        found._repr_html_(),
+        str(chance),
+        chance._repr_html_(),
+        str(compared),
+        compared._repr_html_(),
+    ):
+        assert all(metric.label in shown for metric in dqeval.METRICS)
+    assert str(found).endswith("near 24; NAB: 100 is best, not 1")
+    assert "NAB: 100 is best, not 1" in compared._repr_html_()
+    assert "NAB" not in str(dqeval.panel(*PAIR, near=24))
+
+
+def test_several_files_with_other_metrics_than_dqe(call):
+    call("demo", "-o", "other.csv")
+    shown = call("score", "scores.csv", "other.csv", "--metrics", "events,ucr,nab").out
+    assert "Composite-F1 of series" in shown
+    assert "--format csv has the other 5 metrics of each series, too" in shown
+    assert "NAB: 100 is best, not 1." in shown
+    assert shown.count("exactly one") == 1
+    assert "scores.csv, sharp and 5 more, ucr_score: undefined, because y_true has 6 events" in shown
+    assert "--format csv has" not in call("score", "scores.csv", "other.csv", "--metrics", "dqe").out
+
+
 def test_the_bar_of_a_score_of_100_is_no_longer_than_the_others():
     axes = dqeval.panel(*PAIR, near=24, metrics=["auc_roc", "nab_score"]).plot()
     area, nab = (bar.get_width() for bar in axes.patches)
@@ -202,3 +231,4 @@ def test_the_list_of_metrics_tells_their_groups(call):
     out = call("metrics").out
     assert "In tsb-ad, events." in out
     assert "In no group but all." in out
+    assert out.count("100 is best, not 1.") == 1

@@ -79,9 +79,13 @@ def _paragraph(metric: Metric) -> str:
         f"{title}, {metric.citation}" if metric.citation else title,
         metric.summary or NO_SUMMARY,
         f"{parameters} As in: {metric.same_as}." if metric.same_as else parameters,
-        _cost(metric.cost) + (f" In {', '.join(groups)}." if groups else " In no group but all."),
+        _scale(metric) + _cost(metric.cost) + (f" In {', '.join(groups)}." if groups else " In no group but all."),
     ]
     return "\n    ".join(lines)
+
+
+def _scale(metric: Metric) -> str:
+    return "" if metric.perfect == 1 else f"{metric.perfect:g} is best, not 1. "
 
 
 def _cost(cost: float | None) -> str:
