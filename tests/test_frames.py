@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import dqeval
+from commands import caller
 from dqeval import bench
 from dqeval.core.types import SCORE_NAMES
 from dqeval.support.frames import Framed
@@ -205,6 +206,18 @@ def test_rows_of_comparisons_and_profiles_are_records():
 def test_findings_are_a_list():
     assert list(FINDINGS) == FINDINGS
     assert FINDINGS.to_frame()["message"].tolist() == [finding.message for finding in FINDINGS]
+
+
+def test_findings_print_like_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run = caller(monkeypatch, capsys)
+    run("demo", "-o", "demo.csv")
+    found = dqeval.check("demo.csv")
+    assert found
+    assert str(found) == repr(found)
+    assert f"{found}\n" == run("check", "demo.csv").out.replace("demo.csv:", f"{found.name}:")
+    assert found[0].message in found._repr_html_()
+    assert str(dqeval.Findings()) == "no problems found"
 
 
 def test_rows_of_a_ranking_are_detectors_and_metrics(tmp_path):

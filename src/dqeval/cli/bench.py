@@ -333,7 +333,9 @@ def _executor(text: str | None) -> Iterator[Executor | None]:
     if not isinstance(found, Executor):
         got = type(found).__name__
         raise ValueError(f"--executor {text}: it must return a concurrent.futures.Executor: got {got}")
-    with found:
+    from dqeval.bench.crew import shut_down_after
+
+    with shut_down_after(found):
         yield found
 
 
