@@ -431,7 +431,7 @@ def mark_best(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
 
 def _near_words(series: Sequence[SeriesScores]) -> str:
     ranges = sorted({scores.near.points for scores in series})
-    sources = " or ".join(dict.fromkeys(scores.near.source for scores in series))
+    sources = arguments.either(list(dict.fromkeys(scores.near.source for scores in series)))
     spread = f"{ranges[0]:g}" if len(ranges) == 1 else f"{ranges[0]:g} to {ranges[-1]:g}"
     return f"near {spread}, {sources}"
 

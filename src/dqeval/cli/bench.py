@@ -260,7 +260,7 @@ def export(
     from dqeval.bench import export
 
     if path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
+        raise ValueError(f"-o {path}: the file should end with {arguments.either(ENDINGS)}")
     with output.write_and_say(path) as place:
         export(folder, place)
 
