@@ -505,6 +505,7 @@ def test_the_page_shows_commands_that_exist():
 
 EXECUTORS = """
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 made = []
 
@@ -512,6 +513,28 @@ made = []
 def two_threads():
     made.append(ThreadPoolExecutor(2))
     return made[-1]
+
+
+class Interrupted(ThreadPoolExecutor):
+    def __init__(self):
+        super().__init__(1)
+        self.released, self.futures = Event(), []
+        super().submit(self.released.wait)  # so that jobs wait in the queue
+        made.append(self)
+
+    def submit(self, function, /, *args, **kwargs):
+        self.futures.append(super().submit(function, *args, **kwargs))
+        raise KeyboardInterrupt
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        super().shutdown(wait=False, cancel_futures=cancel_futures)
+        self.released.set()
+        super().shutdown(wait=wait)
+
+
+class LikeDask(Interrupted):
+    def shutdown(self, wait=True):
+        super().shutdown(wait=wait, cancel_futures=not wait)
 
 
 def none_there():
@@ -546,6 +569,15 @@ def test_an_executor_by_name(executors, module):
         with Store(folder) as store:
             tables.append(sorted((r["series"], r["detector"], r["metric"], r["value"]) for r in store.values()))
     assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("kind", ["Interrupted", "LikeDask"])
+def test_ctrl_c_does_not_wait_for_jobs_in_the_queue_of_an_executor(executors, kind):
+    stopped = executors("bench", "run", "plan.toml", "-o", "run", "--executor", f"some_executors.py:{kind}")
+    assert stopped.code == 130
+    (made,) = sys.modules["some_executors"].made
+    (waiting,) = made.futures
+    assert waiting.cancelled()
 
 
 @pytest.mark.parametrize(

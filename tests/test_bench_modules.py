@@ -83,7 +83,7 @@ def test_without_modules_nothing_becomes_importable(tmp_path):
         ("1 + 'a'", "TypeError: unsupported operand type(s) for +: 'int' and 'str'"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
         ("raise ValueError('two\\nlines')", "ValueError: two lines"),
-        ("import no_such_thing", "No module named 'no_such_thing'; put it beside the plan, or install it"),
+        ("import no_such_thing", "it imports no_such_thing, which is not found: install it, or put it beside"),
         (MINE.replace("def mine", "def fft"), "ValueError: a detector named 'fft' already exists"),
     ],
 )

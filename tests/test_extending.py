@@ -338,11 +338,16 @@ def test_modules_are_added_to_those_of_a_plan(call, tmp_path, there):
         ("json.py", "--module json.py cannot be imported: another module is called 'json', so rename the file"),
         ("sys.py", "--module sys.py cannot be imported: another module is called 'sys', so rename the file"),
         ("broken.py", "--module broken.py cannot be imported: ZeroDivisionError: division by zero"),
+        (
+            "needy.py",
+            "--module needy.py cannot be imported: it imports absent, which is not found: install it, or put it beside",
+        ),
     ],
 )
 def test_a_module_that_cannot_be_imported(call, tmp_path, module, told):
     for name in ("json.py", "sys.py", "broken.py"):
         (tmp_path / name).write_text("1 / 0")
+    (tmp_path / "needy.py").write_text("import absent")
     assert call("metrics", "--module", module, code=2).err == f"dqeval: {told}\n"
 
 

@@ -58,3 +58,15 @@ def test_what_is_missing(monkeypatch):
     for there in (None, object()):
         monkeypatch.setattr(extras, "find_spec", lambda name, there=there: there)
         assert extras.missing("deep") == ("torch" if there is None else None)
+
+
+def test_an_error_names_what_is_missing(monkeypatch, tmp_path):
+    (tmp_path / "half_there.py").write_text("import no_such_dependency.part\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    message = r"^No module named 'no_such_dependency', which Half-There needs: install no_such_dependency, too$"
+    with pytest.raises(ModuleNotFoundError, match=message) as caught:
+        extras.require("half_there", "Half-There")
+    assert caught.value.name == "no_such_dependency"
+    with pytest.raises(ModuleNotFoundError, match=r"'nowhere_at_all': install it with pip install Nowhere$"):
+        extras.require("nowhere_at_all.part", "Nowhere")
+    assert extras.require("json", "json").loads("3") == 3

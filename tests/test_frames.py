@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import dqeval
+from commands import caller
 from dqeval import bench
 from dqeval.core.types import SCORE_NAMES
 from dqeval.support.frames import Framed
@@ -151,6 +152,37 @@ def test_rows_of_alarms_are_events():
     timed = TIMED_ALARMS.to_frame()
     assert (timed["delay_time"] / pd.Timedelta("1min")).equals(timed["delay"])
     assert "delay_time" not in frame
+    assert frame[["start", "stop"]].equals(FOUND.to_frame()[["start", "stop"]])
+
+
+def test_numbers_of_alarms_are_those_of_the_functions():
+    detections = POINT.threshold <= SCORES
+    found = dqeval.alarms(LABELS, detections).numbers()
+    for name in ("mean_delay", "median_delay", "time_in_alarm", "false_time_in_alarm", "false_alarms"):
+        assert found[name] == getattr(dqeval.metrics, name)(LABELS, detections), name
+
+
+def test_parts_of_metrics_have_rows():
+    (row,) = dqeval.metrics.nab_parts(LABELS, LABELS).to_frame().to_dict("records")
+    events = len(FOUND.per_event)
+    assert row == {"value": 100.0, "raw": events, "windows": events, "profile": "standard"}
+    frame = dqeval.metrics.adtqc_parts(LABELS, LABELS).to_frame("polars")
+    assert frame.to_dict(as_series=False) == {"quality": [1.0] * events, "latency": [0.0] * events}
+    (row,) = dqeval.metrics.ucr_parts([0, 1, 0], [0, 1, 1], margin=1).to_frame().to_dict("records")
+    assert row == {"value": 1.0, "margin": 1, "peaks": 2}
+    with pytest.warns(dqeval.UndefinedWarning):
+        (row,) = dqeval.metrics.ucr_parts([0, 0], [0, 1], undefined="nan").to_frame().to_dict("records")
+    assert np.isnan([row["value"], row["margin"]]).all()
+
+
+def test_a_column_of_names_is_there_if_an_event_has_one(tmp_path):
+    assert "name" not in TIMED.to_frame()
+    assert "name" not in EXPLANATION.to_frame()
+    path = tmp_path / "incidents.csv"
+    path.write_text("start,end,name\n2026-01-01 00:10,2026-01-01 00:20,outage\n2026-01-01 01:00,2026-01-01 01:05,\n")
+    alerts = [("2026-01-01 00:12", "2026-01-01 00:14")]
+    named = dqeval.evaluate_intervals(dqeval.datasets.read_intervals(path), alerts, resolution="1min", near=5)
+    assert named.to_frame()["name"].tolist() == ["outage", ""]
 
 
 def test_an_operating_point_is_a_row():
@@ -174,6 +206,18 @@ def test_rows_of_comparisons_and_profiles_are_records():
 def test_findings_are_a_list():
     assert list(FINDINGS) == FINDINGS
     assert FINDINGS.to_frame()["message"].tolist() == [finding.message for finding in FINDINGS]
+
+
+def test_findings_print_like_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run = caller(monkeypatch, capsys)
+    run("demo", "-o", "demo.csv")
+    found = dqeval.check("demo.csv")
+    assert found
+    assert str(found) == repr(found)
+    assert f"{found}\n" == run("check", "demo.csv").out.replace("demo.csv:", f"{found.name}:")
+    assert found[0].message in found._repr_html_()
+    assert str(dqeval.Findings()) == "no problems found"
 
 
 def test_rows_of_a_ranking_are_detectors_and_metrics(tmp_path):

@@ -68,9 +68,30 @@ class Finding(Framed):
 
 
 class Findings(Framed, list[Finding]):
-    """What `check` found: a list, errors first. ``to_frame()`` has a row per finding."""
+    """What `check` found: a list, errors first. ``to_frame()`` has a row per finding.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    name : str
+        Of the series.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, findings: Iterable[Finding] = (), name: str = "") -> None:
+        super().__init__(findings)
+        self.name = name
+
+    def __str__(self) -> str:
+        return self._page().text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._page().html()
+
+    def _page(self) -> Page:
+        return Checked(self.name, tuple(self)).page()
 
     def _columns(self) -> dict[str, Any]:
         return columns_of_items(Finding, self)
@@ -98,10 +119,11 @@ class Checked(Result):
 
     def page(self) -> Page:
         """Return the findings as a table, or a sentence if there are none."""
+        opening = f"{self.name}: " if self.name else ""
         if not self.findings:
-            return Page([f"{self.name}: no problems found"])
+            return Page([f"{opening}no problems found"])
         errors = sum(finding.level == "error" for finding in self.findings)
-        title = f"{self.name}: {count_of(errors, 'error')}, {count_of(len(self.findings) - errors, 'warning')}"
+        title = f"{opening}{count_of(errors, 'error')}, {count_of(len(self.findings) - errors, 'warning')}"
         return Page([title, Table(("level", "column", "finding"), [astuple(f) for f in self.findings], text_columns=3)])
 
     def records(self) -> list[dict[str, Any]]:
@@ -139,7 +161,8 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
     >>> [finding.message for finding in dqeval.check(series) if finding.level == "error"]
     ['all scores are 2: the detector says nothing']
     """
-    return Findings(findings_in(as_series(data), near=near, period=period))
+    series = as_series(data)
+    return Findings(findings_in(series, near=near, period=period), series.name)
 
 
 def findings_in(

@@ -173,10 +173,20 @@ def _this_process() -> Iterator[Crew]:
 @contextmanager
 def _processes(count: int, limits: Limits) -> Iterator[Crew]:
     executor = LocalPool(count, limits)
-    try:
+    with shut_down_after(executor):
         yield Processes(executor, count)
+
+
+@contextmanager
+def shut_down_after(executor: Executor) -> Iterator[None]:
+    """Shut an executor down in the end; after an error or Ctrl-C, without the calls that wait in its queue."""
+    try:
+        yield
     except BaseException:
-        executor.shutdown(cancel_futures=True)
+        try:
+            executor.shutdown(cancel_futures=True)
+        except TypeError:  # that of Dask takes no such argument, and cancels if it does not wait
+            executor.shutdown(wait=False)
         raise
     executor.shutdown()
 

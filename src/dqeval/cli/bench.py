@@ -260,7 +260,7 @@ def export(
     from dqeval.bench import export
 
     if path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
+        raise ValueError(f"-o {path}: the file should end with {arguments.either(ENDINGS)}")
     with output.write_and_say(path) as place:
         export(folder, place)
 
@@ -333,7 +333,9 @@ def _executor(text: str | None) -> Iterator[Executor | None]:
     if not isinstance(found, Executor):
         got = type(found).__name__
         raise ValueError(f"--executor {text}: it must return a concurrent.futures.Executor: got {got}")
-    with found:
+    from dqeval.bench.crew import shut_down_after
+
+    with shut_down_after(found):
         yield found
 
 

@@ -59,4 +59,4 @@ def _check(name: str, value: Any, allowed: tuple[Any, ...], least: int | None) -
     if any(isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) for kind, _ in known):
         return
     choices = [*map(repr, literals), *dict.fromkeys(words for _, words in known)]
-    raise ValueError(f"{name} must be {' or '.join(choices)}: got {value!r}")
+    raise ValueError(f"{name} must be {arguments.either(choices)}: got {value!r}")

@@ -11,7 +11,7 @@ from typing import Any
 from dqeval.bench.crew import crew_for, work_off
 from dqeval.bench.pool import Limits, WorkFailedError
 from dqeval.core import arguments, validate
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.registry import METRICS
 from dqeval.core.types import Progress
 from dqeval.lab.answers import DEPENDS, NO, UNDEFINED, YES, Answer, Example, in_digits
@@ -83,7 +83,7 @@ def properties(
         near 2
     """
     chosen = _questions(questions)
-    names = metric_names("all" if metrics is None else metrics)
+    names = chosen_metrics("all" if metrics is None else metrics)
     budget = Budget(examples=arguments.whole_number("examples", examples, least=0, most=1_000_000))
     count = arguments.whole_number("workers", workers, least=0, most=1000)
     limit = arguments.real_number("seconds", seconds, least=math.ulp(0.0), advice="it is a time")

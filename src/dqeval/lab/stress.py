@@ -11,7 +11,7 @@ import numpy as np
 from dqeval.analysis.panel import panel_of
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.near import near_from_arguments
 from dqeval.core.prepared import Labelled, Prepared, Scored
 from dqeval.core.registry import label_of
@@ -109,7 +109,7 @@ def stress_of(
 
     Those without an anomaly are left out, if others have some.
     """
-    names = metric_names(metrics)
+    names = chosen_metrics(metrics)
     chosen = chosen_kinds(kinds)
     count = arguments.whole_number("draws", draws, least=2, most=validate.MOST_COUNTED)
     start = arguments.seed(seed)

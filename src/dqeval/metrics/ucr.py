@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,28 +15,47 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import IntArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.render.tables import count_of
+from dqeval.support.frames import Framed, columns_of_records
 
 Rule = Literal["contest", "closed"]
 Ties = Literal["share", "first"]
 
+TOLERANCE = 100
+RULE: Rule = "contest"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UcrParts:
+class UcrParts(Framed):
     """The UCR score and what it follows from.
+
+    ``to_frame()`` has a single row: the value, the margin, and the number of points with the highest score.
 
     Attributes
     ----------
     value : float
         The share of the highest points that are close enough to the event: the metric.
-    margin : int
-        How many points before and after the event are close enough.
+    margin : int or None
+        How many points before and after the event are close enough; None where the score is undefined.
     peaks : array of int
         The points with the highest score that were looked at.
     """
 
     value: float
-    margin: int
+    margin: int | None
     peaks: IntArray
+
+    def _columns(self) -> dict[str, Any]:
+        margin = math.nan if self.margin is None else self.margin
+        return columns_of_records([{"value": self.value, "margin": margin, "peaks": len(self.peaks)}])
+
+    def __str__(self) -> str:
+        if self.margin is None:
+            return f"{self.value:.3f}"
+        where = f"at {self.peaks[0]:,}" if len(self.peaks) == 1 else f"at {len(self.peaks):,} points"
+        return (
+            f"{self.value:.3f} (highest score {where}; up to {count_of(self.margin, 'point')} from the event is a hit)"
+        )
 
 
 def _ucr(scored: Scored, tolerance: int, rule: Rule, margin: int | None, ties: Ties) -> float:
@@ -73,8 +92,8 @@ def ucr_score(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    tolerance: int = 100,
-    rule: Rule = "contest",
+    tolerance: int = TOLERANCE,
+    rule: Rule = RULE,
     margin: int | None = None,
     ties: Ties = "share",
     undefined: Undefined = "raise",
@@ -93,7 +112,8 @@ def ucr_score(
     rule : "contest" or "closed", default "contest"
         Whether a point at exactly that distance is too far, as in the contest, or still close enough.
     margin : int, optional
-        The distance that still is close enough, in place of tolerance and rule; 0 for the event alone.
+        The distance that still is close enough, in place of tolerance and rule, which must not be given then; 0 for
+        the event alone.
     ties : "share" or "first", default "share"
         If several points have the highest score: the share of them that are close enough, or the first of them.
     undefined : "raise" or "nan", default "raise"
@@ -121,8 +141,8 @@ def ucr_parts(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    tolerance: int = 100,
-    rule: Rule = "contest",
+    tolerance: int = TOLERANCE,
+    rule: Rule = RULE,
     margin: int | None = None,
     ties: Ties = "share",
     undefined: Undefined = "raise",
@@ -141,7 +161,8 @@ def ucr_parts(
     rule : "contest" or "closed", default "contest"
         Whether a point at exactly that distance is too far, as in the contest, or still close enough.
     margin : int, optional
-        The distance that still is close enough, in place of tolerance and rule; 0 for the event alone.
+        The distance that still is close enough, in place of tolerance and rule, which must not be given then; 0 for
+        the event alone.
     ties : "share" or "first", default "share"
         If several points have the highest score: the share of them that are close enough, or the first of them.
     undefined : "raise" or "nan", default "raise"
@@ -158,13 +179,15 @@ def ucr_parts(
     >>> parts.value, parts.margin, parts.peaks.tolist()
     (1.0, 2, [4])
     """
-    near = arguments.whole_number("tolerance", tolerance, least=1)
+    near = arguments.whole_number("tolerance", tolerance, least=0)
     arguments.one_of("rule", rule, ("contest", "closed"))
     arguments.one_of("ties", ties, ("share", "first"))
     reach = None if margin is None else arguments.whole_number("margin", margin, least=0)
+    if reach is not None and (near, rule) != (TOLERANCE, RULE):
+        raise ValueError("margin stands in place of tolerance and rule: give margin alone, or leave it out")
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
-    unknown = UcrParts(math.nan, 0, np.zeros(0, dtype=np.intp))
+    unknown = UcrParts(math.nan, None, np.zeros(0, dtype=np.intp))
     if not validate.check_defined(scored.events, undefined):
         return unknown
     return or_undefined(unknown, partial(_ucr_parts, scored, near, rule, reach, ties), undefined)

@@ -33,8 +33,13 @@ def missing(extra: str | None) -> str | None:
 
 
 def require(module: str, package: str) -> Any:
-    """Return a module of another library; if that is not installed, the error says how to install it."""
+    """Return a module of another library; if that, or what it needs, is not installed, the error says what to do."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"{error}: install it with pip install {package}", name=error.name) from None
+        absent = (error.name or module).partition(".")[0]
+        if absent == module.partition(".")[0]:
+            advice = f": install it with pip install {package}"
+        else:
+            advice = f", which {package} needs: install {absent}, too"
+        raise ModuleNotFoundError(f"{error}{advice}", name=error.name) from None

@@ -67,10 +67,14 @@ def _import(name: str, folder: str, what: str, hint: str) -> None:
     try:
         importlib.import_module(name)
     except (Exception, SystemExit) as error:
-        raise ValueError(f"{what} cannot be imported: {_said(error, hint)}") from error
+        raise ValueError(f"{what} cannot be imported: {_said(error, name, hint)}") from error
 
 
-def _said(error: BaseException, hint: str) -> str:
-    """Return an error in one line, and what to do where a module is not found."""
+def _said(error: BaseException, module: str, hint: str) -> str:
+    """Return an error in one line, and what to do where the module, or one that it imports, is not found."""
     text = " ".join(str(error).split())
-    return f"{text}; {hint}" if isinstance(error, ModuleNotFoundError) else f"{type(error).__name__}: {text}"
+    if not isinstance(error, ModuleNotFoundError):
+        return f"{type(error).__name__}: {text}"
+    if error.name is None or f"{module}.".startswith(f"{error.name}."):
+        return f"{text}; {hint}"
+    return f"it imports {error.name}, which is not found: install it, or put it beside"
