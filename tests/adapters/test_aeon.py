@@ -182,6 +182,9 @@ def test_our_metrics_are_functions_like_aeons():
     assert aeon.metric("dqe", period=48)(SERIES.labels, scores) == dqeval.dqe_score(SERIES.labels, scores, period=48)
     expected = roc_auc_score(SERIES.labels.astype(int), scores)
     assert aeon.metric("auc_roc")(SERIES.labels, scores) == pytest.approx(expected, abs=1e-12)
+    k_delay = aeon.metric("delay_point_adjusted_f1", k=2)
+    expected = dqeval.best_threshold("delay_point_adjusted_f1", SERIES.labels, scores, k=2).value
+    assert (k_delay.__name__, k_delay(SERIES.labels, scores)) == ("delay_point_adjusted_f1", expected)
     with pytest.raises(dqeval.UndefinedError, match="has no anomaly"):
         aeon.metric("dqe")([0, 0, 0], [1, 2, 3])
 

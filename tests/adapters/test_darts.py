@@ -42,6 +42,37 @@ def test_only_common_times_are_evaluated():
     )
 
 
+def test_events_that_have_no_score_are_noted():
+    labels = series(LABELS)  # with events from 10 to 14 and from 40 to 43
+    found = evaluate_series(labels, series(SCORES[12:], DATES[12:]), near=5)
+    cut = "1 of 2 events cut, as there is no score for a part"
+    assert found.notes == ("12 of 60 labels have no score, and are left out", cut)
+    with pytest.warns(UserWarning, match=f"^{cut}$"):
+        assert eval_metric_from_scores(labels, series(SCORES[12:], DATES[12:]), near=5) == found.dqe
+    assert evaluate_series(labels, series(SCORES[14:], DATES[14:]), near=5).notes[-1] == (
+        "1 of 2 events left out, as there is no score"
+    )
+
+
+def test_whole_events_are_no_cause_for_a_warning(recwarn):
+    eval_metric_from_scores(series(LABELS), series(SCORES[5:], DATES[5:]), near=5)
+    assert not recwarn.list
+
+
+def test_time_is_counted_in_cells():
+    for metric in ("dqe", "range_f1"):
+        options = {"resolution": "2min", "max_gap": 1, "near": "6min"}
+        found = eval_metric_from_scores(series(LABELS), series(SCORES), metric=metric, **options)
+        assert found == dqeval.panel(LABELS, SCORES, times=DATES, metrics=[metric], **options)[metric]
+
+
+def test_a_metric_takes_its_own_parameters():
+    found = eval_metric_from_scores(series(LABELS), series(SCORES), metric="delay_point_adjusted_f1", k=1)
+    assert found == dqeval.best_threshold("delay_point_adjusted_f1", LABELS, SCORES, k=1).value
+    with pytest.raises(ValueError, match="the metric dqe has no 'k': there are thresholds"):
+        eval_metric_from_scores(series(LABELS), series(SCORES), k=1)
+
+
 def test_numbered_times():
     numbered = TimeSeries.from_values(LABELS), TimeSeries.from_values(SCORES)
     assert evaluate_series(*numbered, near=5).dqe == dqeval.evaluate(LABELS, SCORES, near=5).dqe

@@ -97,6 +97,12 @@ def test_every_fold_has_the_metric_of_its_own_points(metric):
         assert value == dqeval.panel(LABELS[test], scores, near=24, metrics=[metric])[metric]
 
 
+def test_a_metric_takes_its_own_parameters():
+    model = IsolationForest(random_state=0).fit(VALUES)
+    expected = dqeval.best_threshold("nab_score", LABELS, anomaly_scores(model, VALUES), profile="reward_low_FP").value
+    assert scorer("nab_score", profile="reward_low_FP")(model, VALUES, LABELS) == expected
+
+
 def test_several_metrics_at_once_and_in_other_processes():
     scoring = {"dqe": scorer("dqe", period=48), "auc": scorer("auc_roc")}
     found = cross_validate(IsolationForest(random_state=0), VALUES, LABELS, scoring=scoring, cv=KFold(3), n_jobs=2)
@@ -124,8 +130,9 @@ def test_a_fold_without_an_anomaly_is_undefined():
         ({"period": -1}, "period must be a finite number above 0"),
         ({"near": 3, "period": 3}, "give at most one of near, period"),
         ({"metric": "vus_pr", "period": 1e12}, "window must be at most"),
+        ({"metric": "nab_score", "k": 3}, "the metric nab_score has no 'k': there are profile, windows, probation"),
         ({"near": "10min"}, "is a duration, and there is no clock"),
-        ({"undefined": "zero"}, "undefined must be 'raise' or 'nan': got 'zero'"),
+        ({"undefined": "zero"}, 'undefined must be "raise" or "nan": got .zero.'),
     ],
 )
 def test_wrong_settings_are_said_when_the_scorer_is_made(options, said):

@@ -111,6 +111,16 @@ def test_no_anomaly():
         assert np.isnan(DqevalMetric("dqe", undefined="nan")([0, 0, 0], [1, 2, 3]))
 
 
+def test_a_metric_takes_its_own_parameters():
+    metric = DqevalMetric("nab_score", near=3, profile="reward_low_FP")
+    assert metric.name == "NAB (near 3) (profile reward_low_FP)"
+    one = SERIES["first"]
+    expected = dqeval.best_threshold("nab_score", one.labels, scores_of(one.values), profile="reward_low_FP").value
+    assert metric(one.labels, scores_of(one.values)) == expected
+    with pytest.raises(ValueError, match="the metric dqe has no 'profile'"):
+        DqevalMetric("dqe", profile="standard")
+
+
 def test_labels_of_no_known_dataset(manager):
     metric = DqevalMetric("dqe", period=periods(manager, manager.select()))
     with pytest.raises(ValueError, match="the labels are those of no dataset"):

@@ -168,6 +168,7 @@ def metric(
     near: float | str | None = None,
     period: float | None = None,
     undefined: Undefined = "raise",
+    **parameters: Any,
 ) -> MetricFunction:
     """Return a metric as a function of labels and scores, as the metrics of aeon are.
 
@@ -183,6 +184,8 @@ def metric(
         125.
     undefined : "raise" or "nan", default "raise"
         What to do if the labels have no anomaly: raise `dqeval.UndefinedError`, or return NaN with a warning.
+    **parameters
+        The parameters of the metric, such as ``profile`` of ``nab_score``; the others keep their defaults.
 
     Returns
     -------
@@ -195,4 +198,4 @@ def metric(
     >>> dqe([0, 0, 1, 1, 0, 0], [0, 0, 0, 9, 0, 0])
     1.0
     """
-    return MetricFunction(metric, near=near, period=period, undefined=undefined)
+    return MetricFunction(metric, near=near, period=period, undefined=undefined, parameters=parameters)

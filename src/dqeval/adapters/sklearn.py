@@ -36,6 +36,7 @@ def scorer(
     near: float | str | None = None,
     period: float | None = None,
     undefined: Undefined = "raise",
+    **parameters: Any,
 ) -> Scorer:
     """Return a metric as a scorer for ``GridSearchCV``, ``cross_val_score`` and whatever else takes ``scoring``.
 
@@ -51,6 +52,8 @@ def scorer(
         125.
     undefined : "raise" or "nan", default "raise"
         What to do if the labels of a fold have no anomaly: raise `dqeval.UndefinedError`, or return NaN with a warning.
+    **parameters
+        The parameters of the metric, such as ``profile`` of ``nab_score``; the others keep their defaults.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def scorer(
     >>> found.round(2)
     array([0.4 , 0.7 , 0.44])
     """
-    return Scorer(MetricFunction(metric, near=near, period=period, undefined=undefined))
+    return Scorer(MetricFunction(metric, near=near, period=period, undefined=undefined, parameters=parameters))
 
 
 def anomaly_scores(estimator: Any, x: Any) -> FloatArray:
