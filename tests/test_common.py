@@ -291,9 +291,11 @@ BAD_PARAMETERS = [
     ("event_corrected_f05", {"beta": 1e9}, "beta must be at most 1,000: got 1e\\+09"),
     ("adtqc", {"exponent": -1}, "exponent must be a finite number above 0: got -1"),
     ("revised_point_adjusted_f1", {"delay": -1}, "delay must be a whole number of at least 0: got -1"),
-    ("nab_score", {"profile": "strict"}, "profile must be 'standard' or 'reward_low_FP' or 'reward_low_FN': got"),
+    ("nab_score", {"profile": "strict"}, "profile must be 'standard', 'reward_low_FP' or 'reward_low_FN': got"),
     ("nab_score", {"probation": 2}, "probation must be a number from 0 to 1: got 2"),
-    ("ucr_score", {"tolerance": 0}, "tolerance must be a whole number of at least 1: got 0"),
+    ("ucr_score", {"tolerance": -1}, "tolerance must be a whole number of at least 0: got -1"),
+    ("ucr_score", {"tolerance": 5, "margin": 2}, "margin stands in place of tolerance and rule: give margin alone"),
+    ("ucr_score", {"rule": "closed", "margin": 2}, "margin stands in place of tolerance and rule: give margin alone"),
     ("tapr_f1", {"delta": 0.5}, "delta must be a whole number of at least 0: got 0.5"),
 ]
 

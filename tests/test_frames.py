@@ -151,6 +151,37 @@ def test_rows_of_alarms_are_events():
     timed = TIMED_ALARMS.to_frame()
     assert (timed["delay_time"] / pd.Timedelta("1min")).equals(timed["delay"])
     assert "delay_time" not in frame
+    assert frame[["start", "stop"]].equals(FOUND.to_frame()[["start", "stop"]])
+
+
+def test_numbers_of_alarms_are_those_of_the_functions():
+    detections = POINT.threshold <= SCORES
+    found = dqeval.alarms(LABELS, detections).numbers()
+    for name in ("mean_delay", "median_delay", "time_in_alarm", "false_time_in_alarm", "false_alarms"):
+        assert found[name] == getattr(dqeval.metrics, name)(LABELS, detections), name
+
+
+def test_parts_of_metrics_have_rows():
+    (row,) = dqeval.metrics.nab_parts(LABELS, LABELS).to_frame().to_dict("records")
+    events = len(FOUND.per_event)
+    assert row == {"value": 100.0, "raw": events, "windows": events, "profile": "standard"}
+    frame = dqeval.metrics.adtqc_parts(LABELS, LABELS).to_frame("polars")
+    assert frame.to_dict(as_series=False) == {"quality": [1.0] * events, "latency": [0.0] * events}
+    (row,) = dqeval.metrics.ucr_parts([0, 1, 0], [0, 1, 1], margin=1).to_frame().to_dict("records")
+    assert row == {"value": 1.0, "margin": 1, "peaks": 2}
+    with pytest.warns(dqeval.UndefinedWarning):
+        (row,) = dqeval.metrics.ucr_parts([0, 0], [0, 1], undefined="nan").to_frame().to_dict("records")
+    assert np.isnan([row["value"], row["margin"]]).all()
+
+
+def test_a_column_of_names_is_there_if_an_event_has_one(tmp_path):
+    assert "name" not in TIMED.to_frame()
+    assert "name" not in EXPLANATION.to_frame()
+    path = tmp_path / "incidents.csv"
+    path.write_text("start,end,name\n2026-01-01 00:10,2026-01-01 00:20,outage\n2026-01-01 01:00,2026-01-01 01:05,\n")
+    alerts = [("2026-01-01 00:12", "2026-01-01 00:14")]
+    named = dqeval.evaluate_intervals(dqeval.datasets.read_intervals(path), alerts, resolution="1min", near=5)
+    assert named.to_frame()["name"].tolist() == ["outage", ""]
 
 
 def test_an_operating_point_is_a_row():

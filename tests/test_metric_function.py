@@ -32,7 +32,7 @@ LABELS, LATE = SERIES.labels, SERIES.scores["late"]
 def test_a_metric_takes_its_own_parameters():
     for metric, parameters in {
         "nab_score": {"profile": "reward_low_FP", "probation": 0.1},
-        "delay_point_adjusted_f1": {"k": 2},
+        "delay_point_adjusted_f1": {"k": 2.0},
         "point_adjusted_k_f1": {"k": 0.7},
     }.items():
         found = MetricFunction(metric, parameters=parameters)(LABELS, LATE)
@@ -44,8 +44,8 @@ def test_a_metric_takes_its_own_parameters():
         )
     for metric, parameters in {
         "dqe": {"thresholds": "exact"},
-        "vus_pr": {"window": 10, "thresholds": 17},
-        "pate": {"early": 3, "late": 5, "thresholds": 17},
+        "vus_pr": {"window": 10.0, "thresholds": 17},
+        "pate": {"early": 3, "late": 5.0, "thresholds": 17},
     }.items():
         found = MetricFunction(metric, period=48, parameters=parameters)(LABELS, LATE)
         function = dqeval.METRICS[metric].function
@@ -79,7 +79,8 @@ def test_parameters_of_their_default_change_nothing():
         ("vus_roc", {"window": -1}, "window must be a whole number of at least 0"),
         ("vus_pr", {"thresholds": 1.5}, "thresholds must be a whole number of at least 2"),
         ("pate", {"early": -1}, "early must be a whole number of at least 0"),
-        ("ucr_score", {"rule": "any"}, "rule must be "),
+        ("ucr_score", {"rule": "any"}, "rule must be 'contest' or 'closed': got 'any'"),
+        ("ucr_score", {"tolerance": -1}, "tolerance must be a whole number of at least 0"),
     ],
 )
 def test_wrong_parameters_are_refused_at_once(metric, parameters, said):

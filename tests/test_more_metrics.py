@@ -205,7 +205,7 @@ def test_nab_of_scores(case, data):
     assert not any(v > best.threshold and value > best.value + 1e-9 for v, value in values.items())
 
 
-@given(own.labelled(own.scores, most=2), st.integers(1, 9), LIMITS)
+@given(own.labelled(own.scores, most=2), st.integers(0, 9), LIMITS)
 def test_ucr(case, tolerance, margin):
     y_true, y_score = case[0].copy(), case[1]
     first, *others = naive.runs(y_true.tolist())
@@ -215,7 +215,7 @@ def test_ucr(case, tolerance, margin):
     for rule, less in (("contest", 1), ("closed", 0)):
         reach = max(length, tolerance) - less if margin is None else margin
         hits = naive.ucr_hits(y_true.tolist(), y_score.tolist(), reach)
-        options = {"tolerance": tolerance, "rule": rule, "margin": margin}
+        options = {"tolerance": tolerance, "rule": rule} if margin is None else {"margin": margin}
         found = metrics.ucr_parts(y_true, y_score, **options)
         assert (found.value, found.margin, len(found.peaks)) == (pytest.approx(sum(hits) / len(hits)), reach, len(hits))
         assert metrics.ucr_score(y_true, y_score, **options, ties="first") == hits[0]
@@ -385,12 +385,12 @@ def test_one_point():
 
 def test_what_is_undefined_is_no_number():
     y_true = [0, 1, 1, 0]
-    with pytest.raises(dqeval.UndefinedError, match="no event is detected, so there is nothing to time"):
+    with pytest.raises(dqeval.UndefinedError, match="no event is detected, and there is nothing to time"):
         metrics.adtqc(y_true, [1, 0, 0, 1])
     with pytest.warns(dqeval.UndefinedWarning, match="no event is detected") as caught:
         assert math.isnan(metrics.adtqc(y_true, [1, 0, 0, 1], undefined="nan"))
     assert caught[0].filename == __file__
-    with pytest.raises(dqeval.UndefinedError, match="no event is detected in time, and missed ones count nothing"):
+    with pytest.raises(dqeval.UndefinedError, match="no event is detected in time, and missed ones are left out"):
         metrics.mean_delay(y_true, [0, 0, 1, 0], max_delay=0)
     with pytest.warns(dqeval.UndefinedWarning):
         assert math.isnan(metrics.median_delay(y_true, [0, 0, 0, 0], undefined="nan"))
@@ -450,8 +450,59 @@ def test_timing_where_nothing_is_worth_detecting():
     reason = "undefined, because no threshold is better for event_corrected_f05 than to detect nothing"
     assert panel.failures == {"adtqc": reason}
     assert (dqeval.panel([0, 1], [0, 0], near=1, metrics=["adtqc"]).failures) == {
-        "adtqc": "undefined, because no event is detected, so there is nothing to time"
+        "adtqc": "undefined, because no event is detected, and there is nothing to time"
     }
+
+
+def test_timing_where_nothing_is_detected():
+    with pytest.warns(dqeval.UndefinedWarning, match="no event is detected"):
+        nothing = metrics.adtqc_parts([0, 1, 1, 0, 1], [1, 0, 0, 0, 0], undefined="nan")
+    assert np.isnan([nothing.value, nothing.after_rate]).all()
+    assert nothing.recall == 0
+    assert len(nothing.qualities) == len(nothing.latencies) == 2
+    with pytest.warns(dqeval.UndefinedWarning, match="no anomaly"):
+        assert math.isnan(metrics.adtqc_parts([0, 0], [1, 0], undefined="nan").recall)
+
+
+def test_where_nothing_is_best_a_metric_without_precision_still_has_none():
+    y_true, y_score = [0, 0, 0, 0, 1], [9, 8, 7, 6, 1]
+    for thresholds in ("all", 100):
+        best = dqeval.best_threshold("nab_score", y_true, y_score, thresholds=thresholds, profile="reward_low_FP")
+        assert (best.value > 0) == (best.threshold < math.inf)
+        assert np.isnan([best.precision, best.recall]).all()
+        plain = dqeval.best_threshold("composite_f1", y_true, [1, 1, 1, 1, 0], thresholds=100)
+        assert (plain.value, plain.precision, plain.recall) == (0, 0, 0)
+    worst = dqeval.best_threshold("nab_score", [1] + [0] * 40, [0] + [1] * 40)
+    assert (worst.value, worst.threshold) == (0, math.inf)
+    assert np.isnan([worst.precision, worst.recall]).all()
+    worst = dqeval.best_threshold("nab_score", [1] + [0] * 40, np.arange(41), thresholds=5)
+    assert (worst.value, worst.threshold) == (0, math.inf)
+    assert np.isnan([worst.precision, worst.recall]).all()
+
+
+def test_ucr_without_tolerance():
+    """The margin is then the length of the event, less one by the rule of the contest."""
+    y_true = [0, 0, 0, 1, 1, 0, 0]
+    parts = [metrics.ucr_parts(y_true, [0, 1, 0, 0, 0, 0, 0], tolerance=0, rule=rule) for rule in ("contest", "closed")]
+    assert [(found.margin, found.value) for found in parts] == [(1, 0), (2, 1)]
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert metrics.ucr_parts([0, 0], [0, 1], margin=3, undefined="nan").margin is None
+
+
+def test_parts_are_short_when_printed():
+    y_true, y_pred = [0, 0, 1, 1, 1, 0, 1], [0, 1, 1, 0, 0, 0, 0]
+    assert str(metrics.nab_parts(y_true, y_pred)) == "47.250 of 100 (raw score -0.110, 2 windows, profile standard)"
+    assert str(metrics.adtqc_parts(y_true, y_pred)) == "0.152 (1 of 2 events detected, 1 of them early)"
+    assert str(metrics.event_parts(y_true, y_pred)) == "0.667 (precision 1.000, recall 0.500)"
+    one = [0, 0, 1, 1, 0, 0]
+    assert str(metrics.ucr_parts(one, [0, 0, 0, 0, 1, 0], tolerance=0)) == (
+        "1.000 (highest score at 4; up to 1 point from the event is a hit)"
+    )
+    assert "0.500 (highest score at 2 points; up to 0 points" in str(
+        metrics.ucr_parts(one, [2, 0, 2, 0, 0, 0], margin=0)
+    )
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert str(metrics.ucr_parts([0, 0], [0, 1], undefined="nan")) == "nan"
 
 
 def test_ucr_in_a_panel():
@@ -473,6 +524,30 @@ def test_nab_of_several_series_is_pooled():
         one + 3
     with pytest.raises(TypeError):
         3 + one
+
+
+@given(own.labelled(own.detections), st.integers(1, 30).flatmap(own.detections), st.sampled_from(list(PROFILES)))
+def test_false_alarms_of_a_series_without_windows_count_in_the_pool(case, detections, profile):
+    with pytest.warns(dqeval.UndefinedWarning):
+        quiet = metrics.nab_parts(np.zeros(len(detections)), detections, profile=profile, undefined="nan")
+    assert math.isnan(quiet.value)
+    raw, count = naive.nab_raw([0] * len(detections), detections.tolist(), profile)
+    assert (quiet.raw, quiet.windows) == (pytest.approx(raw), ())
+    assert count == 0
+    pooled = quiet + metrics.nab_parts(*case, profile=profile)
+    other, count = naive.nab_raw(*(flags.tolist() for flags in case), profile)
+    gain, loss, _ = (getattr(PROFILES[profile], name) for name in ("hit", "miss", "false_alarm"))
+    assert pooled.value == pytest.approx(100 * (raw + other + loss * count) / ((gain + loss) * count), abs=1e-9)
+
+
+@pytest.mark.parametrize("windows", ["labels", "rule", [(1, 1)]])
+def test_false_alarms_where_the_probation_leaves_no_window(windows):
+    y_true, y_pred = [0, 1, 0, 0], [1, 1, 0, 1]
+    with pytest.warns(dqeval.UndefinedWarning, match="every window starts before point 2"):
+        found = metrics.nab_parts(y_true, y_pred, probation=0.5, windows=windows, undefined="nan")
+    assert (found.raw, found.windows) == (-0.11, ())  # of the one that is scored
+    with pytest.warns(dqeval.UndefinedWarning, match="no anomaly"):
+        assert metrics.nab_parts([0] * 4, y_pred, windows=windows, undefined="nan").raw == pytest.approx(-0.33)
 
 
 def test_nab_says_what_the_probation_drops():

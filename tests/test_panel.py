@@ -219,6 +219,36 @@ def test_best_threshold():
         assert math.isnan(dqeval.best_threshold("range_f1", [0, 0], [0, 1], undefined="nan").value)
 
 
+def test_parameters_are_computed_with_as_they_were_checked():
+    whole, real = (dqeval.best_threshold("delay_point_adjusted_f1", Y_TRUE, Y_SCORE, k=k) for k in (2, 2.0))
+    assert whole == real
+    windows = [(int(Y_TRUE.argmax()), int(Y_TRUE.argmax()) + 5)]
+    given, once = (dqeval.best_threshold("nab_score", Y_TRUE, Y_SCORE, windows=w) for w in (windows, iter(windows)))
+    assert given.value == once.value > 0
+    with pytest.raises(ValueError, match=r"late must be a whole number of at least 0: got 0.5"):
+        dqeval.best_threshold("pate_f1", Y_TRUE, Y_SCORE, early=1, late=0.5)
+    with pytest.raises(TypeError, match=r"pate_f1 missing a required .*argument: 'early'"):
+        dqeval.best_threshold("pate_f1", Y_TRUE, Y_SCORE)
+
+
+@pytest.mark.parametrize("metric", [metric for metric in dqeval.METRICS if metric.takes == "detections"])
+def test_every_parameter_of_a_metric_of_detections_is_checked(metric):
+    assert set(metric.checks) == {*metric.defaults, *metric.from_near}
+
+
+def test_the_help_on_best_thresholds_names_the_metrics_that_are_special():
+    text = " ".join(dqeval.best_threshold.__doc__.split())
+    every = [
+        f"``{metric.name}``" for metric in dqeval.METRICS if metric.sweep == "all" and metric.takes == "detections"
+    ]
+    assert f"every distinct score for {' and '.join(every)}, 100 for the others" in text
+    for metric in dqeval.METRICS:
+        if metric.perfect != 1 and metric.takes == "detections":
+            assert f"up to {metric.perfect:g} for ``{metric.name}``" in text
+        if metric.threshold_of is not None:
+            assert f"``{metric.name}`` is not maximised: it is taken where ``{metric.threshold_of}`` is best" in text
+
+
 def test_the_highest_of_equally_good_thresholds():
     y_score = np.array([0.0, 0.9, 0.6, 0.3])
     assert dqeval.best_threshold("point_adjusted_f1", [0, 1, 1, 1], y_score).threshold == 0.9

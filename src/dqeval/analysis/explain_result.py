@@ -12,7 +12,7 @@ from dqeval.core.alarms import Alarms
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
 from dqeval.render.tables import Page, count_of
-from dqeval.support.frames import Framed, columns_of_records
+from dqeval.support.frames import Framed, columns_of_records, without_blank
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -326,7 +326,8 @@ class Explanation(Framed):
             yield f"{below}alarm, brackets give the threshold at which the first one appears."
 
     def _columns(self) -> dict[str, Any]:
-        return columns_of_records(self.records()) | self.result._columns()  # where times are no text
+        columns = columns_of_records(self.records()) | self.result._columns()  # where times are no text
+        return without_blank(columns, "name")
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per event."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,7 +101,4 @@ def _checked(metric: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters of a metric as they are computed with; what it does not know is an error."""
     known = [name for name in (*metric.from_near, *metric.defaults) if name != "near"]  # which is no parameter here
     arguments.known_names(given, known, f"the metric {metric.name}")
-    labels = np.array([0, 1, 0])
-    with suppress(UndefinedError):
-        metric.function(labels, labels, **{**dict.fromkeys(metric.from_near, 1), **given})
-    return dict(given)
+    return arguments.checked(metric.checks, **given)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import time
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -24,7 +23,7 @@ from dqeval.core.metric_groups import metric_names
 from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.types import BoolArray, DQEResult, Numbers
+from dqeval.core.types import DQEResult, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 
 
@@ -180,7 +179,7 @@ def best_threshold(
     undefined: Undefined = "raise",
     **parameters: Any,
 ) -> BestThreshold:
-    """Return the best value of a metric of detections over the thresholds of some scores, and where it lies.
+    """Return the value of a metric of detections at its best threshold of some scores, and that threshold.
 
     Parameters
     ----------
@@ -192,9 +191,10 @@ def best_threshold(
         The larger, the more anomalous.
     thresholds : int or "all", optional
         How many, evenly spaced from the lowest score to the highest; or every distinct score, one by one, which takes
-        long for many. If not given, as in the paper: every distinct score for ``point_f1``, 100 for the others.
+        long for many. If not given, every distinct score for ``point_f1`` and ``nab_score``, 100 for the others.
     undefined : "raise" or "nan", default "raise"
-        What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
+        What to do if the metric is undefined, as where ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN
+        with a warning.
     **parameters
         The parameters of the metric, such as ``k`` of ``point_adjusted_k_f1``; the others keep their defaults.
 
@@ -204,8 +204,13 @@ def best_threshold(
 
     Notes
     -----
+    The best threshold is the one with the highest value: from 0 to 1 for most metrics, up to 100 for ``nab_score``. To
+    detect nothing is worth 0, so no value is lower. ``adtqc`` is not maximised: it is taken where
+    ``event_corrected_f05`` is best.
+
     With a number of thresholds, detected is what lies strictly above one, as in the paper's code. In either case the
-    points with ``y_score >= threshold`` are those detected: the threshold that is returned is the number with the
+    points with ``y_score >= threshold`` are those detected. The thresholds are spread over scores that are scaled to
+    0 … 1, but the one that is returned is on the scale of ``y_score``: it is the number with the
     fewest digits that lies above the highest score not detected, and not above the lowest score that is.
 
     Examples
@@ -221,22 +226,21 @@ def best_threshold(
     count = chosen.sweep if thresholds is None else validate.sweep_thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
-    if parameters:
-        _check_parameters(chosen, labels, parameters)
+    checked = _checked_parameters(chosen, parameters)
     nothing = BestThreshold(np.nan, np.nan, np.nan, np.nan)
     if not validate.check_defined(scored.events, undefined):
         return nothing
-    find = partial(_best, chosen, scored, count, {**chosen.defaults, **parameters})
+    find = partial(_best, chosen, scored, count, {**chosen.defaults, **checked})
     return or_undefined(nothing, lambda: _as_threshold(scored, find()), undefined)
 
 
-def _check_parameters(metric: Metric, labels: BoolArray, parameters: dict[str, Any]) -> None:
-    """Have the public function check parameters, as it knows which there are; on labels with an anomaly."""
-    some = labels if labels.any() else ~labels
-    # What is undefined, and what there is to warn of, comes again when the metric is computed.
-    with warnings.catch_warnings(), suppress(UndefinedError):
-        warnings.simplefilter("ignore")
-        metric.function(some, some, **parameters)
+def _checked_parameters(metric: Metric, given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters of a metric as they are computed with; what it does not know, or needs, is an error."""
+    try:
+        inspect.signature(metric.function).bind("y_true", "y_pred", **given)
+    except TypeError as error:
+        raise TypeError(f"{metric.name} {error}") from None
+    return arguments.checked(metric.checks, **given)
 
 
 def _best(

@@ -15,7 +15,7 @@ from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
 from dqeval.metrics.operators import alarms_of
-from dqeval.support.frames import column_of, columns_of_items
+from dqeval.support.frames import column_of, columns_of_items, without_blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class TimedResult(DQEResult):
         events = cast(tuple[TimedEventScores, ...], self.per_event)
         found = columns_of_items(EventScores, events)
         times = {"start_time": self.axis.starts_of(found["start"]), "stop_time": self.axis.ends_of(found["stop"])}
-        return found | times | {"name": column_of([event.name for event in events], "str")}
+        return without_blank(found | times | {"name": column_of([event.name for event in events], "str")}, "name")
 
     @property
     def near_in_words(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed
 
+Missed = Literal["omit", "length"]
+
 HEADER = ("events detected", "median delay", "delay of 90 % at most", "false alarms", "time in alarm")
 
 
@@ -19,8 +21,8 @@ HEADER = ("events detected", "median delay", "delay of 90 % at most", "false ala
 class Alarms(Framed):
     """Detections as alarms, against events; lengths are in points.
 
-    ``to_frame()`` has a row per event: whether it is detected, with which delay, and how many alarms there are. On a
-    clock, ``delay_time`` is the delay as a duration.
+    ``to_frame()`` has a row per event: where it is, whether it is detected, with which delay, and how many alarms there
+    are. On a clock, ``delay_time`` is the delay as a duration.
 
     Attributes
     ----------
@@ -29,8 +31,8 @@ class Alarms(Framed):
         to its end, or ``max_delay`` points behind its start.
     delays : array of float, shape (n_events,)
         From the start of an event to the first alarm in its zone, negative if that is early; NaN for missed ones.
-    lengths : array of int, shape (n_events,)
-        The length of each event.
+    starts, lengths : array of int, shape (n_events,)
+        The first point of each event, and its length.
     alarms_per_event : array of int, shape (n_events,)
         How many alarms touch each zone.
     false_alarms : int
@@ -49,6 +51,7 @@ class Alarms(Framed):
 
     detected: BoolArray
     delays: FloatArray
+    starts: IntArray
     lengths: IntArray
     alarms_per_event: IntArray
     false_alarms: int
@@ -68,7 +71,8 @@ class Alarms(Framed):
     @property
     def mean_delay(self) -> float:
         """The mean delay of the events that are detected; NaN where none is."""
-        return float(self.delays[self.detected].mean()) if self.detected.any() else float("nan")
+        delays = self.counted_delays()
+        return float(delays.mean()) if len(delays) else float("nan")
 
     @property
     def median_delay(self) -> float:
@@ -77,7 +81,14 @@ class Alarms(Framed):
 
     def delay_quantile(self, share: float) -> float:
         """Return the delay that a share of the detected events do not exceed; NaN where none is detected."""
-        return float(np.quantile(self.delays[self.detected], share)) if self.detected.any() else float("nan")
+        delays = self.counted_delays()
+        return float(np.quantile(delays, share)) if len(delays) else float("nan")
+
+    def counted_delays(self, missed: Missed = "omit") -> FloatArray:
+        """Return the delays that means are made of: missed events are left out, or count with their lengths."""
+        if missed == "length":
+            return np.where(self.detected, self.delays, self.lengths)
+        return self.delays[self.detected]
 
     @property
     def false_alarm_rate(self) -> float:
@@ -105,7 +116,8 @@ class Alarms(Framed):
         return float(self.alarms_per_event[self.detected].mean()) if self.detected.any() else float("nan")
 
     def _columns(self) -> dict[str, Any]:
-        columns = {"detected": self.detected, "delay": self.delays, "alarms": self.alarms_per_event}
+        places = {"start": self.starts, "stop": self.starts + self.lengths}
+        columns = places | {"detected": self.detected, "delay": self.delays, "alarms": self.alarms_per_event}
         if self.resolution is None:
             return columns
         lengths = np.full(len(self.delays), np.timedelta64("NaT", "ns"))
@@ -161,6 +173,7 @@ class Alarms(Framed):
             "events": len(self.detected),
             "events_detected": int(np.count_nonzero(self.detected)),
             "delays": [None if np.isnan(delay) else delay * scale for delay in self.delays.tolist()],
+            "mean_delay": self.mean_delay * scale,
             "median_delay": self.median_delay * scale,
             "delay_of_90_percent": self.delay_quantile(0.9) * scale,
             "alarms_per_detected_event": self.alarms_per_detected_event,
@@ -168,6 +181,7 @@ class Alarms(Framed):
             "false_alarms_per_1000_points": 1000 * self.false_alarm_rate,
             "false_alarms_per_day": self.false_alarms_per_day,
             "time_in_alarm": self.time_in_alarm,
+            "false_time_in_alarm": self.false_time_in_alarm,
             "longest_quiet": self.longest_quiet * scale,
         }
 

@@ -6,7 +6,7 @@ import difflib
 import math
 import numbers
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ LARGEST_SEED = 2**128 - 1  # as much as the state of a random generator of NumPy
 _LONGEST_SHOWN = 80
 _SHORT = 10**30
 _HEAVIEST = 1000
+# From the name of an argument and what was given for it, to what is computed with.
+Check = Callable[[str, Any], Any]
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)  # though Python and NumPy count them among the numbers
 
 
@@ -29,10 +31,32 @@ def known_names(given: Iterable[str], known: Sequence[str], what: str) -> None:
             raise ValueError(f"{what} has no {name!r}: {hint}")
 
 
-def one_of(name: str, given: Any, choices: tuple[str, ...]) -> None:
-    """Check that an option is one of the choices."""
+def checked(checks: Mapping[str, Check], **given: Any) -> dict[str, Any]:
+    """Return arguments by name, each as its check returns it; those that have no check, as they are."""
+    return {name: checks[name](name, value) if name in checks else value for name, value in given.items()}
+
+
+def or_none(check: Check) -> Check:
+    """Return a check that lets None through."""
+    return lambda name, given: None if given is None else check(name, given)
+
+
+def one_of(name: str, given: Any, choices: tuple[str, ...]) -> Any:
+    """Return an option that is one of the choices."""
     if not (isinstance(given, str) and given in choices):
-        raise ValueError(f"{name} must be {' or '.join(repr(choice) for choice in choices)}: got {quote(given)}")
+        raise ValueError(f"{name} must be {either([repr(choice) for choice in choices])}: got {quote(given)}")
+    return given
+
+
+def either(choices: Sequence[str]) -> str:
+    """Return choices in words.
+
+    Examples
+    --------
+    >>> either(["a", "b", "c"]), either(["a"])
+    ('a, b or c', 'a')
+    """
+    return " or ".join([", ".join(choices[:-1]), choices[-1]] if len(choices) > 1 else choices)
 
 
 def text(name: str, given: Any) -> str:

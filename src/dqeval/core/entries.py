@@ -57,6 +57,8 @@ class Metric:
         Running time with compiled kernels for 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``:
         docs/performance.md. None if nobody has measured it.
     higher_is_better : bool
+    checks : mapping
+        From the names of parameters to functions of the name and what was given, which return what to compute with.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Metric:
     perfect: float = 1.0
     by_default: bool = True
     higher_is_better: bool = True
+    checks: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
 
     @property
     def signature(self) -> str:

@@ -265,6 +265,7 @@ def metric(
     needs_normal: bool = False,
     perfect: float = 1.0,
     by_default: bool = True,
+    checks: Mapping[str, Callable[[str, Any], Any]] | None = None,
 ) -> Callable[[Function], Function]:
     """Return a decorator that registers a function as a metric, with its own name, parameters and summary.
 
@@ -307,6 +308,9 @@ def metric(
         What a perfect detector gets.
     by_default : bool, default True
         Whether panels have the metric without being asked for it.
+    checks : mapping of str to callable, optional
+        For parameters that need checking before ``compute`` gets them: functions of the name and what was given, which
+        return what to compute with, or raise `ValueError`. `best_threshold` calls them.
 
     Returns
     -------
@@ -361,6 +365,7 @@ def metric(
                 citation=citation,
                 same_as=same_as,
                 cost=cost,
+                checks=checks or {},
             )
         )
         return function

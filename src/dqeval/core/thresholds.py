@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -160,7 +161,13 @@ class Best:
     lowest: float | None
 
 
-NOTHING = Best(Swept(0.0, 0.0, 0.0), None)  # what is best if no threshold is better than to detect nothing
+def nothing_detected(parts: Parts) -> Best:
+    """Return what is best if no threshold is better than to detect nothing: 0, and no part that the metric lacks."""
+    precision, recall = (math.nan if math.isnan(part) else 0.0 for part in (parts.precision, parts.recall))
+    return Best(Swept(0.0, precision, recall), None)
+
+
+NOTHING = nothing_detected(Swept(0.0, 0.0, 0.0))
 
 
 def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
@@ -215,6 +222,8 @@ class Search:
             self._error = error
             return
         self.seconds += time.perf_counter() - began
+        if self.best is NOTHING:
+            self.best = nothing_detected(parts)  # now it is known which parts there are
         if parts.value > self.best.parts.value:
             self.best = Best(parts, float(raw[match.flags].min()))
 
@@ -241,9 +250,8 @@ def best_at_every_score(
         total = precision + recall
         value = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
     at = int(np.argmax(value))
-    if value[at] <= 0:
-        return NOTHING
-    return Best(Swept(float(value[at]), float(precision[at]), float(recall[at])), float(scored.distinct.values[at]))
+    found = Swept(float(value[at]), float(precision[at]), float(recall[at]))
+    return Best(found, float(scored.distinct.values[at])) if found.value > 0 else nothing_detected(found)
 
 
 def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:

@@ -402,6 +402,9 @@ class PrecisionRecall(Framed):
         # Not "if below > 0": what is NaN stays NaN.
         return 0.0 if below == 0 else (1 + beta**2) * self.precision * self.recall / below
 
+    def __str__(self) -> str:
+        return f"{self.value:.3f} (precision {self.precision:.3f}, recall {self.recall:.3f})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:

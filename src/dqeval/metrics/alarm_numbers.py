@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from dqeval.core import arguments, validate
-from dqeval.core.alarms import Alarms
+from dqeval.core.alarms import Alarms, Missed
 from dqeval.core.events import find_events
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.metrics.operators import alarms_of
-
-Missed = Literal["omit", "length"]
 
 
 def events_detected(
@@ -77,14 +75,14 @@ def mean_delay(
     max_delay : int, optional
         How many points after the start of an event an alarm still counts; if not given, up to its end.
     missed : "omit" or "length", default "omit"
-        What a missed event counts: nothing, or its length, the least that its delay can have been.
+        Whether missed events are left out, or each counts as if its delay were its whole length.
     undefined : "raise" or "nan", default "raise"
-        What to do if ``y_true`` has no anomaly, or none is detected and missed ones count nothing.
+        What to do if ``y_true`` has no anomaly, or none is detected and missed ones are left out.
 
     Returns
     -------
     float
-        In points; negative if alarms are early. The lower, the better, but missed events are not in it: read it with
+        In points; negative if alarms are early. The lower, the better. Where missed events are left out, read it with
         `events_detected`.
 
     Examples
@@ -120,14 +118,14 @@ def median_delay(
     max_delay : int, optional
         How many points after the start of an event an alarm still counts; if not given, up to its end.
     missed : "omit" or "length", default "omit"
-        What a missed event counts: nothing, or its length, the least that its delay can have been.
+        Whether missed events are left out, or each counts as if its delay were its whole length.
     undefined : "raise" or "nan", default "raise"
-        What to do if ``y_true`` has no anomaly, or none is detected and missed ones count nothing.
+        What to do if ``y_true`` has no anomaly, or none is detected and missed ones are left out.
 
     Returns
     -------
     float
-        In points; negative if alarms are early. The lower, the better, but missed events are not in it: read it with
+        In points; negative if alarms are early. The lower, the better. Where missed events are left out, read it with
         `events_detected`.
 
     Examples
@@ -278,10 +276,8 @@ def _delay(
     alarms = _defined(y_true, y_pred, undefined, early, max_delay)
     if alarms is None:
         return float("nan")
-    if missed == "omit" and not alarms.detected.any():
-        validate.go_on_undefined("no event is detected in time, and missed ones count nothing", undefined)
+    delays = alarms.counted_delays(missed)
+    if not len(delays):
+        validate.go_on_undefined("no event is detected in time, and missed ones are left out", undefined)
         return float("nan")
-    delays = alarms.delays[alarms.detected]
-    if missed == "length":
-        delays = np.where(alarms.detected, alarms.delays, alarms.lengths)
     return float(summary(delays))

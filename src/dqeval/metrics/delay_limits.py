@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from dqeval.core import arguments
+from dqeval.core.arguments import Check
 from dqeval.core.events import flags_of
 from dqeval.core.matching import Match, harmonic, highest_in_events, overlaps, parts_of
 from dqeval.core.prepared import Labelled, Scored
@@ -14,6 +15,10 @@ from dqeval.core.registry import metric
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.metrics.operators import zones_of
+
+_WHOLE = partial(arguments.whole_number, least=0)
+_REVISED_CHECKS: dict[str, Check] = {"early": _WHOLE, "delay": arguments.or_none(_WHOLE)}
+_DELAY_CHECKS: dict[str, Check] = {"k": _WHOLE}
 
 
 def _zones(labelled: Labelled, early: int, delay: int | None) -> Events:
@@ -73,9 +78,10 @@ def _delay_adjusted_at_every_score(scored: Scored, k: int) -> tuple[FloatArray, 
     takes="detections",
     compute=_revised,
     at_every_score=_revised_at_every_score,
+    checks=_REVISED_CHECKS,
     by_default=False,
     citation="Bhatnagar et al. 2021",
-    same_as="Merlion TSADMetric.F1 with max_early_sec = early and max_delay_sec = delay + 1",
+    same_as="Merlion TSADMetric.F1; with limits (max_delay_sec is delay + 1) it differs at the end and in short gaps",
     cost=0.78,
 )
 def revised_point_adjusted_f1(
@@ -142,9 +148,8 @@ def revised_point_adjusted_parts(
     >>> parts.precision, parts.recall
     (0.5, 1.0)
     """
-    before = arguments.whole_number("early", early, least=0)
-    latest = None if delay is None else arguments.whole_number("delay", delay, least=0)
-    return parts_of(_revised, y_true, y_pred, undefined, early=before, delay=latest)
+    checked = arguments.checked(_REVISED_CHECKS, early=early, delay=delay)
+    return parts_of(_revised, y_true, y_pred, undefined, **checked)
 
 
 @metric(
@@ -152,6 +157,7 @@ def revised_point_adjusted_parts(
     takes="detections",
     compute=_delay_adjusted,
     at_every_score=_delay_adjusted_at_every_score,
+    checks=_DELAY_CHECKS,
     by_default=False,
     citation="Ren et al. 2019",
     same_as="the evaluation script of the AIOps challenge 2018 (iops); in EasyTSAD and tsadmetrics, give k + 1",
@@ -214,4 +220,4 @@ def delay_point_adjusted_parts(
     >>> parts.precision, parts.recall
     (0.8, 1.0)
     """
-    return parts_of(_delay_adjusted, y_true, y_pred, undefined, k=arguments.whole_number("k", k, least=0))
+    return parts_of(_delay_adjusted, y_true, y_pred, undefined, **arguments.checked(_DELAY_CHECKS, k=k))

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from dqeval.core import arguments
+from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of, parts_or
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.metrics.alarm_curve import alarm_curve_of
+
+_CHECKS: dict[str, Check] = {"beta": arguments.weight}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,7 @@ def composite_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = 
     takes="detections",
     compute=_event,
     at_every_score=_event_at_every_score,
+    checks=_CHECKS,
     by_default=False,
     citation="Hundman et al. 2018",
     same_as="the code of the DQE paper (segment-wise) and tsadmetrics SegmentwiseFScore; not dtaianomaly EventWise",
@@ -201,7 +205,8 @@ def event_f1(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefined: 
     y_pred : array-like of 0 and 1, shape (n,)
         The detections: 1 where the detector raised an alarm.
     beta : float, default 1
-        How much recall counts beside precision: 1 for as much, 0.5 for half as much.
+        How much recall counts beside precision: 1 for as much, 0.5 for half as much. The name of the function is that
+        of its default: with ``beta=2``, the value is an F2.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly.
 
@@ -245,9 +250,9 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     >>> round(parts.precision, 3), parts.recall
     (0.25, 0.5)
     """
-    recall_weight = arguments.weight("beta", beta)
-    unknown = EventParts(math.nan, math.nan, math.nan, recall_weight)
-    return parts_or(unknown, _event, y_true, y_pred, undefined, beta=recall_weight)
+    checked = arguments.checked(_CHECKS, beta=beta)
+    unknown = EventParts(math.nan, math.nan, math.nan, **checked)
+    return parts_or(unknown, _event, y_true, y_pred, undefined, **checked)
 
 
 @metric(
@@ -255,6 +260,7 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     takes="detections",
     compute=_event_corrected,
     at_every_score=_event_corrected_at_every_score,
+    checks=_CHECKS,
     by_default=False,
     citation="Sehili and Zhang 2023",
     same_as="dtaianomaly EventWiseFBeta(beta=0.5); ESA-ADB ESAScores if labels end where the next point starts",
@@ -272,7 +278,8 @@ def event_corrected_f05(
     y_pred : array-like of 0 and 1, shape (n,)
         The detections: 1 where the detector raised an alarm.
     beta : float, default 0.5
-        How much recall counts beside precision: 1 for as much, 0.5 for half as much.
+        How much recall counts beside precision: 1 for as much, 0.5 for half as much. The name of the function is that
+        of its default: with ``beta=2``, the value is an F2.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly.
 
@@ -319,6 +326,8 @@ def event_corrected_parts(
     >>> round(parts.precision, 3), parts.recall, parts.true_negative_rate, parts.alarming_precision
     (0.375, 0.5, 0.75, 0.5)
     """
-    recall_weight = arguments.weight("beta", beta)
-    unknown = CorrectedEventParts(math.nan, math.nan, math.nan, recall_weight, math.nan, math.nan)
-    return parts_or(unknown, _event_corrected, y_true, y_pred, undefined, beta=recall_weight)
+    checked = arguments.checked(_CHECKS, beta=beta)
+    unknown = CorrectedEventParts(
+        math.nan, math.nan, math.nan, **checked, true_negative_rate=math.nan, alarming_precision=math.nan
+    )
+    return parts_or(unknown, _event_corrected, y_true, y_pred, undefined, **checked)

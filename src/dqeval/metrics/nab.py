@@ -11,13 +11,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.core import arguments
+from dqeval.core import arguments, validate
+from dqeval.core.arguments import Check
 from dqeval.core.events import flags_of
-from dqeval.core.matching import Match, parts_or
+from dqeval.core.matching import Match, or_undefined
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError, caller_level
+from dqeval.render.tables import count_of
+from dqeval.support.frames import Framed, columns_of_records
 
 Profile = Literal["standard", "reward_low_FP", "reward_low_FN"]
 Windows = Literal["labels", "rule"] | Sequence[tuple[int, int]]
@@ -43,15 +46,18 @@ PROFILES: dict[Profile, _Weights] = {
 
 
 @dataclass(frozen=True, slots=True)
-class NabParts:
+class NabParts(Framed):
     """The NAB score of a series, or of several that are added up: ``sum(parts)`` pools them.
+
+    ``to_frame()`` has a single row: the value, the raw score, the number of windows, and the profile.
 
     Attributes
     ----------
     raw : float
         What hits are worth, less what missed windows and false alarms cost.
     windows : tuple of (int, int)
-        The first and the last point of each window that was scored, of all series.
+        The first and the last point of each window that was scored, of all series. Without any, ``value`` is NaN, but
+        ``raw`` counts the false alarms.
     profile : str
         By which profile.
     """
@@ -77,6 +83,14 @@ class NabParts:
     def recall(self) -> float:
         """NaN: the score has no recall."""
         return math.nan
+
+    def _columns(self) -> dict[str, Any]:
+        row = {"value": self.value, "raw": self.raw, "windows": len(self.windows), "profile": self.profile}
+        return columns_of_records([row])
+
+    def __str__(self) -> str:
+        windows = count_of(len(self.windows), "window")
+        return f"{self.value:.3f} of 100 (raw score {self.raw:.3f}, {windows}, profile {self.profile})"
 
     def __add__(self, other: Any) -> NabParts:
         if not isinstance(other, NabParts):
@@ -109,11 +123,15 @@ class _Scoring:
     worth: FloatArray
     inside: BoolArray
 
+    def require_window(self) -> None:
+        """Check that there is a window, without which the score is undefined."""
+        if not len(self.windows):
+            raise UndefinedError(f"every window starts before point {self.first:,}, in the probation")
+
 
 def _scoring(labelled: Labelled, profile: Profile, windows: Windows, probation: float) -> _Scoring:
     """Return what detections are worth, once for each choice of parameters."""
-    chosen = _checked_windows(windows)  # best_threshold passes them on as they were given
-    return labelled.once(("nab", profile, chosen, probation), partial(_make, labelled, profile, chosen, probation))
+    return labelled.once(("nab", profile, windows, probation), partial(_make, labelled, profile, windows, probation))
 
 
 def _make(labelled: Labelled, profile: Profile, windows: Windows, probation: float) -> _Scoring:
@@ -121,18 +139,26 @@ def _make(labelled: Labelled, profile: Profile, windows: Windows, probation: flo
     first = math.ceil(min(math.floor(probation * n), probation * MOST_PROBATION))
     kept = _kept_windows(labelled, windows, first)
     inside = flags_of(kept)
-    points = np.arange(n)
-    # The first windows that end behind a point: the one it lies in, or the next. The one before has ended.
-    following = np.searchsorted(kept.stops, points, side="right")
-    widths = kept.stops - kept.starts
+    # The first window that ends behind a point: the one it lies in, or the next. The one before has ended.
+    following = np.searchsorted(kept.stops, np.arange(n), side="right")
     worth = np.full(n, -weights.false_alarm)
-    behind = ~inside & (following > 0)
-    last = following[behind] - 1
-    places = (points[behind] - kept.stops[last] + 1) / np.maximum(widths[last] - 1, 1)
-    worth[behind] = weights.false_alarm * np.where(places > 3, -1.0, _curve(np.minimum(places, 3.0)))
-    own = following[inside]
-    worth[inside] = weights.hit * _curve(-(kept.stops[own] - points[inside]) / widths[own]) / _curve(-1.0)
+    behind = np.flatnonzero(~inside & (following > 0))
+    worth[behind] = weights.false_alarm * _worth_behind(kept, behind, following[behind] - 1)
+    worth[inside] = weights.hit * _worth_inside(kept, np.flatnonzero(inside), following[inside])
     return _Scoring(kept, first, worth, inside)
+
+
+def _worth_inside(windows: Events, points: IntArray, own: IntArray) -> FloatArray:
+    """Return what points are worth as the first detected one of their window: from 1 down to nearly 0."""
+    widths = windows.stops - windows.starts
+    return np.asarray(_curve(-(windows.stops[own] - points) / widths[own]) / _curve(-1.0))
+
+
+def _worth_behind(windows: Events, points: IntArray, last: IntArray) -> FloatArray:
+    """Return what points behind their last window are worth: from nearly 0 right behind it down to -1."""
+    widths = windows.stops - windows.starts
+    places = (points - windows.stops[last] + 1) / np.maximum(widths[last] - 1, 1)
+    return np.where(places > 3, -1.0, _curve(np.minimum(places, 3.0)))
 
 
 def _curve(place: Any) -> Any:
@@ -141,23 +167,21 @@ def _curve(place: Any) -> Any:
 
 
 def _kept_windows(labelled: Labelled, windows: Windows, first: int) -> Events:
-    """Return the windows that do not start in the probation."""
+    """Return the windows that do not start in the probation; there may be none."""
     every = _windows(labelled, windows)
     kept = every.starts >= first
-    if not kept.any():
-        raise UndefinedError(f"every window starts before point {first:,}, in the probation")
-    if not kept.all():
+    if kept.any() and not kept.all():
         lost = int(np.count_nonzero(~kept))
         message = f"{lost:,} of {len(every):,} windows dropped, as they start before point {first:,}, in the probation"
         warnings.warn(message, UserWarning, stacklevel=caller_level())
     found = Events(every.starts[kept], every.stops[kept], every.length)
-    return _merged(found) if isinstance(windows, str) and windows == "rule" else found
+    return _merged(found) if isinstance(windows, str) and windows == "rule" and len(found) else found
 
 
 def _windows(labelled: Labelled, windows: Windows) -> Events:
     events, n = labelled.events, len(labelled.labels)
     if isinstance(windows, str):
-        if windows == "labels":
+        if windows == "labels" or not len(events):
             return events
         half = math.trunc(RULE * n / len(events)) // 2
         return Events(np.maximum(events.starts - half, 0), np.minimum(events.starts + half + 1, n), n)
@@ -180,6 +204,12 @@ def _merged(windows: Events) -> Events:
 
 def _nab(match: Match, profile: Profile, windows: Windows, probation: float) -> NabParts:
     scoring = _scoring(match.labelled, profile, windows, probation)
+    scoring.require_window()
+    return _parts(match, scoring, profile)
+
+
+def _parts(match: Match, scoring: _Scoring, profile: Profile) -> NabParts:
+    """Return the score and its windows; without any window, what false alarms cost."""
     scored = match.flags.copy()
     scored[: scoring.first] = False
     outside = scoring.worth[scored & ~scoring.inside].sum()
@@ -203,6 +233,7 @@ def _nab_at_every_score(
     that at which a point before it is detected: the two ends of this interval are counted, and summed up.
     """
     scoring, weights = _scoring(scored.labelled, profile, windows, probation), PROFILES[profile]
+    scoring.require_window()
     ranks, count = scored.ranks, len(scored.distinct.values)
     outside = ~scoring.inside
     outside[: scoring.first] = False
@@ -230,12 +261,40 @@ def _lowest_before(ranks: IntArray, window: IntArray, count: int) -> IntArray:
     return before
 
 
+def _checked_windows(name: str, given: Any) -> Windows:
+    """Return windows that are given by name or one by one."""
+    rule = f'{name} must be "labels", "rule" or pairs of first and last point'
+    if isinstance(given, str) and given in ("labels", "rule"):
+        return "rule" if given == "rule" else "labels"
+    try:
+        pairs = tuple((left, right) for left, right in given)
+    except (TypeError, ValueError):
+        raise ValueError(f"{rule}: got {arguments.quote(given)}") from None
+    if not pairs:
+        raise ValueError(f"{rule}: got none")
+    ends = [arguments.whole_number(f"the ends of {name}", end, least=0) for pair in pairs for end in pair]
+    found = tuple(zip(ends[::2], ends[1::2], strict=True))
+    for (left, right), (following, _) in zip(found, (*found[1:], (math.inf, 0)), strict=True):
+        if not left <= right < following:
+            place = f"({left}, {right})" + (f" and the one from {following} on" if right >= following else "")
+            raise ValueError(f"{name} must ascend and not overlap, each with its first point first: see {place}")
+    return found
+
+
+_CHECKS: dict[str, Check] = {
+    "profile": partial(arguments.one_of, choices=tuple(PROFILES)),
+    "windows": _checked_windows,
+    "probation": arguments.share,
+}
+
+
 @metric(
     label="NAB",
     takes="detections",
     compute=_nab,
     sweep="all",
     at_every_score=_nab_at_every_score,
+    checks=_CHECKS,
     perfect=100.0,
     by_default=False,
     citation="Lavin and Ahmad 2015",
@@ -318,7 +377,8 @@ def nab_parts(
     -------
     NabParts
         ``raw``, the score before it is normalised; ``windows``, those that were scored; ``value``, the metric. They can
-        be added up: raw scores and windows are summed over the series, and normalised once.
+        be added up: raw scores and windows are summed over the series, and normalised once. A series without a window
+        has no value of its own, but with ``undefined="nan"`` its false alarms count in the sum.
 
     Examples
     --------
@@ -327,27 +387,12 @@ def nab_parts(
     >>> one.value, other.value, round(sum([one, other]).value, 3)
     (100.0, 0.0, 33.333)
     """
-    arguments.one_of("profile", profile, tuple(PROFILES))
-    chosen, share = _checked_windows(windows), arguments.share("probation", probation)
-    unknown = NabParts(math.nan, (), profile)
-    return parts_or(unknown, _nab, y_true, y_pred, undefined, profile=profile, windows=chosen, probation=share)
-
-
-def _checked_windows(given: Any) -> Windows:
-    """Return windows that are given by name or one by one."""
-    rule = 'windows must be "labels", "rule" or pairs of first and last point'
-    if isinstance(given, str) and given in ("labels", "rule"):
-        return "rule" if given == "rule" else "labels"
-    try:
-        pairs = tuple((left, right) for left, right in given)
-    except (TypeError, ValueError):
-        raise ValueError(f"{rule}: got {arguments.quote(given)}") from None
-    if not pairs:
-        raise ValueError(f"{rule}: got none")
-    ends = [arguments.whole_number("the ends of windows", end, least=0) for pair in pairs for end in pair]
-    found = tuple(zip(ends[::2], ends[1::2], strict=True))
-    for (left, right), (following, _) in zip(found, (*found[1:], (math.inf, 0)), strict=True):
-        if not left <= right < following:
-            place = f"({left}, {right})" + (f" and the one from {following} on" if right >= following else "")
-            raise ValueError(f"windows must ascend and not overlap, each with its first point first: see {place}")
-    return found
+    checked = arguments.checked(_CHECKS, profile=profile, windows=windows, probation=probation)
+    labels, detections = validate.labels_and_detections(y_true, y_pred)
+    match = Match(Labelled(labels), detections)
+    if not validate.check_defined(match.labelled.events, undefined):
+        checked["windows"] = "labels"  # of which there are none: every detection is a false alarm
+        return _parts(match, _scoring(match.labelled, **checked), profile)
+    scoring = _scoring(match.labelled, **checked)
+    or_undefined(None, scoring.require_window, undefined)
+    return _parts(match, scoring, profile)

@@ -41,6 +41,7 @@ def alarms_of(
     return Alarms(
         detected=detected,
         delays=delays,
+        starts=events.starts,
         lengths=lengths,
         alarms_per_event=touching,
         false_alarms=int(np.count_nonzero(~_touch(found, starts, events.stops))),

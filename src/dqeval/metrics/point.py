@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from dqeval.core import arguments
+from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of, reaches
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import BoolArray, FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+
+_CHECKS: dict[str, Check] = {"k": arguments.share}
 
 
 def _point(match: Match) -> PrecisionRecall:
@@ -160,6 +163,7 @@ def point_adjusted_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefin
     label="PA-K",
     takes="detections",
     compute=_point_adjusted_k,
+    checks=_CHECKS,
     citation="Kim et al. 2022",
     same_as="the code of the DQE paper, but where detections cover the whole series, on which it fails",
     cost=0.54,
@@ -218,4 +222,4 @@ def point_adjusted_k_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.8, 1.0)
     """
-    return parts_of(_point_adjusted_k, y_true, y_pred, undefined, k=arguments.share("k", k))
+    return parts_of(_point_adjusted_k, y_true, y_pred, undefined, **arguments.checked(_CHECKS, k=k))

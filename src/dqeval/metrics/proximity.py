@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
+from dqeval.core.arguments import Check
 from dqeval.core.entries import FromNear
 from dqeval.core.matching import Match, harmonic, highest_in_events, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
@@ -17,6 +19,8 @@ from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
 
 _BUFFER = FromNear(int, int, "half the period, rounded down (for detections, near)")
+_CHECKS: dict[str, Check] = dict.fromkeys(("early", "late"), partial(arguments.whole_number, least=0))
+_PATE_CHECKS: dict[str, Check] = _CHECKS | {"thresholds": lambda _, given: validate.sampled_thresholds(given)}
 _TIE = 1e-12  # recalls that differ by less are the same number added up in another order
 
 
@@ -123,6 +127,7 @@ def _area(precision: FloatArray, recall: FloatArray) -> float:
     label="PATE",
     takes="scores",
     compute=_pate,
+    checks=_PATE_CHECKS,
     from_near={"early": _BUFFER, "late": _BUFFER},
     binary_defaults={"thresholds": 250},
     citation="Ghorbani et al. 2024",
@@ -162,21 +167,15 @@ def pate(
     >>> dqeval.metrics.pate([0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.9, 0.8, 0.3, 0.0], early=1, late=1)
     1.0
     """
-    return score_of(
-        _pate,
-        y_true,
-        y_score,
-        undefined,
-        early=arguments.whole_number("early", early, least=0),
-        late=arguments.whole_number("late", late, least=0),
-        thresholds=validate.sampled_thresholds(thresholds),
-    )
+    checked = arguments.checked(_PATE_CHECKS, early=early, late=late, thresholds=thresholds)
+    return score_of(_pate, y_true, y_score, undefined, **checked)
 
 
 @metric(
     label="PATE-F1",
     takes="detections",
     compute=_pate_detections,
+    checks=_CHECKS,
     from_near={"early": _BUFFER, "late": _BUFFER},
     citation="Ghorbani et al. 2024",
     same_as="the PATE package with binary_scores=True and one pair of buffers",
@@ -236,11 +235,4 @@ def pate_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.667, 0.667)
     """
-    return parts_of(
-        _pate_detections,
-        y_true,
-        y_pred,
-        undefined,
-        early=arguments.whole_number("early", early, least=0),
-        late=arguments.whole_number("late", late, least=0),
-    )
+    return parts_of(_pate_detections, y_true, y_pred, undefined, **arguments.checked(_CHECKS, early=early, late=late))

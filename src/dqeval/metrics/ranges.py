@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dqeval.core import arguments
+from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+
+_CHECKS: dict[str, Check] = {"alpha": arguments.share}
 
 
 def _range(match: Match, alpha: float) -> PrecisionRecall:
@@ -30,6 +33,7 @@ def _coverage(covered: FloatArray, lengths: IntArray, partners: IntArray, alpha:
     label="RF",
     takes="detections",
     compute=_range,
+    checks=_CHECKS,
     citation="Tatbul et al. 2018",
     same_as="prts with alpha 0.2 for recall and 0 for precision, flat bias, reciprocal cardinality; TSB-AD",
     cost=0.59,
@@ -94,4 +98,4 @@ def range_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.5, 0.5)
     """
-    return parts_of(_range, y_true, y_pred, undefined, alpha=arguments.share("alpha", alpha))
+    return parts_of(_range, y_true, y_pred, undefined, **arguments.checked(_CHECKS, alpha=alpha))

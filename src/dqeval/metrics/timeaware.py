@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from dqeval.core import arguments
+from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of, reaches
 from dqeval.core.registry import metric
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+
+_ETAPR_CHECKS: dict[str, Check] = {"theta_p": arguments.share, "theta_r": arguments.share}
+_TAPR_CHECKS: dict[str, Check] = {
+    "alpha": arguments.share,
+    "theta": arguments.share,
+    "delta": partial(arguments.whole_number, least=0),
+}
 
 
 def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
@@ -126,6 +135,7 @@ def _zones(match: Match, delta: int) -> _Zones:
     label="eTaF",
     takes="detections",
     compute=_etapr,
+    checks=_ETAPR_CHECKS,
     citation="Hwang et al. 2022",
     same_as="the eTaPR package with theta_p 0.5 and theta_r 0.01 (its own default for theta_r is 0.1)",
     cost=0.68,
@@ -196,14 +206,15 @@ def etapr_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.586, 0.75)
     """
-    shares = {"theta_p": arguments.share("theta_p", theta_p), "theta_r": arguments.share("theta_r", theta_r)}
-    return parts_of(_etapr, y_true, y_pred, undefined, **shares)
+    checked = arguments.checked(_ETAPR_CHECKS, theta_p=theta_p, theta_r=theta_r)
+    return parts_of(_etapr, y_true, y_pred, undefined, **checked)
 
 
 @metric(
     label="TaF",
     takes="detections",
     compute=_tapr,
+    checks=_TAPR_CHECKS,
     citation="Hwang et al. 2019",
     same_as="TaPR with alpha 0.5, theta 0.5, delta 0 (its command line has 0.8, 0.5, 600)",
     cost=0.8,
@@ -284,5 +295,5 @@ def tapr_parts(
     >>> round(parts.precision, 3), round(parts.recall, 3)
     (0.5, 0.75)
     """
-    options = {"alpha": arguments.share("alpha", alpha), "theta": arguments.share("theta", theta)}
-    return parts_of(_tapr, y_true, y_pred, undefined, **options, delta=arguments.whole_number("delta", delta, least=0))
+    checked = arguments.checked(_TAPR_CHECKS, alpha=alpha, theta=theta, delta=delta)
+    return parts_of(_tapr, y_true, y_pred, undefined, **checked)

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from dqeval.core import arguments
-from dqeval.core.matching import Match, parts_or
+from dqeval.core import arguments, validate
+from dqeval.core.arguments import Check
+from dqeval.core.matching import Match, or_undefined
+from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
 from dqeval.core.types import Events, FloatArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.render.tables import count_of
+from dqeval.support.frames import Framed
+
+_CHECKS: dict[str, Check] = {"exponent": arguments.weight}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TimingParts:
+class TimingParts(Framed):
     """The timing of the alarms of each event.
+
+    ``to_frame()`` has a row per event: the quality and the latency, NaN for missed ones.
 
     Attributes
     ----------
     value : float
-        The mean quality of the detected events: the metric.
+        The mean quality of the detected events: the metric. NaN if none is detected.
     qualities : array of float, shape (n_events,)
         From 0 to 1, 1 for an alarm that begins with the event; NaN for missed ones.
     latencies : array of float, shape (n_events,)
@@ -49,11 +59,20 @@ class TimingParts:
         """NaN: timing has no precision."""
         return math.nan
 
+    def _columns(self) -> dict[str, Any]:
+        return {"quality": self.qualities, "latency": self.latencies}
+
+    def __str__(self) -> str:
+        detected = np.count_nonzero(~np.isnan(self.latencies))
+        early = np.count_nonzero(self.latencies < 0)
+        events = f"{detected:,} of {count_of(len(self.latencies), 'event')} detected"
+        return f"{self.value:.3f} ({events}, {early:,} of them early)"
+
 
 def _adtqc(match: Match, exponent: float) -> TimingParts:
     events = match.labelled.events
     if not match.covered.any():
-        raise UndefinedError("no event is detected, so there is nothing to time")
+        raise UndefinedError("no event is detected, and there is nothing to time")
     latencies = np.full(len(events), np.nan)
     labelled, detected, _ = match.pairs
     event, first = np.unique(labelled, return_index=True)  # in time order, so the first of each is the earliest
@@ -84,6 +103,7 @@ def _qualities(latencies: FloatArray, events: Events, exponent: float) -> FloatA
     label="ADTQC",
     takes="detections",
     compute=_adtqc,
+    checks=_CHECKS,
     threshold_of="event_corrected_f05",
     by_default=False,
     citation="Kotowski et al. 2024",
@@ -148,6 +168,11 @@ def adtqc_parts(
     >>> parts.qualities.tolist(), parts.latencies.tolist(), parts.after_rate
     ([0.5, nan], [2.0, nan], 1.0)
     """
-    steepness = arguments.weight("exponent", exponent)
-    nothing = np.full(0, np.nan)
-    return parts_or(TimingParts(math.nan, nothing, nothing), _adtqc, y_true, y_pred, undefined, exponent=steepness)
+    checked = arguments.checked(_CHECKS, exponent=exponent)
+    labels, detections = validate.labels_and_detections(y_true, y_pred)
+    match = Match(Labelled(labels), detections)
+    missed = np.full(len(match.labelled.events), np.nan)
+    unknown = TimingParts(math.nan, missed, missed)
+    if not validate.check_defined(match.labelled.events, undefined):
+        return unknown
+    return or_undefined(unknown, partial(_adtqc, match, **checked), undefined)

@@ -5,38 +5,65 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.core import arguments, validate
+from dqeval.core.arguments import Check
 from dqeval.core.matching import or_undefined
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
 from dqeval.core.types import IntArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.render.tables import count_of
+from dqeval.support.frames import Framed, columns_of_records
 
 Rule = Literal["contest", "closed"]
 Ties = Literal["share", "first"]
 
+TOLERANCE = 100
+RULE: Rule = "contest"
+_WHOLE = partial(arguments.whole_number, least=0)
+_CHECKS: dict[str, Check] = {
+    "tolerance": _WHOLE,
+    "rule": partial(arguments.one_of, choices=("contest", "closed")),
+    "margin": arguments.or_none(_WHOLE),
+    "ties": partial(arguments.one_of, choices=("share", "first")),
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UcrParts:
+class UcrParts(Framed):
     """The UCR score and what it follows from.
+
+    ``to_frame()`` has a single row: the value, the margin, and the number of points with the highest score.
 
     Attributes
     ----------
     value : float
         The share of the highest points that are close enough to the event: the metric.
-    margin : int
-        How many points before and after the event are close enough.
+    margin : int or None
+        How many points before and after the event are close enough; None where the score is undefined.
     peaks : array of int
         The points with the highest score that were looked at.
     """
 
     value: float
-    margin: int
+    margin: int | None
     peaks: IntArray
+
+    def _columns(self) -> dict[str, Any]:
+        margin = math.nan if self.margin is None else self.margin
+        return columns_of_records([{"value": self.value, "margin": margin, "peaks": len(self.peaks)}])
+
+    def __str__(self) -> str:
+        if self.margin is None:
+            return f"{self.value:.3f}"
+        where = f"at {self.peaks[0]:,}" if len(self.peaks) == 1 else f"at {len(self.peaks):,} points"
+        return (
+            f"{self.value:.3f} (highest score {where}; up to {count_of(self.margin, 'point')} from the event is a hit)"
+        )
 
 
 def _ucr(scored: Scored, tolerance: int, rule: Rule, margin: int | None, ties: Ties) -> float:
@@ -64,6 +91,7 @@ def _margin(length: int, tolerance: int, rule: Rule) -> int:
     label="UCR",
     takes="scores",
     compute=_ucr,
+    checks=_CHECKS,
     by_default=False,
     citation="Wu and Keogh 2021",
     same_as='dtaianomaly UCRScore with rule="closed" and ties="first"',
@@ -73,8 +101,8 @@ def ucr_score(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    tolerance: int = 100,
-    rule: Rule = "contest",
+    tolerance: int = TOLERANCE,
+    rule: Rule = RULE,
     margin: int | None = None,
     ties: Ties = "share",
     undefined: Undefined = "raise",
@@ -93,7 +121,8 @@ def ucr_score(
     rule : "contest" or "closed", default "contest"
         Whether a point at exactly that distance is too far, as in the contest, or still close enough.
     margin : int, optional
-        The distance that still is close enough, in place of tolerance and rule; 0 for the event alone.
+        The distance that still is close enough, in place of tolerance and rule, which must not be given then; 0 for
+        the event alone.
     ties : "share" or "first", default "share"
         If several points have the highest score: the share of them that are close enough, or the first of them.
     undefined : "raise" or "nan", default "raise"
@@ -121,8 +150,8 @@ def ucr_parts(
     y_true: Numbers,
     y_score: Numbers,
     *,
-    tolerance: int = 100,
-    rule: Rule = "contest",
+    tolerance: int = TOLERANCE,
+    rule: Rule = RULE,
     margin: int | None = None,
     ties: Ties = "share",
     undefined: Undefined = "raise",
@@ -141,7 +170,8 @@ def ucr_parts(
     rule : "contest" or "closed", default "contest"
         Whether a point at exactly that distance is too far, as in the contest, or still close enough.
     margin : int, optional
-        The distance that still is close enough, in place of tolerance and rule; 0 for the event alone.
+        The distance that still is close enough, in place of tolerance and rule, which must not be given then; 0 for
+        the event alone.
     ties : "share" or "first", default "share"
         If several points have the highest score: the share of them that are close enough, or the first of them.
     undefined : "raise" or "nan", default "raise"
@@ -158,13 +188,12 @@ def ucr_parts(
     >>> parts.value, parts.margin, parts.peaks.tolist()
     (1.0, 2, [4])
     """
-    near = arguments.whole_number("tolerance", tolerance, least=1)
-    arguments.one_of("rule", rule, ("contest", "closed"))
-    arguments.one_of("ties", ties, ("share", "first"))
-    reach = None if margin is None else arguments.whole_number("margin", margin, least=0)
+    checked = arguments.checked(_CHECKS, tolerance=tolerance, rule=rule, margin=margin, ties=ties)
+    if margin is not None and (checked["tolerance"], rule) != (TOLERANCE, RULE):
+        raise ValueError("margin stands in place of tolerance and rule: give margin alone, or leave it out")
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
-    unknown = UcrParts(math.nan, 0, np.zeros(0, dtype=np.intp))
+    unknown = UcrParts(math.nan, None, np.zeros(0, dtype=np.intp))
     if not validate.check_defined(scored.events, undefined):
         return unknown
-    return or_undefined(unknown, partial(_ucr_parts, scored, near, rule, reach, ties), undefined)
+    return or_undefined(unknown, partial(_ucr_parts, scored, **checked), undefined)

@@ -81,6 +81,11 @@ def column_of(values: Sequence[Any], declared: str) -> Any:
     return list(values) if values or declared != "str" else np.array([], dtype=np.str_)
 
 
+def without_blank(columns: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return columns without the one of a name, if all of its texts are empty."""
+    return {each: column for each, column in columns.items() if each != name or any(column)}
+
+
 def columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return rows with the same names, of which there is at least one, as columns."""
     return {name: [record[name] for record in records] for name in records[0]}
