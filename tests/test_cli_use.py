@@ -413,7 +413,7 @@ def test_completion(line, expected):
 
 def test_names_are_completed_after_commas():
     """In this process, too."""
-    assert options.completer(options._metrics_and_groups)("dqe,a") == [
+    assert options.completer(options.metrics_and_groups)("dqe,a") == [
         "dqe,auc_roc",
         "dqe,auc_pr",
         "dqe,affiliation_f1",

@@ -6,7 +6,7 @@ import pytest
 import dqeval
 from dqeval import Series
 from dqeval.analysis.compare_result import cost_more
-from dqeval.core.metric_groups import default_metrics
+from dqeval.core.metric_choice import default_metrics
 
 LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
 

@@ -14,7 +14,7 @@ import dqeval
 import naive
 from dqeval.core import prepared, thresholds
 from dqeval.core.events import find_events
-from dqeval.core.metric_groups import default_metrics
+from dqeval.core.metric_choice import default_metrics
 from dqeval.core.thresholds import shortest_threshold
 
 SERIES = dqeval.datasets.demo()
@@ -94,10 +94,7 @@ def test_some_metrics():
         found["dqe"]
     with pytest.raises(ValueError, match="did you mean 'vus_pr'"):
         dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["vuspr"])
-    with pytest.raises(
-        ValueError, match=r'metrics must be a sequence of names: write metrics=\["dqe"\], or leave it out'
-    ):
-        dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics="dqe")
+    assert list(dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics="dqe")) == ["dqe"]
     with pytest.raises(ValueError, match="metrics is empty"):
         dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=[])
 

@@ -144,7 +144,7 @@ def test_undefined_in_one_series_is_undefined_in_the_mean():
     every = dataclasses.replace(HALF, name="every", labels=np.ones(800))
     found = score([DEMO, every], metrics=["dqe", "auc_roc"], near=5)
     assert math.isnan(found.means["late"]["auc_roc"])
-    assert "every, late, auc_roc: undefined, because y_true has no normal point" in found.page().text()
+    assert "every, sharp and 2 more, auc_roc: undefined, because y_true has no normal point" in found.page().text()
 
 
 def test_detectors_must_be_the_same():

@@ -15,7 +15,7 @@ from dqeval.analysis.score import dqe_of
 from dqeval.analysis.score import panels as panels_of
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.prepared import Prepared
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock
@@ -63,8 +63,8 @@ def compare(
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
     metrics : sequence of str, or str, optional
-        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
-        "all". DQE is always among them.
+        Which metrics: the name of a metric or of a group, or several of them. Groups are "all", "default", "paper",
+        "tsb-ad", "events" and "timing". DQE is always among them.
     repeats : int, default 10
         How many random scores the chance level is the mean of.
     seed : int, default 0
@@ -88,7 +88,7 @@ def compare(
 
 def compared_metrics(metrics: Sequence[str] | str | None) -> list[str]:
     """Return the metrics of a comparison: DQE, whose events and parts it tells of, and those that are asked for."""
-    chosen = metric_names(metrics)
+    chosen = chosen_metrics(metrics)
     return chosen if "dqe" in chosen else ["dqe", *chosen]
 
 

@@ -12,7 +12,7 @@ from dqeval.analysis.check import Finding, warnings_about
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
-from dqeval.analysis.score import dqe_of, mark_best, named_values, part_label
+from dqeval.analysis.score import dqe_of, failure_notes, mark_best, named_values, part_label
 from dqeval.core.alarms import HEADER
 from dqeval.core.intervals import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near
@@ -265,8 +265,7 @@ class Comparison(Framed, Result):
         binary = [name for name, panel in self.panels.items() if panel.binary]
         if binary and len(binary) < len(self.panels):
             yield f"0/1 detections, so their windows and buffers differ from those of scores: {', '.join(binary)}."
-        for name, panel in self.panels.items():
-            yield from (f"{name}, {metric}: {why}." for metric, why in panel.failures.items())
+        yield from failure_notes(self.panels.items())
 
     def panel_table(self) -> Table:
         """Return the metrics, a row each, side by side, with the chance level; under DQE its three parts."""
@@ -282,7 +281,8 @@ class Comparison(Framed, Result):
         table = mark_best(("metric", *self.panels), rows)
         cells = [(*row, *level) for row, level in zip(table.rows, levels, strict=True)]
         header = (*table.header, "by chance", "spread")
-        return Table(header, cells, note=f"by chance: {self._chance_note()}", marked=table.marked)
+        note = "; ".join([f"by chance: {self._chance_note()}", *first.scales])
+        return Table(header, cells, note=note, marked=table.marked, whole=True)
 
     def _scoring(self) -> str:
         """Return the first detector that gives scores, or the first of all."""

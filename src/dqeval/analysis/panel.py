@@ -19,7 +19,7 @@ from dqeval.core import thresholds as sweeping
 from dqeval.core.durations import Length
 from dqeval.core.entries import Metric
 from dqeval.core.matching import Match, or_undefined
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics, metric_of
 from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
@@ -69,8 +69,9 @@ def panel(
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
     metrics : sequence of str, or str, optional
-        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
-        "all". ``dqeval metrics`` lists them. If not given, those of the paper and some more, which are "default".
+        Which metrics: the name of a metric or of a group, or several of them. Groups are "all", "default", "paper",
+        "tsb-ad", "events" and "timing"; ``dqeval metrics`` lists them. If not given, "default": those of the paper and
+        some more.
     thresholds : int or "exact", default 100
         The number M of thresholds 1, 1 - 1/M, ..., 1/M that DQE alone is averaged over, or "exact" for its integral
         over all of them.
@@ -167,7 +168,7 @@ def _started(
 
 
 def _chosen(metrics: Sequence[str] | str | None) -> list[Metric]:
-    return [METRICS[name] for name in metric_names(metrics)]
+    return [METRICS[name] for name in chosen_metrics(metrics)]
 
 
 def best_threshold(
@@ -219,7 +220,7 @@ def best_threshold(
     >>> best.value, best.threshold
     (1.0, 8.0)
     """
-    chosen = METRICS[arguments.text("metric", metric)]
+    chosen = metric_of(arguments.text("metric", metric))
     if chosen.takes != "detections":
         detecting = ", ".join(m.name for m in METRICS if m.takes == "detections")
         raise ValueError(f"{metric} takes scores and needs no threshold; those that do are {detecting}")

@@ -88,7 +88,10 @@ class Chance(Framed):
             for name, value in self.values.items()
         ]
         return Table(
-            ("metric", "value", "by chance", "spread"), rows, note=f"{count_of(self.repeats, 'random repeat')}"
+            ("metric", "value", "by chance", "spread"),
+            rows,
+            note=f"{count_of(self.repeats, 'random repeat')}",
+            whole=True,
         )
 
     def __str__(self) -> str:
@@ -157,6 +160,12 @@ class Evaluation(Framed):
         if metric not in self.values:
             raise KeyError(f"{metric!r} is not among the metrics of this panel: {', '.join(self.values)}")
         return self.values[metric]
+
+    @property
+    def scales(self) -> list[str]:
+        """What is best by the metrics for which that is not 1, in words."""
+        best = {self.labels[name]: METRICS[name].perfect for name in self.values}
+        return [f"{label}: {most:g} is best, not 1" for label, most in best.items() if most != 1]
 
     def threshold(self, metric: str) -> float:
         """Return the threshold at which a metric of detections is best, in the units of the scores.
@@ -243,9 +252,8 @@ class Evaluation(Framed):
             )
             for name, value in self.values.items()
         ]
-        return Table(
-            ("metric", "value", "at threshold", ""), rows, note="; ".join([f"near {self.near:g}", *self.notes])
-        )
+        notes = [f"near {self.near:g}", *self.scales, *self.notes]
+        return Table(("metric", "value", "at threshold", ""), rows, note="; ".join(notes), whole=True)
 
     def __str__(self) -> str:
         return self._table().text()

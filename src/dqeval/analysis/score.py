@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.near import Near
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
@@ -179,10 +179,11 @@ class Scoring(Result):
             if metric == "dqe":
                 rows += [(f"  {part_label(part)}", part) for part in PARTS]
         first = "metric" if len(self.series) == 1 else "mean over series"
-        return mark_best(
+        table = mark_best(
             (first, *self.detectors),
             [(label, *(means[name][metric] for name in self.detectors)) for label, metric in rows],
         )
+        return replace(table, whole=True)
 
     def _mean_event_table(self) -> Table:
         means = {name: asdict(found.by_event) for name, found in self.combined.items()}
@@ -194,13 +195,16 @@ class Scoring(Result):
 
     def _series_table(self) -> Table:
         metric = "dqe" if self._has_dqe else next(iter(self._first))
-        return mark_best(
+        table = mark_best(
             (f"{self._first.labels[metric]} of series", *self.detectors),
             [
                 (scores.name, *(scores.panels[detector][metric] for detector in self.detectors))
                 for scores in self.series
             ],
         )
+        others = len(self._first) - 1
+        note = f"--format csv has the other {count_of(others, 'metric')} of each series, too"
+        return replace(table, note=note if others else "")
 
     def event_table(self, part: str) -> Table:
         """Return DQE ("dqe"), or one of its parts, of each event for each detector."""
@@ -217,14 +221,16 @@ class Scoring(Result):
         if self._has_dqe:
             only_detections = all(found.binary for _, _, found in every)
             yield MEANING if only_detections else f"DQE is over {_swept(dqe_of(self._first))}.\n{MEANING}"
+        yield from (f"{sentence}." for sentence in self._first.scales)
         if any(found.best for _, _, found in every):
             yield "Metrics of detections are shown at their best threshold."
         if len({found.binary for _, _, found in every}) > 1:
             detections = dict.fromkeys(name for _, name, found in every if found.binary)
             yield f"0/1 detections, so their windows and buffers differ from those of scores: {', '.join(detections)}."
-        for scores, name, found in every:
-            where = name if len(self.series) == 1 else f"{scores.name}, {name}"
-            yield from (f"{where}, {metric}: {why}." for metric, why in found.failures.items())
+        several = len(self.series) > 1
+        yield from failure_notes(
+            [(f"{scores.name}, {name}" if several else name, found) for scores, name, found in every]
+        )
         if self.left_out:
             yield left_out_sentence(self.left_out)
 
@@ -330,7 +336,8 @@ def score(
     1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     """
-    if arguments.truth("per_event", per_event) and "dqe" not in metric_names(metrics):
+    chosen = chosen_metrics(metrics)
+    if arguments.truth("per_event", per_event) and "dqe" not in chosen:
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
     found: list[SeriesScores] = []
     left_out: list[str] = []
@@ -346,7 +353,7 @@ def score(
             reason = prepared.no_event
             continue
         with validate.errors_about(prepared.name):
-            found.append(_scores(prepared, metrics, thresholds, progress))
+            found.append(_scores(prepared, chosen, thresholds, progress))
     if first is None:
         raise ValueError("there is no series to score")
     if not found:
@@ -362,7 +369,7 @@ def _prepared(data: Data | Prepared, near: Length | None, period: Length | None)
 
 def _scores(
     prepared: Prepared,
-    metrics: Sequence[str] | str | None,
+    metrics: Sequence[str],
     thresholds: int | Literal["exact"],
     progress: Progress | None,
 ) -> SeriesScores:
@@ -375,6 +382,17 @@ def _scores(
     counts = len(labelled.labels), len(labelled.events)
     cells = str(labelled.axis) if prepared.on_clock else ""
     return SeriesScores(prepared.name, *counts, prepared.near, found, tuple(findings), cells)
+
+
+def failure_notes(panels: Iterable[tuple[str, Evaluation]]) -> Iterator[str]:
+    """Say where metrics are undefined, and why; of a metric that is so in several places, only the first."""
+    places: dict[str, list[tuple[str, str]]] = {}
+    for where, panel in panels:
+        for metric, why in panel.failures.items():
+            places.setdefault(metric, []).append((where, why))
+    for metric, ((where, why), *others) in places.items():
+        more = f" and {len(others):,} more" if others else ""
+        yield f"{where}{more}, {metric}: {why}."
 
 
 def left_out_sentence(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from dqeval.bench.pool import Limits
 from dqeval.core import arguments, validate
-from dqeval.core.metric_groups import metric_names
+from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import Series
 from dqeval.datasets import synthetic
@@ -213,6 +213,8 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     (3, (0,))
     """
     content = to_json_types(content)
+    if isinstance(content.get("metrics"), str):
+        content = {**content, "metrics": [content["metrics"]]}
     arguments.known_names(content, KEYS, "the plan")
     for key in ("metrics", "seeds", "modules", *TABLES):
         _check_list(content, key)
@@ -231,7 +233,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     if any(not each.scored for each in series) and not detectors:
         raise ValueError("there is data but no detector: add a [[detector]], or give [[scores]] instead of [[data]]")
     return Plan(
-        metrics=tuple(metric_names(content.get("metrics"))),
+        metrics=tuple(chosen_metrics(content.get("metrics"))),
         seeds=tuple(_whole("a seed", seed, 0, _LARGEST) for seed in content.get("seeds", [0])),
         near=None if "near" not in content else validate.near(content["near"]),
         period=None if "period" not in content else validate.period(content["period"]),

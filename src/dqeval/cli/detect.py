@@ -115,7 +115,8 @@ def detect(
 
 def _choice(names: Sequence[str]) -> Choice:
     """Return the requested detectors; of all, those that can run here."""
-    from dqeval.core.registry import ALL, split_names
+    from dqeval.core.metric_groups import ALL
+    from dqeval.core.registry import split_names
     from dqeval.detectors import DETECTORS
     from dqeval.support import extras
 

@@ -61,6 +61,7 @@ EXAMPLES: dict[str, Examples] = {
     "verify": (("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),),
     "metrics": (
         ("dqeval metrics", "all of them"),
+        ("dqeval metrics events", "those of a group"),
         ("dqeval metrics --format csv", "as a table"),
     ),
     "detect": (

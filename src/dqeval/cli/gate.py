@@ -22,7 +22,7 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
     found = {}
     for text in (text.strip() for item in given or [] for text in item.split(",") if text.strip()):
         name, _, number = (part.strip() for part in text.partition("="))
-        name = name.lower()
+        name = _available(name, available)
         if name not in available:
             raise ValueError(f"--fail-under {text}: unknown metric {name!r}; choose from {', '.join(available)}")
         try:
@@ -32,6 +32,14 @@ def limits(given: list[str] | None, available: list[str]) -> dict[str, float]:
         if math.isnan(found[name]):
             raise ValueError(f"--fail-under {text}: the limit must be a number")
     return found
+
+
+def _available(name: str, available: list[str]) -> str:
+    """Return the name of a metric that was called by its name or its label, in capitals or not."""
+    from dqeval.core.registry import label_of
+
+    low = name.lower()
+    return next((each for each in available if low in (each.lower(), label_of(each).lower())), low)
 
 
 def below_limits(limits: Mapping[str, float], values: Values) -> list[str]:

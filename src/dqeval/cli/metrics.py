@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
 
 from dqeval.cli import output
-from dqeval.cli.options import Modules, Output, PlainForm
+from dqeval.cli.options import Modules, Output, PlainForm, completer, metric_names, metrics_and_groups
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.core.entries import Metric
-from dqeval.core.metric_groups import groups_of
+from dqeval.core.metric_choice import groups_of
+from dqeval.core.metric_groups import ALL, GROUP_NAMES
 from dqeval.core.registry import METRICS
 from dqeval.render.tables import Page
 
 NO_SUMMARY = "No description: its function has no docstring."
 
 
+@dataclass(frozen=True, slots=True)
 class MetricList:
-    """The registered metrics: input, parameters, reference, cost."""
+    """Some or all metrics: input, parameters, reference, cost."""
+
+    metrics: Sequence[Metric]
 
     def page(self) -> Page:
         """Return a paragraph per metric."""
-        return Page(list(map(_paragraph, METRICS)))
+        return Page(list(map(_paragraph, self.metrics)))
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per metric."""
@@ -36,7 +44,7 @@ class MetricList:
                 "same_as": metric.same_as,
                 "groups": ", ".join(groups_of(metric.name)),
             }
-            for metric in METRICS
+            for metric in self.metrics
         ]
 
     def numbers(self) -> dict[str, Any]:
@@ -44,9 +52,21 @@ class MetricList:
         return {"metrics": self.records()}
 
 
-def metrics(form: PlainForm = OutputFormat.TABLE, path: Output = None, module: Modules = None) -> None:
+def metrics(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"Only these metrics, or groups of them: {', '.join(GROUP_NAMES)}.",
+            metavar="NAME",
+            autocompletion=completer(metrics_and_groups),
+        ),
+    ] = None,
+    form: PlainForm = OutputFormat.TABLE,
+    path: Output = None,
+    module: Modules = None,
+) -> None:
     """List the metrics: input, parameters, reference, cost."""
-    found = MetricList()
+    found = MetricList([METRICS[name] for name in metric_names(names or [ALL])])
     output.emit(found, form, path, found.numbers)
 
 
@@ -59,9 +79,13 @@ def _paragraph(metric: Metric) -> str:
         f"{title}, {metric.citation}" if metric.citation else title,
         metric.summary or NO_SUMMARY,
         f"{parameters} As in: {metric.same_as}." if metric.same_as else parameters,
-        _cost(metric.cost) + (f" In {', '.join(groups)}." if groups else " In no group but all."),
+        _scale(metric) + _cost(metric.cost) + (f" In {', '.join(groups)}." if groups else " In no group but all."),
     ]
     return "\n    ".join(lines)
+
+
+def _scale(metric: Metric) -> str:
+    return "" if metric.perfect == 1 else f"{metric.perfect:g} is best, not 1. "
 
 
 def _cost(cost: float | None) -> str:

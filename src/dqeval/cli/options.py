@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from dqeval.cli.output_formats import OutputFormat
+from dqeval.core.metric_groups import ALL, DEFAULT, GROUP_NAMES
 
 
 class FigureFormat(StrEnum):
@@ -104,8 +105,8 @@ def completer(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     return complete
 
 
-def _metrics_and_groups() -> list[str]:
-    from dqeval.core.metric_groups import GROUP_NAMES
+def metrics_and_groups() -> list[str]:
+    """Return the names that can be asked for."""
     from dqeval.core.registry import METRICS
 
     return [*METRICS.names, *GROUP_NAMES]
@@ -113,7 +114,7 @@ def _metrics_and_groups() -> list[str]:
 
 def metric_names(given: list[str] | None) -> list[str]:
     """Return the names of the metrics that were asked for, by name or by group; those of a panel if none were."""
-    from dqeval.core.metric_groups import DEFAULT, expanded
+    from dqeval.core.metric_choice import expanded
     from dqeval.core.registry import METRICS, split_names
 
     names = split_names(given or [DEFAULT], METRICS.names)
@@ -130,7 +131,7 @@ def compared_names(given: list[str] | None) -> list[str]:
 
 
 def _detector_names() -> list[str]:
-    from dqeval.core.registry import ALL, DETECTORS
+    from dqeval.core.registry import DETECTORS
 
     return [*DETECTORS.names, ALL]
 
@@ -178,10 +179,10 @@ Time = Annotated[
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        help=f"Metrics, or groups of them: paper, tsb-ad, events, timing, all. dqeval metrics lists them. {SEVERAL}",
+        help=f"Metrics, or groups of them: {', '.join(GROUP_NAMES)}. dqeval metrics lists them. {SEVERAL}",
         metavar="NAMES",
         show_default="those of the paper and some more",
-        autocompletion=completer(_metrics_and_groups),
+        autocompletion=completer(metrics_and_groups),
     ),
 ]
 Detectors = Annotated[

@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from dqeval.core.arguments import quote
 from dqeval.core.entries import Detector, Experiment, FromNear, Metric
+from dqeval.core.metric_groups import ALL, GROUP_NAMES, GROUPS
 from dqeval.core.types import PARTS, PrecisionRecall
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-ALL = "all"  # what people write for every entry
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -53,8 +52,11 @@ class Registry(Generic[Entry]):
     entries: that takes a while, so not when dqeval is imported.
     """
 
-    def __init__(self, kind: str, group: str | None = None) -> None:
+    def __init__(
+        self, kind: str, group: str | None = None, *, groups: Mapping[str, Collection[str]] | None = None
+    ) -> None:
         self._kind = kind
+        self._groups = groups or {}  # of entries, by the names that no entry may have
         self._group = group  # of the entry points by which packages offer theirs
         self._entries: dict[str, Entry] = {}
         self._complete = group is None
@@ -62,6 +64,8 @@ class Registry(Generic[Entry]):
 
     def add(self, entry: Entry) -> None:
         """Add an entry; one of the same name may replace it only if it is the same function, defined again."""
+        if entry.name in self._groups:
+            raise ValueError(f"{entry.name!r} is the name of a group of {self._kind}s: choose another name")
         there = self._entries.get(entry.name)
         if there is not None and not _is_same(there, entry):
             raise ValueError(f"a {self._kind} named {entry.name!r} already exists: choose another name")
@@ -69,11 +73,24 @@ class Registry(Generic[Entry]):
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries and name not in self.names:
-            known = {entry.label.lower(): entry.name for entry in self} | {name: name for name in self.names}
-            close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
-            hint = f"did you mean {known[close[0]]!r}?" if close else f"choose from {', '.join(self.names)}"
-            raise ValueError(f"unknown {self._kind} {quote(name)}; {hint}")
+            raise self.unknown(name)
         return self._entries[name]
+
+    def unknown(self, name: Any, *, also: Sequence[str] = ()) -> ValueError:
+        """Return the error for a name that is not there: it says which may have been meant, also of some groups."""
+        if isinstance(name, str) and name in self._groups:
+            members = ", ".join(self._groups[name])
+            choice = f": {members}; choose one" if members else f"; choose one: dqeval {self._kind}s lists them"
+            return ValueError(f"{name!r} is a group of {self._kind}s{choice}")
+        known = {entry.label.lower(): entry.name for entry in self} | {each: each for each in (*self.names, *also)}
+        close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
+        if close:
+            hint = f"did you mean {known[close[0]]!r}?"
+        elif also:
+            hint = f"dqeval {self._kind}s lists those there are; groups of them are {', '.join(also)}"
+        else:
+            hint = f"choose from {', '.join(self.names)}"
+        return ValueError(f"unknown {self._kind} {quote(name)}; {hint}")
 
     def choose(self, given: Iterable[str]) -> list[Entry]:
         """Return the requested entries, each once: by name, separated by commas or not, or all of them."""
@@ -162,7 +179,9 @@ def _file(function: Any) -> str:
     return os.path.abspath(str(inspect.unwrap(function).__code__.co_filename))
 
 
-METRICS: Registry[Metric] = Registry("metric", "dqeval.metrics")
+METRICS: Registry[Metric] = Registry(
+    "metric", "dqeval.metrics", groups={name: GROUPS.get(name, ()) for name in GROUP_NAMES}
+)
 DETECTORS: Registry[Detector] = Registry("detector", "dqeval.detectors")
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 
@@ -320,7 +339,7 @@ def metric(
     Raises
     ------
     ValueError
-        If there is another metric of that name.
+        If there is another metric of that name, or a group of metrics.
 
     Examples
     --------

@@ -72,8 +72,8 @@ def report(
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
     metrics : sequence of str, or str, optional
-        Which metrics: names of metrics and of groups, or one group: "paper", "tsb-ad", "events", "timing", "default" or
-        "all". DQE is always among them.
+        Which metrics: the name of a metric or of a group, or several of them. Groups are "all", "default", "paper",
+        "tsb-ad", "events" and "timing". DQE is always among them.
     progress : callable, optional
         Called with the number of steps done, and that of all.
 

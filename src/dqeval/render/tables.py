@@ -120,6 +120,8 @@ class Table:
         How many columns are text, set to the left.
     legend : sequence of str
         What the numbers mean: lines below the note.
+    whole : bool
+        Whether no row may be cut off, because each was asked for by name.
     """
 
     header: Sequence[str]
@@ -128,6 +130,7 @@ class Table:
     marked: Collection[tuple[int, int]] = frozenset()
     text_columns: int = 1
     legend: Sequence[str] = ()
+    whole: bool = False
 
     def text(self, *, most_rows: int | None = MOST_ROWS, emphasis: Emphasis = str, width: int | None = None) -> str:
         """Return the table as aligned lines, cut after some rows; sentences in it no wider than some width."""
@@ -168,7 +171,7 @@ class Table:
     def _shown(self, most_rows: int | None) -> tuple[Sequence[Sequence[str]], list[str]]:
         """Return the rows that are shown, and the notes below them."""
         notes = self._notes()
-        if most_rows is None or len(self.rows) <= most_rows:
+        if self.whole or most_rows is None or len(self.rows) <= most_rows:
             return self.rows, notes
         return self.rows[:most_rows], [f"... and {len(self.rows) - most_rows:,} more", *notes]
 
