@@ -207,6 +207,8 @@ def test_our_metrics_are_functions_like_aeons():
     k_delay = aeon.metric("delay_point_adjusted_f1", k=2)
     expected = dqeval.best_threshold("delay_point_adjusted_f1", SERIES.labels, scores, k=2).value
     assert (k_delay.__name__, k_delay(SERIES.labels, scores)) == ("delay_point_adjusted_f1", expected)
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        aeon.metric("events")
     with pytest.raises(dqeval.UndefinedError, match="has no anomaly"):
         aeon.metric("dqe")([0, 0, 0], [1, 2, 3])
 

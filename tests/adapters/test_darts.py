@@ -71,6 +71,8 @@ def test_a_metric_takes_its_own_parameters():
     assert found == dqeval.best_threshold("delay_point_adjusted_f1", LABELS, SCORES, k=1).value
     with pytest.raises(ValueError, match="the metric dqe has no 'k': there are thresholds"):
         eval_metric_from_scores(series(LABELS), series(SCORES), k=1)
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        eval_metric_from_scores(series(LABELS), series(SCORES), metric="events")
 
 
 def test_numbered_times():

@@ -142,6 +142,7 @@ def test_a_fold_without_an_anomaly_is_undefined():
     ("options", "said"),
     [
         ({"metric": "dqee"}, "unknown metric 'dqee'; did you mean 'dqe'"),
+        ({"metric": "events"}, "'events' is a group of metrics: .*; choose one"),
         ({"metric": 3}, "metric must be a text: got 3"),
         ({"period": -1}, "period must be a finite number above 0"),
         ({"near": 3, "period": 3}, "give at most one of near, period"),

@@ -107,6 +107,8 @@ def test_a_metric_takes_its_own_parameters():
     assert found != dqeval.metrics.delay_point_adjusted_f1(LABELS, DETECTIONS)
     with pytest.raises(ValueError, match="the metric dqe has no 'k'"):
         DetectionQuality(parameters={"k": 0})(points(LABELS), points(DETECTIONS), X)
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        DetectionQuality("events")(points(LABELS), points(DETECTIONS), X)
 
 
 BERLIN = DATES.tz_localize("Europe/Berlin")

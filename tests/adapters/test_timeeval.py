@@ -119,6 +119,9 @@ def test_a_metric_takes_its_own_parameters():
     assert metric(one.labels, scores_of(one.values)) == expected
     with pytest.raises(ValueError, match="the metric dqe has no 'profile'"):
         DqevalMetric("dqe", profile="standard")
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        DqevalMetric("events")
+    assert DqevalMetric("vus-pr").name == "VUS-PR"
 
 
 def test_labels_of_no_known_dataset(manager):

@@ -65,7 +65,7 @@ class DqevalMetric(_metrics.Metric):
         self._parameters = parameters
         if isinstance(period, Mapping):
             arguments.at_most_one(near=near, period=period)
-        self._function(None if isinstance(period, Mapping) else period)  # so that errors are raised now
+        self._label = METRICS[self._function(None if isinstance(period, Mapping) else period).metric].label
 
     def _function(self, period: float | None) -> MetricFunction:
         return MetricFunction(
@@ -86,7 +86,7 @@ class DqevalMetric(_metrics.Metric):
         """What tables call it: the label of the metric, and the settings that are the same for all series."""
         settings = {"near": self._near, "period": None if isinstance(self._period, Mapping) else self._period}
         given = [f" ({name} {value})" for name, value in {**settings, **self._parameters}.items() if value is not None]
-        return METRICS[self._metric].label + "".join(given)
+        return self._label + "".join(given)
 
     def supports_continuous_scorings(self) -> bool:
         """Tell TimeEval that scores need no threshold."""

@@ -14,6 +14,7 @@ from dqeval.analysis.panel_result import Evaluation
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
 from dqeval.core.entries import Metric
+from dqeval.core.metric_choice import metric_of
 from dqeval.core.near import check_options, near_from_arguments
 from dqeval.core.prepared import points_of
 from dqeval.core.registry import METRICS
@@ -32,7 +33,7 @@ class MetricFunction:
     Attributes
     ----------
     metric : str
-        The name of a metric: ``dqeval metrics`` lists them.
+        The name of a metric, or its label: ``dqeval metrics`` lists them.
     near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
         median length of an event, or on a clock a duration such as "10min".
@@ -62,7 +63,8 @@ class MetricFunction:
 
     def __post_init__(self) -> None:
         validate.undefined_choice(self.undefined)
-        chosen = METRICS[arguments.text("metric", self.metric)]
+        chosen = metric_of(arguments.text("metric", self.metric))
+        object.__setattr__(self, "metric", chosen.name)
         object.__setattr__(self, "parameters", _checked(chosen, self.parameters))
         check_options(self.near, self.period)
         if not self.on_clock:
