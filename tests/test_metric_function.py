@@ -108,5 +108,5 @@ def test_it_has_the_name_of_the_metric_and_can_be_sent_away():
 
 def test_a_label_will_do_and_a_group_will_not():
     assert MetricFunction("Event-F1") == MetricFunction("event_f1")
-    with pytest.raises(ValueError, match="'events' is a group of metrics: composite_f1, .*; choose one"):
+    with pytest.raises(ValueError, match=r"'events' is a group of metrics: composite_f1, .*; choose one"):
         MetricFunction("events")

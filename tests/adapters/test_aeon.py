@@ -21,6 +21,7 @@ from aeon.testing.estimator_checking import check_estimator
 
 from commands import caller
 from dqeval.adapters import aeon
+from keywords import check_keyword
 
 SERIES = dqeval.datasets.demo()
 PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "aeon.md"
@@ -218,3 +219,8 @@ def test_without_aeon_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "aeon.anomaly_detection.series.base", None)
     with pytest.raises(ModuleNotFoundError, match="install it with pip install aeon"):
         __import__("dqeval.adapters.aeon")
+
+
+@pytest.mark.parametrize("keyword", ["near", "period", "undefined"])
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(keyword):
+    check_keyword(aeon.metric, ("dqe",), {}, keyword)

@@ -1,5 +1,7 @@
 """Darts: the same numbers as on arrays, at the times that labels and scores share."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from darts import TimeSeries
 from darts.ad.utils import eval_metric_from_scores as of_darts
 
 from dqeval.adapters.darts import eval_metric_from_scores, evaluate_series
+from keywords import ON_A_CLOCK, check_keyword
 
 N = 60
 DATES = pd.date_range("2026-01-01", periods=N, freq="min")
@@ -138,3 +141,11 @@ def test_numbers_of_series_and_components_must_fit():
         eval_metric_from_scores([series(LABELS)] * 2, [series(SCORES)])
     with pytest.raises(ValueError, match="anomalies must have 1 component, or 3 as the scores: got 2"):
         eval_metric_from_scores(series(np.zeros((N, 2))), series(np.zeros((N, 3))))
+
+
+@pytest.mark.parametrize("function", [evaluate_series, eval_metric_from_scores])
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(function):
+    keywords = set(inspect.signature(function).parameters) - {"anomalies", "pred_scores", "parameters"}
+    assert keywords > {"near", "period", "resolution", "max_gap", "undefined"}
+    for keyword in sorted(keywords):
+        check_keyword(function, (series(LABELS), series(SCORES)), {}, keyword, ON_A_CLOCK.get(keyword, set()))

@@ -1,5 +1,7 @@
 """sktime: the same numbers as on labels, for points and segments, positions and dates."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from sktime.detection.naive import ThresholdDetector
 from sktime.utils.estimator_checks import check_estimator
 
 from dqeval.adapters.sktime import DetectionQuality
+from keywords import ON_A_CLOCK, check_keyword
 
 N = 60
 DATES = pd.date_range("2026-01-01", periods=N, freq="min")
@@ -168,3 +171,13 @@ def test_the_checks_of_sktime():
 def test_errors_say_what_is_wrong(y_pred, message):
     with pytest.raises(ValueError, match=message):
         DetectionQuality()(points(LABELS), y_pred, DATED)
+
+
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword():
+    def called(**options):
+        return DetectionQuality(**options)(points(LABELS), points(DETECTIONS), DATED)
+
+    keywords = set(inspect.signature(DetectionQuality).parameters) - {"parameters"}
+    assert keywords > {"near", "period", "resolution", "max_gap", "undefined"}
+    for keyword in sorted(keywords):
+        check_keyword(called, (), {}, keyword, ON_A_CLOCK.get(keyword, set()))

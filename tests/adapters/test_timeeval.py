@@ -15,6 +15,7 @@ from timeeval import Algorithm, DatasetManager, DefaultMetrics, InputDimensional
 from timeeval.adapters import FunctionAdapter
 
 from dqeval.adapters.timeeval import DqevalMetric, periods
+from keywords import RIGHT, check_keyword
 
 SERIES = {"first": dqeval.datasets.synthetic(seed=1), "second": dqeval.datasets.synthetic(seed=2)}
 PERIODS = {"first": 20, "second": None}
@@ -164,3 +165,9 @@ def test_without_timeeval_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "timeeval.metrics.metric", None)
     with pytest.raises(ModuleNotFoundError, match="install it with pip install TimeEval"):
         __import__("dqeval.adapters.timeeval")
+
+
+@pytest.mark.parametrize("keyword", ["near", "period", "undefined"])
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(keyword):
+    of_each_series = {"mapping"} if keyword == "period" else set()
+    check_keyword(DqevalMetric, ("dqe",), {}, keyword, RIGHT.get(keyword, set()) | of_each_series)

@@ -21,7 +21,15 @@ _OVER_WINDOWS = {"mean": mean_over_windows, "max": max_over_windows}
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """What `scorer` returns: call it with an estimator that is fitted, its input, and the labels."""
+    """What `scorer` returns: call it with an estimator that is fitted, its input, and the labels.
+
+    Examples
+    --------
+    >>> from sklearn.svm import OneClassSVM
+    >>> model = OneClassSVM(nu=0.1).fit([[0.0], [0.1], [0.2]])
+    >>> dqeval.adapters.sklearn.scorer("auc_roc")(model, [[0.1], [9.0], [0.0]], [0, 1, 0])
+    1.0
+    """
 
     function: MetricFunction
 
