@@ -818,9 +818,9 @@ def universal_moments(local, timezone):
     return sorted(found)
 
 
-def windows_to_points(scores, window, n, how):
+def windows_to_points(scores, window, n, how, stride=1):
     """Scores of points from scores of windows: the mean or the highest of all windows that hold a point."""
-    held = [[score for start, score in enumerate(scores) if start <= t < start + window] for t in range(n)]
+    held = [[s for i, s in enumerate(scores) if i * stride <= t < i * stride + window] for t in range(n)]
     return [max(some) if how == "max" else sum(some) / len(some) for some in held]
 
 

@@ -18,6 +18,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import Series
+from dqeval.analysis.timed_result import with_notes
 from dqeval.core.events import find_events, flags_of, split_at
 from dqeval.core.moments import moments_of
 from dqeval.core.prepared import prepare_series
@@ -885,3 +886,13 @@ def test_no_incident_at_all():
     series = dqeval.Series("quiet", np.zeros(5, dtype=int), scores=scores, timestamps=days, incidents=spans_of("x", []))
     with pytest.raises(dqeval.UndefinedError, match="there is no incident, so there is no event to score"):
         dqeval.compare(series)
+
+
+def test_a_result_with_more_notes_has_everything_else():
+    times = START + np.arange(6) * np.timedelta64(1, "m")
+    found = dqeval.evaluate_detections([0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 0, 1], times=times, near=1)
+    noted = with_notes(found, ["something was left out"])
+    assert noted.notes == (*found.notes, "something was left out")
+    assert noted.alarms is not None
+    assert noted.alarms.events_detected == found.alarms.events_detected
+    assert noted.per_event == found.per_event

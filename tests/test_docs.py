@@ -18,6 +18,7 @@ from dqeval.cli.bench import UNFINISHED
 from dqeval.cli.entry import INTERRUPTED
 from dqeval.cli.output import READER_GONE
 from dqeval.experiments import Setting, reproduce
+from test_package import adapters
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -84,6 +85,18 @@ def test_every_public_name_is_documented():
     assert set(dqeval.metrics.__all__) <= names
     assert {f"datasets.{name}" for name in dqeval.datasets.__all__} <= names
     assert len(listed) == len(set(listed))
+    assert {f"adapters.{name}" for name in adapters()} <= names
+
+
+ADAPTER_PAGES = [path for path in PAGES if path.parent.name == "adapters" and path.stem != "index"]
+
+
+@pytest.mark.parametrize("page", ADAPTER_PAGES, ids=lambda path: path.stem)
+def test_pages_of_adapters_say_what_to_install_and_what_the_near_range_is(page):
+    text = " ".join(text_of(page).split())
+    assert "pip install " in text or "need not be installed" in text
+    assert "near range" in text.lower()
+    assert re.search(r"\b125 points|`slidingWindow`, 100 points", text)
 
 
 @every_page

@@ -92,6 +92,55 @@ def test_a_missing_name_is_a_name():
         assert found["dqe"].to_list() == evaluate_frame(PLAIN, by="host", near=5)["dqe"].to_list()
 
 
+def test_every_row_has_the_name_of_its_own_series():
+    """None and NaN are one name for groupby, and two for whoever drops duplicates."""
+    order = [None, "a", np.nan, "c"]
+    frame = pd.concat(
+        [PLAIN[PLAIN["host"] == "a"].assign(host=pd.Series(order[i], PLAIN.index, object)) for i in range(4)]
+    )
+    found = evaluate_frame(frame, by="host", near=5)
+    assert [None if pd.isna(host) else host for host in found["host"][::2]] == [None, "a", "c"]
+    assert found["points"].tolist() == [120, 120, 60, 60, 60, 60]
+
+
+def test_columns_without_numbers_are_named():
+    frame = PLAIN.assign(late=PLAIN["late"].astype(str) + " %", note="calm", at=FRAME["at"])
+    for given_frame in (frame, pl.from_pandas(frame)):
+        said = r"^columns without numbers are left out: late, note; evaluated are noisy; name the .* scores=\[…\]$"
+        with pytest.warns(UserWarning, match=said) as warned:
+            found = evaluate_frame(given_frame, by="host", near=5)
+        assert len(warned) == 1
+        assert warned[0].filename == __file__
+        assert set(found["detector"]) == {"noisy"}
+        with pytest.warns(UserWarning, match=said):
+            evaluate_frame_events(given_frame, by="host", near=5)
+    assert len(evaluate_frame(frame, by="host", scores=["noisy"], near=5)) == 3
+    with pytest.raises(ValueError, match="no numeric column is called late"):
+        evaluate_frame(frame, by="host", scores=["late"])
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_dates_without_a_time_zone_are_those_of_the_one_that_is_given(convert):
+    frame = FRAME.drop(columns="rack")
+    options = {"by": "host", "times": "at", "near": "5min"}
+    found = evaluate_frame_events(convert(frame), timezone="Europe/Berlin", **options)
+    zoned = frame.assign(at=frame["at"].dt.tz_localize("Europe/Berlin"))
+    assert found.equals(evaluate_frame_events(convert(zoned), **options))
+    assert found["start_time"][0] == pd.Timestamp("2025-12-31 23:10")
+    assert evaluate_frame(convert(frame), timezone="Asia/Tokyo", **options).equals(
+        evaluate_frame(convert(frame), **options)
+    )
+    numbered = convert(frame.assign(at=np.tile(np.arange(60), 3)))
+    counted = evaluate_frame_events(numbered, timezone="Asia/Tokyo", by="host", times="at", near=5)
+    assert counted["start_time"].to_list() == counted["start"].to_list()
+
+
+def test_an_hour_that_is_there_twice_has_no_moment():
+    frame = PLAIN.assign(at=np.tile(pd.date_range("2026-10-25 02:10", periods=60, freq="min"), 3))
+    with pytest.raises(ValueError, match=r"^host b: times: 2026-10-25T02:10 is there twice, as clocks are put back"):
+        evaluate_frame(frame, by="host", times="at", timezone="Europe/Berlin")
+
+
 def test_rows_are_sorted_by_their_times():
     shuffled = FRAME.drop(columns="rack").sample(frac=1, random_state=1)
     for frame in (shuffled, pl.from_pandas(shuffled)):
@@ -167,8 +216,11 @@ def test_series_without_an_anomaly():
     quiet = PLAIN.assign(label=PLAIN["label"].where(PLAIN["host"] != "a", 0))
     with pytest.raises(dqeval.UndefinedError, match=r'^host a: y_true has no anomaly.*undefined="nan"'):
         evaluate_frame(quiet, by="host")
-    with pytest.warns(dqeval.UndefinedWarning):
+    with pytest.warns(dqeval.UndefinedWarning, match="^host a: y_true has no anomaly.*: NaN is returned$") as warned:
         found = evaluate_frame(quiet, by="host", near=5, undefined="nan")
+    assert len(warned) == 1
+    with pytest.warns(dqeval.UndefinedWarning, match="^y_true has no anomaly"):
+        evaluate_frame(quiet[quiet["host"] == "a"].drop(columns="host"), undefined="nan")
     assert found["dqe"].isna().tolist() == [False, False, True, True, False, False]
     assert found["events"].tolist() == [2, 2, 0, 0, 2, 2]
     with pytest.warns(dqeval.UndefinedWarning):
@@ -181,11 +233,16 @@ def test_series_without_an_anomaly():
     [
         ({"label": [0, 1]}, {}, r"frame must be a DataFrame of pandas or polars: got dict"),
         (PLAIN["label"], {}, r"frame must be a DataFrame of pandas or polars: got Series"),
+        (pl.from_pandas(PLAIN).lazy(), {}, r"^frame is a LazyFrame of polars: call its collect\(\) first$"),
+        (Path("x.csv"), {}, r"frame must be a DataFrame of pandas or polars: got PosixPath of pathlib"),
+        (PLAIN, {"timezone": "Europe/Berlin"}, r"^timezone is about dates: give times too$"),
+        (PLAIN, {"times": "host", "timezone": "Berlin"}, r"^timezone 'Berlin' is not known"),
         (PLAIN, {"by": "server"}, r"by: no column is called server; there are host, label, late, noisy"),
         (PLAIN, {"by": 3}, r"by must be a sequence of names: got 3"),
         (PLAIN, {"by": "host", "times": "at"}, r"times: no column is called at; there are host"),
         (PLAIN, {"times": 3}, r"times must be a text: got 3"),
-        (PLAIN.rename(columns={"host": "dqe"}), {"by": "dqe"}, r"by dqe is what a column of the result is called"),
+        # before anything is evaluated, which would fail as well
+        (PLAIN.assign(dqe=1, label=2), {"by": ["host", "dqe"]}, r"^by dqe is what a column of the result is called"),
         (PLAIN.assign(label=2), {"by": "host"}, r"^host b: y_true must contain only 0 and 1"),
         (PLAIN.assign(late=np.nan), {}, r"^column late: y_score must be finite"),
         (PLAIN[["host", "label"]], {"by": "host"}, r"^host b: no column of scores"),
@@ -209,3 +266,11 @@ def test_times_of_events_are_of_the_kind_of_the_times(times, start):
     frame = pd.DataFrame({"t": times, "label": [0, 0, 1, 1, 0, 0, 0, 0], "mine": [0, 0, 9, 8, 0, 0, 1, 0]})
     found = dqeval.evaluate_frame_events(frame, times="t", near=1)
     assert found["start_time"].tolist() == [pd.Timestamp(start) if isinstance(start, np.datetime64) else start]
+
+
+def test_a_column_that_names_series_may_be_called_as_one_that_only_events_have():
+    frame = FRAME.rename(columns={"host": "start_time"}).drop(columns="rack")
+    assert len(evaluate_frame(frame, by="start_time", times="at", near=5)) == 6
+    assert len(evaluate_frame_events(frame, by="start_time", near=5)) == 12
+    with pytest.raises(ValueError, match="by start_time is what a column of the result is called"):
+        evaluate_frame_events(frame, by="start_time", times="at", near=5)

@@ -206,9 +206,55 @@ def public_functions():
 every_function = pytest.mark.parametrize("function", public_functions(), ids=public_functions().get)
 
 
-def described(function):
+def adapters():
+    """Return the public functions and classes of the adapters as they are written: their libraries may not be here."""
+    found = {}
+    for path in sorted((SOURCE / "adapters").glob("[!_]*.py")):
+        content = ast.parse(path.read_text(encoding="utf-8")).body
+        (names,) = [node.value for node in content if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+        public = ast.literal_eval(names)
+        defined = [node for node in content if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+        here = {f"{path.stem}.{node.name}": node for node in defined if node.name in public}
+        assert len(here) == len(public), f"{path.stem} does not define all that it offers"
+        found |= here
+    return found
+
+
+every_adapter = pytest.mark.parametrize("name", adapters())
+
+
+def parameters_of(node):
+    """Return the names of what a function takes, or of what makes an object of a class."""
+    if isinstance(node, ast.ClassDef):
+        made = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+        return parameters_of(made[0])[1:] if made else []
+    taken = node.args
+    rest = [each for each in (taken.vararg, taken.kwarg) if each is not None]
+    return [each.arg for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *rest)]
+
+
+@every_adapter
+def test_docstrings_of_adapters_spell_every_parameter_out(name):
+    node = adapters()[name]
+    said = described(ast.get_docstring(node))
+    assert list(said) == parameters_of(node)
+    assert all(said.values())
+
+
+@every_adapter
+def test_everything_public_in_adapters_has_an_example(name):
+    _, _, examples = ast.get_docstring(adapters()[name]).partition("\nExamples\n--------\n")
+    assert ">>> " in examples
+
+
+def test_the_adapters_are_seen():
+    assert {"sklearn.scorer", "aeon.Detector", "tsb_ad.get_metrics", "ray.RayExecutor"} <= set(adapters())
+    assert parameters_of(adapters()["aeon.Detector"]) == ["detector", "parameters", "random_state"]
+
+
+def described(docstring):
     """Return what the docstring says of each parameter."""
-    _, _, rest = inspect.getdoc(function).partition("\nParameters\n----------\n")
+    _, _, rest = docstring.partition("\nParameters\n----------\n")
     section = re.split(r"\n\n\w+\n-+\n", rest, maxsplit=1)[0]
     entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)[1:]
     said = {}
@@ -219,7 +265,7 @@ def described(function):
 
 @every_function
 def test_docstrings_spell_every_parameter_out(function):
-    said = described(function)
+    said = described(inspect.getdoc(function))
     assert list(said) == list(inspect.signature(function).parameters)
     for name, text in said.items():
         assert text, f"nothing is said of {name}"
@@ -236,4 +282,4 @@ def test_the_public_functions_are_seen():
     assert {"dqeval.panel", "dqeval.metric", "dqeval.metrics.vus_pr", "dqeval.bench.run"} <= {
         *public_functions().values()
     }
-    assert described(dqeval.best_threshold)["parameters"].startswith("The parameters of the metric")
+    assert described(inspect.getdoc(dqeval.best_threshold))["parameters"].startswith("The parameters of the metric")

@@ -1,7 +1,9 @@
 """aeon: detectors of either library in the other, and metrics as functions."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,15 +21,11 @@ from aeon.testing.estimator_checking import check_estimator
 
 from commands import caller
 from dqeval.adapters import aeon
+from keywords import check_keyword
 
 SERIES = dqeval.datasets.demo()
-MODULE = """
-from aeon.anomaly_detection.series.distance_based import KMeansAD
-
-import dqeval.adapters.aeon
-
-dqeval.adapters.aeon.register(KMeansAD(window_size=24), "aeon_kmeans", label="k-means of aeon")
-"""
+PAGE = Path(__file__).parents[2] / "docs" / "adapters" / "aeon.md"
+(MODULE,) = re.findall(r"^```python\n(# from_aeon\.py\n.*?)^```$", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 class Learner(BaseSeriesAnomalyDetector):
@@ -80,6 +78,19 @@ def test_the_random_state_is_the_seed():
         assert np.array_equal(found, dqeval.detect(SERIES, "kmeans_ad", seed=seed, **options))
 
 
+@pytest.mark.parametrize("state", [None, np.random.RandomState(0), -1])
+def test_a_random_state_that_is_no_seed(state):
+    with pytest.raises(ValueError, match=r"^random_state must be a whole number of at least 0: got"):
+        aeon.Detector("kmeans_ad", random_state=state).fit_predict(SERIES.values)
+
+
+def test_the_seed_takes_the_place_of_a_random_state():
+    with pytest.warns(UserWarning, match="the seed of each run takes the place of random_state: give seed=7 to detect"):
+        aeon.register(KMeansAD(random_state=7), "theirs")
+    expected = KMeansAD(random_state=7).fit_predict(SERIES.values)
+    assert np.array_equal(dqeval.detect(SERIES, "theirs", seed=7), expected)
+
+
 def test_detectors_that_train_learn_from_what_they_are_fitted_to():
     @dqeval.detector()
     def from_training(values, *, train_stop):
@@ -125,7 +136,8 @@ def test_a_detector_that_learns_from_normal_data_gets_the_training_part():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((KMeansAD, "theirs"), "estimator must be an anomaly detector of aeon for series"),
+        ((KMeansAD, "theirs"), r"estimator must be an object, not a class: write KMeansAD\(\) in place of KMeansAD"),
+        (("KMeansAD", "theirs"), "estimator must be an anomaly detector of aeon for series, .*: got 'KMeansAD'"),
         ((Supervised(), "theirs"), "Supervised learns from labels, which detectors never see"),
         ((KMeansAD(), 3), "name must be a text: got 3"),
         ((KMeansAD(), "sub_lof"), "a detector named 'sub_lof' already exists"),
@@ -136,8 +148,19 @@ def test_what_cannot_be_registered(given, said):
         aeon.register(*given)
 
 
-def test_a_parameter_that_there_is_not():
+def test_a_name_that_another_detector_of_aeon_has():
     aeon.register(KMeansAD(), "theirs")
+    with pytest.raises(ValueError, match="a detector named 'theirs' already exists: choose another name"):
+        aeon.register(DWT_MLEAD(), "theirs")
+    again = aeon.register(KMeansAD(n_clusters=3), "theirs")  # as when a cell is run again
+    assert dqeval.detectors.DETECTORS["theirs"].function is again
+    assert repr(again) == "<detector theirs: KMeansAD(n_clusters=3) of aeon>"
+
+
+def test_a_parameter_that_there_is_not():
+    function = aeon.register(KMeansAD(), "theirs")
+    with pytest.raises(ValueError, match="has no 'clusters': did you mean 'n_clusters'"):
+        function(SERIES.values, clusters=3)
     with pytest.raises(ValueError, match="the detector theirs has no 'clusters': did you mean 'n_clusters'"):
         dqeval.detect(SERIES, "theirs", clusters=3)
 
@@ -159,7 +182,7 @@ def test_aeons_detectors_on_the_command_line(module, monkeypatch, capsys):
     assert done.code == 0, done.err
     (path,) = (module.parent / "scored").glob("*.csv")
     loaded = dqeval.datasets.load(path)
-    expected = KMeansAD(window_size=24, random_state=0).fit_predict(loaded.values)
+    expected = KMeansAD(window_size=48, random_state=0).fit_predict(loaded.values)
     assert loaded.scores["aeon_kmeans"] == pytest.approx(expected, rel=1e-9)
 
 
@@ -182,6 +205,11 @@ def test_our_metrics_are_functions_like_aeons():
     assert aeon.metric("dqe", period=48)(SERIES.labels, scores) == dqeval.dqe_score(SERIES.labels, scores, period=48)
     expected = roc_auc_score(SERIES.labels.astype(int), scores)
     assert aeon.metric("auc_roc")(SERIES.labels, scores) == pytest.approx(expected, abs=1e-12)
+    k_delay = aeon.metric("delay_point_adjusted_f1", k=2)
+    expected = dqeval.best_threshold("delay_point_adjusted_f1", SERIES.labels, scores, k=2).value
+    assert (k_delay.__name__, k_delay(SERIES.labels, scores)) == ("delay_point_adjusted_f1", expected)
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        aeon.metric("events")
     with pytest.raises(dqeval.UndefinedError, match="has no anomaly"):
         aeon.metric("dqe")([0, 0, 0], [1, 2, 3])
 
@@ -191,3 +219,8 @@ def test_without_aeon_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "aeon.anomaly_detection.series.base", None)
     with pytest.raises(ModuleNotFoundError, match="install it with pip install aeon"):
         __import__("dqeval.adapters.aeon")
+
+
+@pytest.mark.parametrize("keyword", ["near", "period", "undefined"])
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(keyword):
+    check_keyword(aeon.metric, ("dqe",), {}, keyword)

@@ -1,6 +1,7 @@
 """The page "Coming from …": our numbers, and theirs where the other package is installed, are those in its tables."""
 
 import doctest
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -112,6 +113,32 @@ def test_theirs(package):
         assert says(row.their_number, value), f"{row.theirs} gives {value}"
         ours = value_of(row.ours, names)
         assert (row.why == SAME) == (value == pytest.approx(ours, abs=1e-9)), f"{row.theirs} {value}, {row.ours} {ours}"
+
+
+VERSION = re.compile(r"^Version (\d+(?:\.\d+)+)\.(?: |$)", re.MULTILINE)
+OF_ANOTHER = {"affiliation-metrics"}  # comes with TSB-AD
+
+
+@every_section
+def test_the_version_is_the_one_that_the_numbers_were_computed_with(package):
+    said = VERSION.findall(sections()[package])
+    assert len(said) == (package not in OF_ANOTHER)
+    environment, _ = PACKAGES[package]
+    if not said or os.environ.get("DQEVAL_ADAPTER") != environment:
+        pytest.skip("there is no version to compare with")
+    assert is_version(said[0], importlib.metadata.version(package)), importlib.metadata.version(package)
+
+
+def is_version(said, installed):
+    """Return whether a version is said to as many places as it is."""
+    return f"{installed}.".startswith(f"{said}.")
+
+
+def test_a_version_that_is_only_like_another_is_found():
+    assert is_version("1.5", "1.5.2")
+    assert is_version("1.5", "1.5")
+    assert not is_version("1.5", "1.50")
+    assert not is_version("1.5.1", "1.5")
 
 
 @every_section

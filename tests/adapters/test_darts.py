@@ -1,5 +1,7 @@
 """Darts: the same numbers as on arrays, at the times that labels and scores share."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from darts import TimeSeries
 from darts.ad.utils import eval_metric_from_scores as of_darts
 
 from dqeval.adapters.darts import eval_metric_from_scores, evaluate_series
+from keywords import ON_A_CLOCK, check_keyword
 
 N = 60
 DATES = pd.date_range("2026-01-01", periods=N, freq="min")
@@ -40,6 +43,39 @@ def test_only_common_times_are_evaluated():
         "5 of 50 labels have no score, and are left out",
         "10 of 55 scores have no label, and are left out",
     )
+
+
+def test_events_that_have_no_score_are_noted():
+    labels = series(LABELS)  # with events from 10 to 14 and from 40 to 43
+    found = evaluate_series(labels, series(SCORES[12:], DATES[12:]), near=5)
+    cut = "1 of 2 events cut, as there is no score for a part"
+    assert found.notes == ("12 of 60 labels have no score, and are left out", cut)
+    with pytest.warns(UserWarning, match=f"^{cut}$"):
+        assert eval_metric_from_scores(labels, series(SCORES[12:], DATES[12:]), near=5) == found.dqe
+    assert evaluate_series(labels, series(SCORES[14:], DATES[14:]), near=5).notes[-1] == (
+        "1 of 2 events left out, as there is no score"
+    )
+
+
+def test_whole_events_are_no_cause_for_a_warning(recwarn):
+    eval_metric_from_scores(series(LABELS), series(SCORES[5:], DATES[5:]), near=5)
+    assert not recwarn.list
+
+
+def test_time_is_counted_in_cells():
+    for metric in ("dqe", "range_f1"):
+        options = {"resolution": "2min", "max_gap": 1, "near": "6min"}
+        found = eval_metric_from_scores(series(LABELS), series(SCORES), metric=metric, **options)
+        assert found == dqeval.panel(LABELS, SCORES, times=DATES, metrics=[metric], **options)[metric]
+
+
+def test_a_metric_takes_its_own_parameters():
+    found = eval_metric_from_scores(series(LABELS), series(SCORES), metric="delay_point_adjusted_f1", k=1)
+    assert found == dqeval.best_threshold("delay_point_adjusted_f1", LABELS, SCORES, k=1).value
+    with pytest.raises(ValueError, match="the metric dqe has no 'k': there are thresholds"):
+        eval_metric_from_scores(series(LABELS), series(SCORES), k=1)
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        eval_metric_from_scores(series(LABELS), series(SCORES), metric="events")
 
 
 def test_numbered_times():
@@ -105,3 +141,11 @@ def test_numbers_of_series_and_components_must_fit():
         eval_metric_from_scores([series(LABELS)] * 2, [series(SCORES)])
     with pytest.raises(ValueError, match="anomalies must have 1 component, or 3 as the scores: got 2"):
         eval_metric_from_scores(series(np.zeros((N, 2))), series(np.zeros((N, 3))))
+
+
+@pytest.mark.parametrize("function", [evaluate_series, eval_metric_from_scores])
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(function):
+    keywords = set(inspect.signature(function).parameters) - {"anomalies", "pred_scores", "parameters"}
+    assert keywords > {"near", "period", "resolution", "max_gap", "undefined"}
+    for keyword in sorted(keywords):
+        check_keyword(function, (series(LABELS), series(SCORES)), {}, keyword, ON_A_CLOCK.get(keyword, set()))

@@ -30,3 +30,10 @@ def test_groups_give_the_numbers_of_the_whole_frame(function, partitions):
     found, expected = (each.sort_values(keys, ignore_index=True) for each in (found, expected))
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_exact=True)
     assert np.isfinite(found["dqe"]).all()
+
+
+def test_a_frame_that_is_not_split_yet_is_refused_with_advice():
+    with pytest.raises(
+        ValueError, match=r"^frame is a DataFrame of Dask: give its groups, as in .* or call compute\(\)"
+    ):
+        dqeval.evaluate_frame(dd.from_pandas(HOSTS, npartitions=2), by="host")

@@ -39,6 +39,13 @@ def test_every_metric_is_logged(log_result):
     assert text == str(panel.dqe)
 
 
+def test_a_panel_without_dqe_is_logged_too(log_result):
+    panel = dqeval.panel(SERIES.labels, SERIES.scores["late"], metrics=["auc_roc"], near=4)
+    with mlflow.start_run() as run:
+        log_result(panel)
+    assert mlflow.get_run(run.info.run_id).data.metrics == {"auc_roc": panel["auc_roc"]}
+
+
 def test_what_is_undefined_is_not_logged(log_result):
     panel = dqeval.panel(np.ones(40), np.arange(40), metrics=["dqe", "auc_roc"], near=4)
     assert np.isnan(panel["auc_roc"])

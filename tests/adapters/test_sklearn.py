@@ -15,9 +15,11 @@ pytest.importorskip("pyod")
 
 from pyod.models.iforest import IForest
 from pyod.models.knn import KNN
+from sklearn.cluster import KMeans
 from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score, cross_validate
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
@@ -75,8 +77,22 @@ def test_classifiers_score_the_class_of_anomalies():
 
 
 def test_an_estimator_without_scores_is_an_error():
-    with pytest.raises(ValueError, match="neither decision_function nor predict_proba; of LocalOutlierFactor, use"):
+    with pytest.raises(ValueError, match=r"^LocalOutlierFactor\(\) gives no anomaly scores for .*: give novelty=True$"):
         anomaly_scores(LocalOutlierFactor().fit(VALUES), VALUES)
+    for model in (KMeans(2, random_state=0), GaussianMixture(2), make_pipeline(StandardScaler(), KMeans(2))):
+        with pytest.raises(ValueError, match=r"^(KMeans|GaussianMixture)\(.*: use an outlier detector, which has deci"):
+            anomaly_scores(model.fit(VALUES), VALUES)
+
+
+def test_labels_that_are_missing_or_those_of_outlier_detectors():
+    model = IsolationForest(random_state=0).fit(VALUES)
+    with pytest.raises(ValueError, match=r"y is missing: .*, as in search\.fit\(X, y\)"):
+        scorer("dqe")(model, VALUES)
+    with pytest.warns(UserWarning, match="y is missing"):  # scikit-learn goes on with NaN
+        found = cross_val_score(model, VALUES, scoring=scorer("dqe"), cv=TimeSeriesSplit(3))
+    assert np.isnan(found).all()
+    with pytest.raises(ValueError, match=r"-1 is the anomaly: here 1 is .*: give \(y == -1\)\.astype\(int\)$"):
+        scorer("dqe")(model, VALUES, np.where(LABELS == 1, -1, 1))
 
 
 def test_the_scorer_gives_dqe_of_scores_that_are_turned_around():
@@ -95,6 +111,12 @@ def test_every_fold_has_the_metric_of_its_own_points(metric):
     for (train, test), value in zip(TimeSeriesSplit(3).split(VALUES), found, strict=True):
         scores = -IsolationForest(random_state=0).fit(VALUES[train]).decision_function(VALUES[test])
         assert value == dqeval.panel(LABELS[test], scores, near=24, metrics=[metric])[metric]
+
+
+def test_a_metric_takes_its_own_parameters():
+    model = IsolationForest(random_state=0).fit(VALUES)
+    expected = dqeval.best_threshold("nab_score", LABELS, anomaly_scores(model, VALUES), profile="reward_low_FP").value
+    assert scorer("nab_score", profile="reward_low_FP")(model, VALUES, LABELS) == expected
 
 
 def test_several_metrics_at_once_and_in_other_processes():
@@ -120,12 +142,14 @@ def test_a_fold_without_an_anomaly_is_undefined():
     ("options", "said"),
     [
         ({"metric": "dqee"}, "unknown metric 'dqee'; did you mean 'dqe'"),
+        ({"metric": "events"}, "'events' is a group of metrics: .*; choose one"),
         ({"metric": 3}, "metric must be a text: got 3"),
         ({"period": -1}, "period must be a finite number above 0"),
         ({"near": 3, "period": 3}, "give at most one of near, period"),
         ({"metric": "vus_pr", "period": 1e12}, "window must be at most"),
+        ({"metric": "nab_score", "k": 3}, "the metric nab_score has no 'k': there are profile, windows, probation"),
         ({"near": "10min"}, "is a duration, and there is no clock"),
-        ({"undefined": "zero"}, "undefined must be 'raise' or 'nan': got 'zero'"),
+        ({"undefined": "zero"}, 'undefined must be "raise" or "nan": got .zero.'),
     ],
 )
 def test_wrong_settings_are_said_when_the_scorer_is_made(options, said):
@@ -142,11 +166,16 @@ def test_a_metric_that_is_undefined_for_a_reason_of_its_own():
         scorer("never")(IsolationForest(random_state=0).fit(VALUES), VALUES, LABELS)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.integers(1, 12), st.sampled_from(["mean", "max"]))
-def test_points_have_the_scores_of_the_windows_that_hold_them(scores, window, how):
-    n = len(scores) + window - 1
-    found = windows_to_points(scores, window, n, how)
-    assert found == pytest.approx(naive.windows_to_points(scores, window, n, how), rel=1e-9, abs=1e-6)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30),
+    st.integers(1, 12).flatmap(lambda window: st.tuples(st.just(window), st.integers(1, window))),
+    st.sampled_from(["mean", "max"]),
+)
+def test_points_have_the_scores_of_the_windows_that_hold_them(scores, window_and_stride, how):
+    window, stride = window_and_stride
+    n = stride * (len(scores) - 1) + window
+    found = windows_to_points(scores, window, n, how, stride=stride)
+    assert found == pytest.approx(naive.windows_to_points(scores, window, n, how, stride), rel=1e-9, abs=1e-6)
 
 
 def test_scores_of_pyod_for_windows_become_scores_of_points():
@@ -161,7 +190,17 @@ def test_scores_of_pyod_for_windows_become_scores_of_points():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (([1, 2, 3], 2, 5), r"n - window \+ 1 = 4 values, one per window: got 3"),
+        (
+            ([1, 2, 3], 2, 5),
+            "scores must have 4 values, as there are windows of 2 in 5 points, with a stride of 1: got 3",
+        ),
+        (
+            ([1, 2, 3], 2, 7, "mean", 2),
+            r"the last 1 of 7 points are in no window: give n=6, and leave these points out",
+        ),
+        (([1, 2, 3], 2, 9, "mean", 3), "stride must be at most 2: got 3"),
+        (([1, 2, 3], 2, 9, "mean", 0), "stride must be a whole number of at least 1: got 0"),
+        (([1, 2, 3], 4, 3), "n must be a whole number of at least 4: got 3"),
         (([1, 2, 3], 0, 3), "window must be a whole number of at least 1: got 0"),
         (([1, 2, 3], 1, 2.5), r"n must be a whole number of at least 1: got 2\.5"),
         (([1, np.nan, 3], 1, 3), "scores must be finite: 1 of 3 values is not"),
@@ -169,8 +208,9 @@ def test_scores_of_pyod_for_windows_become_scores_of_points():
     ],
 )
 def test_wrong_windows(given, said):
+    *positional, stride = given if len(given) == 5 else (*given, 1)
     with pytest.raises(ValueError, match=said):
-        windows_to_points(*given)
+        windows_to_points(*positional, stride=stride)
 
 
 def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):

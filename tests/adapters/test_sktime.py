@@ -1,5 +1,7 @@
 """sktime: the same numbers as on labels, for points and segments, positions and dates."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from sktime.detection.naive import ThresholdDetector
 from sktime.utils.estimator_checks import check_estimator
 
 from dqeval.adapters.sktime import DetectionQuality
+from keywords import ON_A_CLOCK, check_keyword
 
 N = 60
 DATES = pd.date_range("2026-01-01", periods=N, freq="min")
@@ -86,6 +89,54 @@ def test_no_detection_and_no_anomaly():
         DetectionQuality()(points(np.zeros(N)), points(DETECTIONS), X)
 
 
+def test_undefined_is_nan_where_that_is_asked_for():
+    for metric, labels in (("dqe", np.zeros(N)), ("ucr_score", LABELS)):
+        with pytest.warns(dqeval.UndefinedWarning, match="NaN is returned"):
+            assert np.isnan(DetectionQuality(metric, undefined="nan")(points(labels), points(DETECTIONS), X))
+
+
+def test_time_is_counted_in_cells():
+    options = {"resolution": "2min", "max_gap": 1, "near": "6min"}
+    expected = dqeval.evaluate_detections(LABELS, DETECTIONS, times=DATES, **options).dqe
+    given = points(LABELS), points(DETECTIONS)
+    assert DetectionQuality(**options)(*given, DATED) == pytest.approx(expected, abs=1e-15)
+    with pytest.raises(ValueError, match="resolution needs dates, and the index of X has none"):
+        DetectionQuality(resolution="2min")(*given, X)
+
+
+def test_a_metric_takes_its_own_parameters():
+    found = DetectionQuality("delay_point_adjusted_f1", parameters={"k": 0})(points(LABELS), points(DETECTIONS), X)
+    assert found == dqeval.metrics.delay_point_adjusted_f1(LABELS, DETECTIONS, k=0)
+    assert found != dqeval.metrics.delay_point_adjusted_f1(LABELS, DETECTIONS)
+    with pytest.raises(ValueError, match="the metric dqe has no 'k'"):
+        DetectionQuality(parameters={"k": 0})(points(LABELS), points(DETECTIONS), X)
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        DetectionQuality("events")(points(LABELS), points(DETECTIONS), X)
+
+
+BERLIN = DATES.tz_localize("Europe/Berlin")
+WITHOUT = "y_pred has dates without a time zone, and the index of X has dates with a time zone: give both with one"
+WITH = "y_pred has dates with a time zone, and the index of X has dates without a time zone: give both with one"
+
+
+@pytest.mark.parametrize(
+    ("dates", "index", "message"),
+    [
+        (DATES, BERLIN, WITHOUT),
+        (BERLIN, DATES, WITH),
+        (DATES, X.index, "y_pred has dates, and the index of X has none: give positions"),
+    ],
+)
+def test_dates_of_another_kind_than_the_index(dates, index, message):
+    both = [dates[[3, 7]], pd.IntervalIndex.from_arrays(dates[[3, 7]], dates[[5, 9]], closed="left")]
+    for places in both:
+        with pytest.raises(ValueError, match=message):
+            DetectionQuality()(points(LABELS), pd.DataFrame({"ilocs": places}), X.set_index(index))
+    moved = DATED.tz_localize("UTC").index.tz_convert("Asia/Tokyo")  # the same moments, in another zone
+    found = DetectionQuality(near=5)(points(LABELS), pd.DataFrame({"ilocs": moved[[3]]}), DATED.tz_localize("UTC"))
+    assert found == DetectionQuality(near=5)(points(LABELS), pd.DataFrame({"ilocs": [3]}), X)
+
+
 def test_the_detectors_of_sktime():
     y_pred = ThresholdDetector(upper=0.9, lower=None).fit_predict(X)
     flags = (X["value"] > 0.9).to_numpy().astype(int)
@@ -102,6 +153,10 @@ def test_the_checks_of_sktime():
     ("y_pred", "message"),
     [
         (pd.DataFrame({"labels": [0, 1]}), r"y_pred must have a column ilocs, .*: it has labels"),
+        (
+            pd.DataFrame({"ilocs": ["2026-01-01 00:03"]}),
+            r"the column ilocs of y_pred must hold positions or dates: its dtype is (str|object)",
+        ),
         (pd.DataFrame({"ilocs": [3, 99]}), r"y_pred has points that X does not have: 1, the first at 99"),
         (
             pd.DataFrame({"ilocs": DATES[:2] + pd.Timedelta("1s")}),
@@ -116,3 +171,13 @@ def test_the_checks_of_sktime():
 def test_errors_say_what_is_wrong(y_pred, message):
     with pytest.raises(ValueError, match=message):
         DetectionQuality()(points(LABELS), y_pred, DATED)
+
+
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword():
+    def called(**options):
+        return DetectionQuality(**options)(points(LABELS), points(DETECTIONS), DATED)
+
+    keywords = set(inspect.signature(DetectionQuality).parameters) - {"parameters"}
+    assert keywords > {"near", "period", "resolution", "max_gap", "undefined"}
+    for keyword in sorted(keywords):
+        check_keyword(called, (), {}, keyword, ON_A_CLOCK.get(keyword, set()))

@@ -15,6 +15,7 @@ from timeeval import Algorithm, DatasetManager, DefaultMetrics, InputDimensional
 from timeeval.adapters import FunctionAdapter
 
 from dqeval.adapters.timeeval import DqevalMetric, periods
+from keywords import RIGHT, check_keyword
 
 SERIES = {"first": dqeval.datasets.synthetic(seed=1), "second": dqeval.datasets.synthetic(seed=2)}
 PERIODS = {"first": 20, "second": None}
@@ -111,6 +112,19 @@ def test_no_anomaly():
         assert np.isnan(DqevalMetric("dqe", undefined="nan")([0, 0, 0], [1, 2, 3]))
 
 
+def test_a_metric_takes_its_own_parameters():
+    metric = DqevalMetric("nab_score", near=3, profile="reward_low_FP")
+    assert metric.name == "NAB (near 3) (profile reward_low_FP)"
+    one = SERIES["first"]
+    expected = dqeval.best_threshold("nab_score", one.labels, scores_of(one.values), profile="reward_low_FP").value
+    assert metric(one.labels, scores_of(one.values)) == expected
+    with pytest.raises(ValueError, match="the metric dqe has no 'profile'"):
+        DqevalMetric("dqe", profile="standard")
+    with pytest.raises(ValueError, match="'events' is a group of metrics"):
+        DqevalMetric("events")
+    assert DqevalMetric("vus-pr").name == "VUS-PR"
+
+
 def test_labels_of_no_known_dataset(manager):
     metric = DqevalMetric("dqe", period=periods(manager, manager.select()))
     with pytest.raises(ValueError, match="the labels are those of no dataset"):
@@ -151,3 +165,9 @@ def test_without_timeeval_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "timeeval.metrics.metric", None)
     with pytest.raises(ModuleNotFoundError, match="install it with pip install TimeEval"):
         __import__("dqeval.adapters.timeeval")
+
+
+@pytest.mark.parametrize("keyword", ["near", "period", "undefined"])
+def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(keyword):
+    of_each_series = {"mapping"} if keyword == "period" else set()
+    check_keyword(DqevalMetric, ("dqe",), {}, keyword, RIGHT.get(keyword, set()) | of_each_series)

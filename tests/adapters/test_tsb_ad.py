@@ -116,19 +116,28 @@ def test_booleans_are_labels_too():
     assert found == get_metrics(score, labels, 5)
     assert found["R-based-F1"] == 1
     assert theirs(score, labels == 1, 5, thre=20)["R-based-F1"] < 0.6  # and no word of it
+    detected = labels_of(100, (22, 28), (60, 70), (90, 91))
+    found = get_metrics(score, labels, 5, pred=detected == 1)["R-based-F1"]
+    assert found == get_metrics(score, labels, 5, pred=detected)["R-based-F1"]
+    assert theirs(score, labels, 5, thre=20, pred=detected == 1)["R-based-F1"] < found - 0.1
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"labels": [0, 0, 0]}, "has no anomaly"),
-        ({"labels": [1, 1, 1]}, "no normal point"),
-        ({"labels": [0, 2, 0]}, "must contain only 0 and 1"),
-        ({"score": [0, np.nan, 1]}, "must be finite"),
+        ({"labels": [0, 0, 0]}, r"^labels has no anomaly \(no value is 1\), so the numbers are undefined$"),
+        ({"labels": [1, 1, 1]}, r"^labels has no normal point \(every value is 1\), so the numbers are undefined$"),
+        ({"labels": [0, 2, 0]}, "^labels must contain only 0 and 1: .*; 1 marks an anomaly, 0 a normal point$"),
+        (
+            {"score": [0, 1, 0], "labels": [0.1, 0.9, 0.3]},
+            "^labels must contain only 0 and 1: .*; score is binary, so the two look swapped: score comes first$",
+        ),
+        ({"score": [0, np.nan, 1]}, "^score must be finite"),
+        ({"score": [0, 1]}, "^labels and score must have the same length: got 3 and 2$"),
         ({"slidingWindow": 1.5}, "slidingWindow must be a whole number of at least 0"),
         ({"thre": 1}, "thre must be a whole number of at least 2"),
         ({"version": "opt_time"}, "version must be 'opt' or 'opt_mem'"),
-        ({"pred": [0, 0.5, 1]}, "y_pred must contain only 0 and 1"),
+        ({"pred": [0, 0.5, 1]}, "^pred must contain only 0 and 1: .*; for real-valued scores leave pred out$"),
     ],
 )
 def test_wrong_input(options, said):

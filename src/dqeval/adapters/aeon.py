@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,9 +32,11 @@ class Detector(_series.BaseSeriesAnomalyDetector):
     detector : str, default "sub_lof"
         The name of a detector: ``dqeval detectors`` lists them.
     parameters : mapping, optional
-        The detector's own parameters; each one that is left out has its default.
+        The detector's own parameters; each one that is left out has its default. They are a mapping, because aeon's
+        detectors take no keywords but those of their class.
     random_state : int, default 0
-        The seed of detectors that draw random numbers. The others do not use it.
+        The seed of detectors that draw random numbers. The others do not use it. None, which aeon takes for other
+        numbers at every run, is refused.
 
     Notes
     -----
@@ -81,7 +84,8 @@ class Detector(_series.BaseSeriesAnomalyDetector):
 
     def _run(self, values: FloatArray, train_stop: int | None) -> FloatArray:
         options = dict(self.parameters or {})
-        return detect(values, self.detector, train_stop=train_stop, seed=self.random_state, **options)
+        seed = arguments.seed(self.random_state, name="random_state")
+        return detect(values, self.detector, train_stop=train_stop, seed=seed, **options)
 
 
 def register(estimator: Any, name: str, *, label: str | None = None) -> Callable[..., FloatArray]:
@@ -102,10 +106,17 @@ def register(estimator: Any, name: str, *, label: str | None = None) -> Callable
     callable
         The detector as a function of values, as those of ``dqeval.detectors`` are.
 
+    Raises
+    ------
+    ValueError
+        If there is another detector of that name. Only one of the same class may be registered again, as when a cell of
+        a notebook is run twice.
+
     Notes
     -----
-    If the detector has a ``random_state``, that is the ``seed`` of a run. If it only learns from normal data, it gets
-    the points before ``train_stop`` for training. One that learns from labels is refused: detectors never see them.
+    If the detector has a ``random_state``, the ``seed`` of each run takes its place; a warning says so where it is set
+    already. If it only learns from normal data, it gets the points before ``train_stop`` for training. One that learns
+    from labels is refused: detectors never see them.
 
     Examples
     --------
@@ -115,6 +126,9 @@ def register(estimator: Any, name: str, *, label: str | None = None) -> Callable
     >>> scores.shape
     (1600,)
     """
+    if inspect.isclass(estimator):
+        made = f"{estimator.__name__}()"
+        raise ValueError(f"estimator must be an object, not a class: write {made} in place of {estimator.__name__}")
     if not isinstance(estimator, _series.BaseSeriesAnomalyDetector):
         found = arguments.quote(estimator)
         raise ValueError(f"estimator must be an anomaly detector of aeon for series, such as KMeansAD(): got {found}")
@@ -122,6 +136,10 @@ def register(estimator: Any, name: str, *, label: str | None = None) -> Callable
     if trains and not estimator.get_tag("learning_type:semi_supervised"):
         raise ValueError(f"{type(estimator).__name__} learns from labels, which detectors never see")
 
+    state = estimator.get_params(deep=False).get(_SEED)
+    if state is not None:
+        advice = f"give seed={arguments.quote(state)} to detect, or seeds to a plan"
+        warnings.warn(f"the seed of each run takes the place of {_SEED}: {advice}", stacklevel=2)
     return detector(label=label, univariate=not estimator.get_tag("capability:multivariate"))(
         _AsFunction(estimator, arguments.text("name", name), trains=trains)
     )
@@ -134,10 +152,14 @@ class _AsFunction:
         options = estimator.get_params(deep=False)
         given = {key: value for key, value in options.items() if isinstance(value, _SIMPLE) and key != _SEED}
         self._estimator, self._trains, self._seeded = estimator, trains, _SEED in options
-        # What the registry asks of a function.
-        self.__name__ = self.__qualname__ = name
+        # What the registry asks of a function, which it takes for the same one only if it is of the same class.
+        self.__name__ = name
+        self.__qualname__ = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
         self.__doc__ = inspect.getdoc(type(estimator))
         self.__signature__ = _signature({**given, **({"seed": 0} if self._seeded else {})}, trains=trains)
+
+    def __repr__(self) -> str:
+        return f"<detector {self.__name__}: {self._estimator!r} of aeon>"
 
     @property
     def __wrapped__(self) -> Callable[..., FloatArray]:
@@ -146,6 +168,9 @@ class _AsFunction:
     def __call__(
         self, values: FloatArray, *, train_stop: int | None = None, seed: int = 0, **parameters: Any
     ) -> FloatArray:
+        arguments.known_names(
+            parameters, [name for name in self.__signature__.parameters if name != "values"], repr(self)
+        )
         model = self._estimator.clone().set_params(**parameters, **({_SEED: seed} if self._seeded else {}))
         if self._trains:
             found = model.fit(values[:train_stop], axis=0).predict(values, axis=0)
@@ -168,6 +193,7 @@ def metric(
     near: float | str | None = None,
     period: float | None = None,
     undefined: Undefined = "raise",
+    **parameters: Any,
 ) -> MetricFunction:
     """Return a metric as a function of labels and scores, as the metrics of aeon are.
 
@@ -183,6 +209,8 @@ def metric(
         125.
     undefined : "raise" or "nan", default "raise"
         What to do if the labels have no anomaly: raise `dqeval.UndefinedError`, or return NaN with a warning.
+    **parameters
+        The parameters of the metric, such as ``profile`` of ``nab_score``; the others keep their defaults.
 
     Returns
     -------
@@ -195,4 +223,4 @@ def metric(
     >>> dqe([0, 0, 1, 1, 0, 0], [0, 0, 0, 9, 0, 0])
     1.0
     """
-    return MetricFunction(metric, near=near, period=period, undefined=undefined)
+    return MetricFunction(metric, near=near, period=period, undefined=undefined, parameters=parameters)

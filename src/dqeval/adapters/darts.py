@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from dqeval.analysis.evaluate import evaluate
-from dqeval.analysis.metric_function import value_of
-from dqeval.analysis.panel import panel
-from dqeval.analysis.timed_result import TimedResult
+from dqeval.analysis.metric_function import MetricFunction
+from dqeval.analysis.timed_result import TimedResult, with_notes
 from dqeval.core.durations import Length
-from dqeval.core.validate import Undefined
+from dqeval.core.events import find_events
+from dqeval.core.sampling import Clock
+from dqeval.core.types import BoolArray
+from dqeval.core.validate import Undefined, caller_level
 from dqeval.render.tables import count_of
 from dqeval.support import extras
 
@@ -57,7 +61,7 @@ def evaluate_series(
     Returns
     -------
     TimedResult
-        ``notes`` says what was left out.
+        ``notes`` says what was left out, and which events are cut by that.
 
     Examples
     --------
@@ -67,20 +71,20 @@ def evaluate_series(
     >>> found.dqe, found.notes
     (1.0, ('2 of 8 labels have no score, and are left out',))
     """
-    labels, scores, times, notes = _aligned(anomalies, pred_scores)
+    both = _aligned(anomalies, pred_scores)
     found = evaluate(
-        labels,
-        scores,
+        both.labels,
+        both.scores,
         near=near,
         period=period,
-        times=times,
+        times=both.times,
         resolution=resolution,
         max_gap=max_gap,
         thresholds=thresholds,
         undefined=undefined,
     )
     assert isinstance(found, TimedResult)
-    return replace(found, notes=(*found.notes, *notes), make_curve=partial(getattr, found, "curve"))
+    return with_notes(found, (*both.left_out, *both.lost_events))
 
 
 def eval_metric_from_scores(
@@ -90,7 +94,10 @@ def eval_metric_from_scores(
     metric: str = "dqe",
     near: Length | None = None,
     period: Length | None = None,
+    resolution: Length | None = None,
+    max_gap: Length | None = None,
     undefined: Undefined = "raise",
+    **parameters: Any,
 ) -> Any:
     """Return a metric of anomaly scores, as the function of this name in ``darts.ad.utils`` does.
 
@@ -107,14 +114,27 @@ def eval_metric_from_scores(
         median length of an event, or a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is 125.
+    resolution : str, timedelta or number, optional
+        The length of a cell in which time is counted; the median step of the times by default.
+    max_gap : int, str or timedelta, default 3
+        Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
+        not observed.
     undefined : "raise" or "nan", default "raise"
         What to do if there is no anomaly: raise `dqeval.UndefinedError`, or return NaN with a warning.
+    **parameters
+        The parameters of the metric, such as ``profile`` of ``nab_score``; the others keep their defaults.
 
     Returns
     -------
     float, list of float, or list of list of float
         A number for a series of one component, a list with one for each component otherwise; for a sequence of series,
         a list with what each gives.
+
+    Warns
+    -----
+    UserWarning
+        If an event, or a part of one, is left out because it has no score. `evaluate_series` lists everything else that
+        is left out, too.
 
     Examples
     --------
@@ -124,17 +144,18 @@ def eval_metric_from_scores(
     >>> eval_metric_from_scores(labels, [scores, scores], metric="auc_pr")
     [1.0, 1.0]
     """
-    options: dict[str, Any] = {"metric": metric, "near": near, "period": period, "undefined": undefined}
+    function = MetricFunction(metric, near, period, undefined, parameters, on_clock=True)
     if not isinstance(pred_scores, Sequence):
-        (found,) = eval_metric_from_scores(anomalies, [pred_scores], **options)
-        return found
+        return _by_component(function, anomalies, pred_scores, resolution, max_gap)
     labels = list(anomalies) if isinstance(anomalies, Sequence) else [anomalies] * len(pred_scores)
     if len(labels) != len(pred_scores):
         raise ValueError(f"there must be labels for each of the {len(pred_scores):,} scores: got {len(labels):,}")
-    return [_by_component(*pair, **options) for pair in zip(labels, pred_scores, strict=True)]
+    return [_by_component(function, *pair, resolution, max_gap) for pair in zip(labels, pred_scores, strict=True)]
 
 
-def _by_component(anomalies: Any, pred_scores: Any, *, metric: str, **options: Any) -> float | list[float]:
+def _by_component(
+    function: MetricFunction, anomalies: Any, pred_scores: Any, resolution: Length | None, max_gap: Length | None
+) -> float | list[float]:
     """Return the metric of each component; of the only one as a number."""
     _check(anomalies=anomalies, pred_scores=pred_scores)
     wanted = pred_scores.n_components
@@ -143,9 +164,10 @@ def _by_component(anomalies: Any, pred_scores: Any, *, metric: str, **options: A
     found = []
     for i in range(wanted):
         labels = anomalies.univariate_component(i if anomalies.n_components > 1 else 0)
-        points, scores, times, _ = _aligned(labels, pred_scores.univariate_component(i))
-        panel_found = panel(points, scores, times=times, metrics=[metric], **options)
-        found.append(value_of(panel_found, metric, options["undefined"]))
+        both = _aligned(labels, pred_scores.univariate_component(i))
+        for note in both.lost_events:
+            warnings.warn(note, stacklevel=caller_level())
+        found.append(function(both.labels, both.scores, clock=Clock(both.times, resolution, max_gap)))
     return found[0] if wanted == 1 else found
 
 
@@ -158,8 +180,19 @@ def _check(**series: Any) -> None:
             raise ValueError(f"{name} must have one sample per time: got {given.n_samples:,}; take their mean() first")
 
 
-def _aligned(anomalies: Any, pred_scores: Any) -> tuple[Any, Any, Any, tuple[str, ...]]:
-    """Return labels and scores at the times that both have, these times, and what was left out."""
+@dataclass(frozen=True, slots=True)
+class _Aligned:
+    """Labels and scores at the times that both have, these times, and what that leaves out, in words."""
+
+    labels: Any
+    scores: Any
+    times: Any
+    left_out: tuple[str, ...]
+    lost_events: tuple[str, ...]
+
+
+def _aligned(anomalies: Any, pred_scores: Any) -> _Aligned:
+    """Return labels and scores at the times that both have."""
     given = {"anomalies": anomalies, "pred_scores": pred_scores}
     _check(**given)
     for name, series in given.items():
@@ -172,13 +205,24 @@ def _aligned(anomalies: Any, pred_scores: Any) -> tuple[Any, Any, Any, tuple[str
     if not len(times):
         spans = [f"{index[0]} to {index[-1]}" for index in indexes]
         raise ValueError(f"no time is in both: anomalies are from {spans[0]}, pred_scores from {spans[1]}")
-    values = [
-        series.values()[index.get_indexer(times), 0] for series, index in zip(given.values(), indexes, strict=True)
-    ]
+    labels, scores = (series.values()[:, 0] for series in given.values())
     others = ("label", "score"), ("score", "label")
-    notes = [
+    left_out = tuple(
         f"{len(index) - len(times):,} of {count_of(len(index), what)} have no {other}, and are left out"
         for index, (what, other) in zip(indexes, others, strict=True)
         if len(index) > len(times)
-    ]
-    return *values, times, tuple(notes)
+    )
+    lost = tuple(_lost_events(labels == 1, np.asarray(indexes[0].isin(times))))
+    labels, scores = labels[indexes[0].get_indexer(times)], scores[indexes[1].get_indexer(times)]
+    return _Aligned(labels, scores, times, left_out, lost)
+
+
+def _lost_events(labels: BoolArray, is_kept: BoolArray) -> Iterator[str]:
+    """Say how many events are left out, and how many are cut, where only some points are kept."""
+    events, kept = find_events(labels), np.concatenate([[0], np.cumsum(is_kept)])
+    points = kept[events.stops] - kept[events.starts]
+    every = count_of(len(events), "event")
+    if missed := np.count_nonzero(points == 0):
+        yield f"{missed:,} of {every} left out, as there is no score"
+    if cut := np.count_nonzero((points > 0) & (points < events.stops - events.starts)):
+        yield f"{cut:,} of {every} cut, as there is no score for a part"

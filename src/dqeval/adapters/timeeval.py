@@ -40,6 +40,8 @@ class DqevalMetric(_metrics.Metric):
         ``near`` is 125.
     undefined : "raise" or "nan", default "raise"
         What to do if the labels have no anomaly: raise `dqeval.UndefinedError`, or return NaN with a warning.
+    **parameters
+        The parameters of the metric, such as ``profile`` of ``nab_score``; the others keep their defaults.
 
     Examples
     --------
@@ -57,14 +59,18 @@ class DqevalMetric(_metrics.Metric):
         near: float | str | None = None,
         period: float | Mapping[str, float | None] | None = None,
         undefined: Undefined = "raise",
+        **parameters: Any,
     ) -> None:
         self._metric, self._near, self._period, self._undefined = metric, near, period, undefined
+        self._parameters = parameters
         if isinstance(period, Mapping):
             arguments.at_most_one(near=near, period=period)
-        self._function(None if isinstance(period, Mapping) else period)  # so that errors are raised now
+        self._label = METRICS[self._function(None if isinstance(period, Mapping) else period).metric].label
 
     def _function(self, period: float | None) -> MetricFunction:
-        return MetricFunction(self._metric, near=self._near, period=period, undefined=self._undefined)
+        return MetricFunction(
+            self._metric, near=self._near, period=period, undefined=self._undefined, parameters=self._parameters
+        )
 
     def __call__(self, y_true: Numbers, y_score: Numbers) -> float:
         """Return the metric of labels and scores, which are taken as they are."""
@@ -79,8 +85,8 @@ class DqevalMetric(_metrics.Metric):
     def name(self) -> str:
         """What tables call it: the label of the metric, and the settings that are the same for all series."""
         settings = {"near": self._near, "period": None if isinstance(self._period, Mapping) else self._period}
-        given = [f" ({name} {value})" for name, value in settings.items() if value is not None]
-        return METRICS[self._metric].label + "".join(given)
+        given = [f" ({name} {value})" for name, value in {**settings, **self._parameters}.items() if value is not None]
+        return self._label + "".join(given)
 
     def supports_continuous_scorings(self) -> bool:
         """Tell TimeEval that scores need no threshold."""

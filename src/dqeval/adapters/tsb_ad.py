@@ -11,8 +11,11 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.thresholds import above_evenly_spaced
 from dqeval.core.types import Numbers
+from dqeval.core.validate import UndefinedError
 
 __all__ = ["get_metrics"]
+
+_CALLED = validate.Called("labels", "score", "pred", first="score", for_scores="for real-valued scores leave pred out")
 
 
 def get_metrics(
@@ -69,14 +72,16 @@ def get_metrics(
     window = arguments.whole_number("slidingWindow", slidingWindow, least=0, most=validate.MOST_WINDOW)
     thresholds = arguments.whole_number("thre", thre, least=2, most=validate.MOST_THRESHOLDS)
     arguments.one_of("version", version, ("opt", "opt_mem"))
-    truth, raw = validate.labels_and_raw_scores(labels, score)
+    truth, raw = validate.labels_and_raw_scores(labels, score, called=_CALLED)
+    if truth.all() or not truth.any():
+        what = "normal point (every value is 1)" if truth.any() else "anomaly (no value is 1)"
+        raise UndefinedError(f"labels has no {what}, so the numbers are undefined")
     labelled = Labelled(truth)
-    validate.check_defined(labelled.events, "raise", needs_normal=True)
     scored = Scored(labelled, raw)
     if pred is None:
         found = _best_of_detections(scored)
     else:
-        match = Match(labelled, validate.labels_and_detections(labels, pred)[1])
+        match = Match(labelled, validate.labels_and_detections(labels, pred, called=_CALLED)[1])
         found = {"Standard-F1": _f1("point_f1", match), **{name: of(match) for name, of in _OF_DETECTIONS.items()}}
     vus = {"window": window, "thresholds": thresholds}
     return {

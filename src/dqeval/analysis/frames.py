@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -13,13 +15,19 @@ from dqeval.analysis.panel import panel_of
 from dqeval.analysis.timed_result import TimedResult
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
+from dqeval.core.moments import in_zone, moments_of, zone_of
+from dqeval.core.prepared import Prepared
 from dqeval.core.sampling import Clock
 from dqeval.core.types import DQEResult
 from dqeval.core.validate import Undefined
-from dqeval.datasets.columns import series_in
+from dqeval.datasets.columns import content_in_memory, with_roles
 from dqeval.datasets.door import prepare
+from dqeval.datasets.files import NOTHING_NAMED
 from dqeval.datasets.grouping import unknown_column
+from dqeval.datasets.guard import some_names
 from dqeval.support.frames import LIBRARIES, Library, columns_of_items, frame_of
+
+_EVENT_TIMES = ("start_time", "stop_time")  # columns of `evaluate_frame_events`, where there are times
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,7 @@ def evaluate_frame(
     value: str | None = None,
     scores: Sequence[str] | None = None,
     times: str | None = None,
+    timezone: str | None = None,
     near: Length | None = None,
     period: Length | None = None,
     resolution: Length | None = None,
@@ -78,10 +87,13 @@ def evaluate_frame(
         there may be no values. Capitals do not matter.
     scores : sequence of str, optional
         The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
-        without a name, and several columns of values (value_0, value_1, …).
+        without a name, and several columns of values (value_0, value_1, …); a warning names the columns that are left
+        out because they hold no numbers.
     times : str, optional
         The column that says when each point is. The rows of each series are sorted by it, and time is counted in cells,
         each of which has the highest score of the samples in it.
+    timezone : str, optional
+        The time zone of dates without one in ``times``, such as Europe/Berlin. Then all are in universal time.
     near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
         median length of an event, or with ``times`` a duration such as "10min".
@@ -115,10 +127,10 @@ def evaluate_frame(
     0    a     mine       1  1.00
     1    b     mine       1  0.53
     """
-    asked = _Asked(label, value, scores, times, near, period, resolution, max_gap, thresholds, undefined)
-    split = _Split(frame, by)
-    rows = [[_series_row(found) for found in group] for group in split.evaluated(asked)]
-    return split.table(SeriesRow, rows)
+    asked = _Asked(label, value, scores, times, timezone, near, period, resolution, max_gap, thresholds, undefined)
+    split = _Split(frame, by, _names(SeriesRow))
+    groups = split.evaluated(asked)
+    return split.table(SeriesRow, groups, [[_series_row(found) for found in group.found] for group in groups])
 
 
 def evaluate_frame_events(
@@ -129,6 +141,7 @@ def evaluate_frame_events(
     value: str | None = None,
     scores: Sequence[str] | None = None,
     times: str | None = None,
+    timezone: str | None = None,
     near: Length | None = None,
     period: Length | None = None,
     resolution: Length | None = None,
@@ -149,10 +162,13 @@ def evaluate_frame_events(
         there may be no values. Capitals do not matter.
     scores : sequence of str, optional
         The columns of the detectors' scores. If not given, every other numeric column, but for timestamps, columns
-        without a name, and several columns of values (value_0, value_1, …).
+        without a name, and several columns of values (value_0, value_1, …); a warning names the columns that are left
+        out because they hold no numbers.
     times : str, optional
         The column that says when each point is. The rows of each series are sorted by it, and time is counted in cells,
         each of which has the highest score of the samples in it.
+    timezone : str, optional
+        The time zone of dates without one in ``times``, such as Europe/Berlin. Then all are in universal time.
     near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
         median length of an event, or with ``times`` a duration such as "10min".
@@ -187,13 +203,12 @@ def evaluate_frame_events(
     0    a     mine      1     2  1.00
     1    b     mine      1     2  0.53
     """
-    asked = _Asked(label, value, scores, times, near, period, resolution, max_gap, thresholds, undefined)
-    split = _Split(frame, by)
-    groups = list(split.evaluated(asked))
-    rows = [[row for found in group for row in _event_rows(found)] for group in groups]
-    if times is None:
-        return split.table(EventRow, rows)
-    return split.table(EventRow, rows, split.event_times(times, [found.result for group in groups for found in group]))
+    asked = _Asked(label, value, scores, times, timezone, near, period, resolution, max_gap, thresholds, undefined)
+    split = _Split(frame, by, [*_names(EventRow), *(() if times is None else _EVENT_TIMES)])
+    groups = split.evaluated(asked)
+    rows = [[row for found in group.found for row in _event_rows(found)] for group in groups]
+    results = [found.result for group in groups for found in group.found]
+    return split.table(EventRow, groups, rows, {} if times is None else split.event_times(times, results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +228,7 @@ class _Asked:
     value: str | None
     scores: Sequence[str] | None
     times: str | None
+    timezone: str | None
     near: Length | None
     period: Length | None
     resolution: Length | None
@@ -220,12 +236,35 @@ class _Asked:
     thresholds: int | Literal["exact"]
     undefined: Undefined
 
-    def evaluate(self, frame: Any, times: Any) -> list[_Found]:
-        """Return the results of all detectors on one series, given without the column of its times."""
-        series = series_in(frame, label=self.label, value=self.value, scores=self.scores, need_scores=True)
-        clock = Clock(times, self.resolution, self.max_gap)
-        prepared = prepare(series, near=self.near, period=self.period, clock=clock)
-        validate.check_defined(prepared.labelled.events, self.undefined)
+    def __post_init__(self) -> None:
+        if self.timezone is None:
+            return
+        zone_of(self.timezone)
+        if self.times is None:
+            raise ValueError("timezone is about dates: give times too")
+
+    def prepare(self, frame: Any, times: Any) -> tuple[Prepared, list[str]]:
+        """Return one series, given without the column of its times, and the columns of it that hold no numbers."""
+        content, roles = content_in_memory(
+            frame, NOTHING_NAMED, label=self.label, value=self.value, scores=self.scores, need_scores=True
+        )
+        prepared = prepare(
+            with_roles(content, roles, name="series"), near=self.near, period=self.period, clock=self._clock(times)
+        )
+        others = {str(name): np.asarray(frame[name]).dtype.kind for name in frame.columns}
+        ignored = [name for name, kind in others.items() if kind != "M" and not NOTHING_NAMED.is_ignored(name)]
+        return prepared, [name for name in ignored if name not in content.columns]
+
+    def _clock(self, times: Any) -> Clock:
+        """Return the clock of one series; dates without a time zone are those of the one that was given."""
+        if self.timezone is None:
+            return Clock(times, self.resolution, self.max_gap)
+        moments = in_zone(moments_of("times", times), self.timezone, lambda _: "times")
+        ticks = moments.ticks if moments.kind == "number" else moments.ticks.view("datetime64[ns]")
+        return Clock(ticks, self.resolution, self.max_gap, moments.kind)
+
+    def evaluate(self, prepared: Prepared) -> list[_Found]:
+        """Return the results of all detectors on one series."""
         points, near = len(prepared.labelled.labels), prepared.near.points
         panels = {
             name: panel_of(prepared.scored(name), near, metrics=["dqe"], thresholds=self.thresholds)
@@ -234,18 +273,34 @@ class _Asked:
         return [_Found(name, points, found.dqe or _undefined(near)) for name, found in panels.items()]
 
 
-class _Split:
-    """A DataFrame, split into series by its library."""
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What names a series, as a frame of one row, and the results on it."""
 
-    def __init__(self, frame: Any, by: str | Sequence[str] | None) -> None:
+    named: Any
+    found: list[_Found]
+
+
+class _Split:
+    """A DataFrame, split into series by its library.
+
+    The result will have the columns that name the series, and others of these names.
+    """
+
+    def __init__(self, frame: Any, by: str | Sequence[str] | None, others: Sequence[str]) -> None:
         self._frame, self._library = frame, _library(frame)
         self._keys = [] if by is None else [by] if isinstance(by, str) else validate.names_in("by", by)
         self._check_columns("by", self._keys)
+        for key in self._keys:
+            if key in others:
+                raise ValueError(f"by {key} is what a column of the result is called: rename it")
 
-    def evaluated(self, asked: _Asked) -> Iterator[list[_Found]]:
-        """Yield the results of each series; an error says which series it is about."""
+    def evaluated(self, asked: _Asked) -> list[_Group]:
+        """Return the results of each series; errors and warnings say which series they are about."""
         own = [] if asked.times is None else [arguments.text("times", asked.times)]
         self._check_columns("times", own)
+        groups: list[_Group] = []
+        ignored: dict[str, None] = {}
         for key, group in self._groups():
             times = None
             if asked.times is not None:
@@ -254,16 +309,30 @@ class _Split:
             left = self._without(group, [*self._keys, *own])
             name = ", ".join(f"{column} {value}" for column, value in zip(self._keys, key, strict=True))
             with validate.errors_about(name) if name else nullcontext():
-                yield asked.evaluate(left, times)
+                prepared, without_numbers = asked.prepare(left, times)
+            none = f"{name}: {validate.NO_ANOMALY}" if name else validate.NO_ANOMALY
+            validate.check_defined(prepared.labelled.events, asked.undefined, none=none)
+            with validate.errors_about(name) if name else nullcontext():
+                groups.append(_Group(group[self._keys].head(1), asked.evaluate(prepared)))
+            ignored |= dict.fromkeys(without_numbers)
+        if ignored and asked.scores is None:
+            _warn_of_columns(ignored, groups)
+        return groups
 
-    def table(self, kind: type, rows: Sequence[Sequence[Any]], more: dict[str, Any] | None = None) -> Any:
+    def table(
+        self, kind: type, groups: Sequence[_Group], rows: Sequence[Sequence[Any]], more: dict[str, Any] | None = None
+    ) -> Any:
         """Return the rows of each series as one table, with the columns that name the series, and more columns."""
         columns = columns_of_items(kind, (row for group in rows for row in group)) | (more or {})
-        for key in self._keys:
-            if key in columns:
-                raise ValueError(f"by {key} is what a column of the result is called: rename it")
         found = frame_of(columns, self._library)
-        return self._beside(found, np.repeat(np.arange(len(rows)), [len(group) for group in rows]))
+        if not self._keys:
+            return found
+        series = np.repeat(np.arange(len(rows)), [len(group) for group in rows])
+        nothing = self._frame[self._keys].head(0)
+        names = import_module(self._library).concat([group.named for group in groups] or [nothing])
+        if self._library == "pandas":
+            return names.iloc[series].reset_index(drop=True).join(found)
+        return names[series].hstack(found)
 
     def event_times(self, times: str, results: Sequence[DQEResult]) -> dict[str, Any]:
         """Return when events started and stopped, as columns; whole numbers where the times are numbers."""
@@ -271,7 +340,7 @@ class _Split:
         # Without a series, such as Dask asks with for the types of columns, only the column itself tells.
         numbers = not axes[0].dated if axes else np.asarray(self._frame[times]).dtype.kind in "iuf"
         events = [event for result in results for event in result.per_event]
-        every = {name: [getattr(event, name) for event in events] for name in ("start_time", "stop_time")}
+        every = {name: [getattr(event, name) for event in events] for name in _EVENT_TIMES}
         return {name: np.array(column, dtype=np.int64 if numbers else "M8[ns]") for name, column in every.items()}
 
     def _check_columns(self, argument: str, names: Sequence[str]) -> None:
@@ -296,22 +365,34 @@ class _Split:
     def _without(self, frame: Any, columns: list[str]) -> Any:
         return frame.drop(columns=columns) if self._library == "pandas" else frame.drop(columns)
 
-    def _beside(self, table: Any, series: Any) -> Any:
-        """Return a table with the columns that name the series: for each row, which series it is of."""
-        if not self._keys:
-            return table
-        if self._library == "pandas":
-            names = self._frame[self._keys].drop_duplicates().iloc[series].reset_index(drop=True)
-            return names.join(table)
-        return self._frame.select(self._keys).unique(maintain_order=True)[series].hstack(table)
+
+def _warn_of_columns(ignored: Iterable[str], groups: Sequence[_Group]) -> None:
+    """Say which columns were taken for those of detectors, and which were left out."""
+    taken = some_names(dict.fromkeys(found.detector for group in groups for found in group.found))
+    rule = f"columns without numbers are left out: {some_names(ignored)}"
+    advice = f"evaluated are {taken}; name the columns of scores with scores=[…]"
+    warnings.warn(f"{rule}; {advice}", stacklevel=validate.caller_level())
 
 
 def _library(frame: Any) -> Library:
     """Return whose DataFrame it is."""
+    kind, owner = type(frame).__name__, type(frame).__module__.partition(".")[0]
+    if (kind, owner) == ("LazyFrame", "polars"):
+        raise ValueError("frame is a LazyFrame of polars: call its collect() first")
+    if owner.startswith("dask"):
+        advice = (
+            "give its groups, as in frame.groupby(…)[…].apply(dqeval.evaluate_frame, meta=…), or call compute() first"
+        )
+        raise ValueError(f"frame is a {kind} of Dask: {advice}")
     for library in LIBRARIES:
-        if type(frame).__module__.partition(".")[0] == library and hasattr(frame, "columns"):
+        if owner == library and hasattr(frame, "columns"):
             return library
-    raise ValueError(f"frame must be a DataFrame of pandas or polars: got {type(frame).__name__}")
+    source = "" if owner in (*LIBRARIES, "builtins") else f" of {owner}"
+    raise ValueError(f"frame must be a DataFrame of pandas or polars: got {kind}{source}")
+
+
+def _names(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)]
 
 
 def _undefined(near: float) -> DQEResult:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from dqeval.analysis.panel import panel_of
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.core import arguments, validate
-from dqeval.core.near import near_from_arguments
+from dqeval.core.durations import Length
+from dqeval.core.entries import Metric
+from dqeval.core.metric_choice import metric_of
+from dqeval.core.near import check_options, near_from_arguments
 from dqeval.core.prepared import points_of
 from dqeval.core.registry import METRICS
-from dqeval.core.sampling import NO_CLOCK
+from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.types import Numbers
 from dqeval.core.validate import Undefined, UndefinedError, UndefinedWarning
 
@@ -28,15 +33,19 @@ class MetricFunction:
     Attributes
     ----------
     metric : str
-        The name of a metric: ``dqeval metrics`` lists them.
-    near : float or str, optional
+        The name of a metric, or its label: ``dqeval metrics`` lists them.
+    near : float, str or timedelta, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
-        median length of an event.
-    period : float, optional
+        median length of an event, or on a clock a duration such as "10min".
+    period : float, str or timedelta, optional
         The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, ``near`` is
         125.
     undefined : "raise" or "nan"
         What to do if the metric is undefined: raise `UndefinedError`, or return NaN with a warning.
+    parameters : mapping
+        The metric's own parameters; each one that is left out has its default, or follows from ``near``.
+    on_clock : bool
+        Whether it will be called with a clock, so that there may be durations.
 
     Examples
     --------
@@ -46,34 +55,52 @@ class MetricFunction:
     """
 
     metric: str
-    near: float | str | None = None
-    period: float | None = None
+    near: Length | None = None
+    period: Length | None = None
     undefined: Undefined = "raise"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    on_clock: bool = False
 
     def __post_init__(self) -> None:
-        arguments.one_of("undefined", self.undefined, ("raise", "nan"))
-        chosen = METRICS[arguments.text("metric", self.metric)]
-        labels = np.array([False, True])
-        points = near_from_arguments(labels, labels, near=self.near, period=self.period, values=None).points
-        chosen.parameters(points, binary=False)
+        validate.undefined_choice(self.undefined)
+        chosen = metric_of(arguments.text("metric", self.metric))
+        object.__setattr__(self, "metric", chosen.name)
+        object.__setattr__(self, "parameters", _checked(chosen, self.parameters))
+        check_options(self.near, self.period)
+        if not self.on_clock:
+            labels = np.array([False, True])
+            near = near_from_arguments(labels, labels, near=self.near, period=self.period, values=None)
+            chosen.parameters(near.points, binary=False)
 
-    def __call__(self, y_true: Numbers, y_score: Numbers) -> float:
+    @property
+    def __name__(self) -> str:
+        """The name of the metric, as libraries ask it of functions."""
+        return self.metric
+
+    def __call__(self, y_true: Numbers, y_score: Numbers, *, clock: Clock = NO_CLOCK) -> float:
         """Return the metric of labels and scores; of a metric of detections, the best over thresholds."""
         labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-        points = points_of(y_true, labels, raw, near=self.near, period=self.period, values=None, clock=NO_CLOCK)
+        points = points_of(y_true, labels, raw, near=self.near, period=self.period, values=None, clock=clock)
         events, needs_normal = points.labelled.events, METRICS[self.metric].needs_normal
         if not validate.check_defined(events, self.undefined, needs_normal=needs_normal):
             return float("nan")
-        found = panel_of(points.labelled.scored(points.found), points.near.points, metrics=[self.metric])
-        return value_of(found, self.metric, self.undefined)
+        scored = points.labelled.scored(points.found)
+        found = panel_of(scored, points.near.points, metrics=[self.metric], parameters={self.metric: self.parameters})
+        return self._value_in(found)
+
+    def _value_in(self, found: Evaluation) -> float:
+        """Return the metric; where it is undefined, such as UCR of two events, raise or warn."""
+        if self.metric not in found.failures:
+            return found[self.metric]
+        why = f"{self.metric} is {found.failures[self.metric]}"
+        if self.undefined == "raise":
+            raise UndefinedError(f'{why}; pass undefined="nan" to get NaN with a warning instead')
+        warnings.warn(f"{why}: NaN is returned", UndefinedWarning, stacklevel=validate.caller_level())
+        return float("nan")
 
 
-def value_of(found: Evaluation, metric: str, undefined: Undefined) -> float:
-    """Return a metric of a panel; where it is undefined, such as UCR of two events, an error or NaN with a warning."""
-    if metric not in found.failures:
-        return found[metric]
-    why = f"{metric} is {found.failures[metric]}"
-    if undefined == "raise":
-        raise UndefinedError(f'{why}; pass undefined="nan" to get NaN with a warning instead')
-    warnings.warn(f"{why}: NaN is returned", UndefinedWarning, stacklevel=validate.caller_level())
-    return float("nan")
+def _checked(metric: Metric, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of a metric as they are computed with; what it does not know is an error."""
+    known = [name for name in (*metric.from_near, *metric.defaults) if name != "near"]  # which is no parameter here
+    arguments.known_names(given, known, f"the metric {metric.name}")
+    return arguments.checked(metric.checks, **given)

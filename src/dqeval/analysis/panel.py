@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -106,10 +106,15 @@ def panel(
 
 
 def panel_of(
-    scored: Scored, near: float, *, metrics: Sequence[str] | str | None = None, thresholds: int | Literal["exact"] = 100
+    scored: Scored,
+    near: float,
+    *,
+    metrics: Sequence[str] | str | None = None,
+    thresholds: int | Literal["exact"] = 100,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Evaluation:
-    """Return what `panel` does, of what is checked already."""
-    return _Run(scored, near, validate.thresholds(thresholds), _chosen(metrics)).complete()
+    """Return what `panel` does, of what is checked already; metrics may have parameters of their own, by name."""
+    return _Run(scored, near, validate.thresholds(thresholds), _chosen(metrics), given=parameters).complete()
 
 
 def value_of_metric(metric: Metric, scored: Scored, near: float) -> float:
@@ -283,8 +288,10 @@ class _Run:
         thresholds: int | Literal["exact"],
         metrics: Sequence[Metric],
         notes: tuple[str, ...] = (),
+        given: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.scored, self.near, self.thresholds, self.metrics, self.notes = scored, near, thresholds, metrics, notes
+        self.given = given or {}
         self.values: dict[str, float] = {}
         self.seconds: dict[str, float] = {}
         self.failures: dict[str, str] = {}
@@ -325,7 +332,8 @@ class _Run:
             parameters = metric.parameters(self.near, binary=self.scored.binary)
         except ValueError as error:
             raise ValueError(f"near {self.near:g} will not do for {metric.name}: {error}") from error
-        return {**parameters, "thresholds": self.thresholds} if metric.name == "dqe" else parameters
+        of_panel = {"thresholds": self.thresholds} if metric.name == "dqe" else {}
+        return {**parameters, **of_panel, **self.given.get(metric.name, {})}
 
     def computed(self, metric: Metric) -> float:
         """Return the metric's value; an error says which metric failed, unless it is undefined or memory is short."""

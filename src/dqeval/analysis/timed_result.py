@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import InitVar, asdict, dataclass
+from dataclasses import InitVar, asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -97,6 +97,13 @@ class TimedResult(DQEResult):
     def _note(self) -> str:
         swept = [] if self.thresholds == 1 else [self._swept()]
         return "; ".join([", ".join([self.near_in_words, *swept, str(self.axis)]), *self.notes])
+
+
+def with_notes(result: TimedResult, notes: Sequence[str]) -> TimedResult:
+    """Return a result that has more notes, and everything that it makes when asked for it."""
+    # What the constructor alone gets, replace leaves out.
+    later = {"make_curve": partial(getattr, result, "curve"), "make_alarms": vars(result)["_make_alarms"]}
+    return replace(result, notes=(*result.notes, *notes), **later)
 
 
 def timed_events(

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, cast, get_args
 
@@ -69,27 +70,43 @@ def scale_name(given: Any) -> Scale:
     return cast(Scale, given)
 
 
-def labels_and_raw_scores(y_true: Numbers, y_score: Numbers) -> tuple[BoolArray, FloatArray]:
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a caller calls labels, scores and detections, which of them comes first, and what to do with scores."""
+
+    labels: str = "y_true"
+    scores: str = "y_score"
+    detections: str = "y_pred"
+    first: str = "y_true"
+    for_scores: str = "for real-valued scores use evaluate or best_threshold"
+
+
+_CALLED = Called()
+
+
+def labels_and_raw_scores(
+    y_true: Numbers, y_score: Numbers, *, called: Called = _CALLED
+) -> tuple[BoolArray, FloatArray]:
     """Return labels, and scores in their own units."""
-    labels = _binary("y_true", y_true, beside=("y_score", y_score))
-    return labels, scores_beside(y_true, labels, y_score)
+    labels = _binary(called.labels, y_true, beside=(called.scores, y_score), first=called.first)
+    return labels, scores_beside(y_true, labels, y_score, called=called)
 
 
-def scores_beside(y_true: Numbers, labels: BoolArray, y_score: Numbers) -> FloatArray:
+def scores_beside(y_true: Numbers, labels: BoolArray, y_score: Numbers, *, called: Called = _CALLED) -> FloatArray:
     """Return scores, in their own units, that stand beside labels, here as given and as they are."""
-    scores = _finite("y_score", y_score)
-    _same_length("y_true", labels, "y_score", scores)
-    same_index("y_true", y_true, "y_score", y_score)
+    scores = _finite(called.scores, y_score)
+    _same_length(called.labels, labels, called.scores, scores)
+    same_index(called.labels, y_true, called.scores, y_score)
     return scores
 
 
-def labels_and_detections(y_true: Numbers, y_pred: Numbers) -> tuple[BoolArray, BoolArray]:
+def labels_and_detections(y_true: Numbers, y_pred: Numbers, *, called: Called = _CALLED) -> tuple[BoolArray, BoolArray]:
     """Return labels and detections."""
-    labels = _binary("y_true", y_true, beside=("y_pred", y_pred))
-    advice = "1 marks a detected point, 0 any other; for real-valued scores use evaluate or best_threshold"
-    detections = _binary("y_pred", y_pred, advice=advice)
-    _same_length("y_true", labels, "y_pred", detections)
-    same_index("y_true", y_true, "y_pred", y_pred)
+    labels = _binary(called.labels, y_true, beside=(called.detections, y_pred), first=called.first)
+    advice = f"1 marks a detected point, 0 any other; {called.for_scores}"
+    detections = _binary(called.detections, y_pred, advice=advice)
+    _same_length(called.labels, labels, called.detections, detections)
+    same_index(called.labels, y_true, called.detections, y_pred)
     return labels, detections
 
 
@@ -380,12 +397,13 @@ def _binary(
     given: Numbers,
     *,
     beside: tuple[str, Numbers] | None = None,
+    first: str = "",
     advice: str = "1 marks an anomaly, 0 a normal point",
 ) -> BoolArray:
     array = _array(name, given)
     if array.dtype != np.bool_ and (bad := _not_binary(array)).any():
         if beside is not None and _is_binary(beside[1]):
-            advice = f"{beside[0]} is binary, so the two look swapped: {name} comes first"
+            advice = f"{beside[0]} is binary, so the two look swapped: {first} comes first"
         raise ValueError(f"{name} must contain only 0 and 1: {_first(array, bad)}; {advice}")
     return np.ascontiguousarray(array, dtype=np.bool_)
 

@@ -31,6 +31,7 @@ def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQE
     label="DQE",
     takes="scores",
     compute=_dqe,
+    checks={"thresholds": lambda _, given: validate.thresholds(given)},
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="Li et al.",
     same_as="the definition of the paper; docs/metrics/dqe.md says where the authors' code differs",

@@ -20,6 +20,7 @@ from dqeval.kernels import buffers
 
 _BUFFER = FromNear(int, int, "half the period, rounded down (for detections, near)")
 _CHECKS: dict[str, Check] = dict.fromkeys(("early", "late"), partial(arguments.whole_number, least=0))
+_PATE_CHECKS: dict[str, Check] = _CHECKS | {"thresholds": lambda _, given: validate.sampled_thresholds(given)}
 _TIE = 1e-12  # recalls that differ by less are the same number added up in another order
 
 
@@ -126,6 +127,7 @@ def _area(precision: FloatArray, recall: FloatArray) -> float:
     label="PATE",
     takes="scores",
     compute=_pate,
+    checks=_PATE_CHECKS,
     from_near={"early": _BUFFER, "late": _BUFFER},
     binary_defaults={"thresholds": 250},
     citation="Ghorbani et al. 2024",
@@ -165,9 +167,8 @@ def pate(
     >>> dqeval.metrics.pate([0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.9, 0.8, 0.3, 0.0], early=1, late=1)
     1.0
     """
-    reach = arguments.checked(_CHECKS, early=early, late=late)
-    count = validate.sampled_thresholds(thresholds)
-    return score_of(_pate, y_true, y_score, undefined, **reach, thresholds=count)
+    checked = arguments.checked(_PATE_CHECKS, early=early, late=late, thresholds=thresholds)
+    return score_of(_pate, y_true, y_score, undefined, **checked)
 
 
 @metric(

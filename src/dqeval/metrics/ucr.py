@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval.core import arguments, validate
+from dqeval.core.arguments import Check
 from dqeval.core.matching import or_undefined
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
@@ -23,6 +24,13 @@ Ties = Literal["share", "first"]
 
 TOLERANCE = 100
 RULE: Rule = "contest"
+_WHOLE = partial(arguments.whole_number, least=0)
+_CHECKS: dict[str, Check] = {
+    "tolerance": _WHOLE,
+    "rule": partial(arguments.one_of, choices=("contest", "closed")),
+    "margin": arguments.or_none(_WHOLE),
+    "ties": partial(arguments.one_of, choices=("share", "first")),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +91,7 @@ def _margin(length: int, tolerance: int, rule: Rule) -> int:
     label="UCR",
     takes="scores",
     compute=_ucr,
+    checks=_CHECKS,
     by_default=False,
     citation="Wu and Keogh 2021",
     same_as='dtaianomaly UCRScore with rule="closed" and ties="first"',
@@ -179,15 +188,12 @@ def ucr_parts(
     >>> parts.value, parts.margin, parts.peaks.tolist()
     (1.0, 2, [4])
     """
-    near = arguments.whole_number("tolerance", tolerance, least=0)
-    arguments.one_of("rule", rule, ("contest", "closed"))
-    arguments.one_of("ties", ties, ("share", "first"))
-    reach = None if margin is None else arguments.whole_number("margin", margin, least=0)
-    if reach is not None and (near, rule) != (TOLERANCE, RULE):
+    checked = arguments.checked(_CHECKS, tolerance=tolerance, rule=rule, margin=margin, ties=ties)
+    if margin is not None and (checked["tolerance"], rule) != (TOLERANCE, RULE):
         raise ValueError("margin stands in place of tolerance and rule: give margin alone, or leave it out")
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     scored = Scored(Labelled(labels), raw)
     unknown = UcrParts(math.nan, None, np.zeros(0, dtype=np.intp))
     if not validate.check_defined(scored.events, undefined):
         return unknown
-    return or_undefined(unknown, partial(_ucr_parts, scored, near, rule, reach, ties), undefined)
+    return or_undefined(unknown, partial(_ucr_parts, scored, **checked), undefined)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from dqeval.core import validate
+from dqeval.core import arguments, validate
+from dqeval.core.arguments import Check
 from dqeval.core.entries import FromNear
 from dqeval.core.matching import highest_in_events, score_of
 from dqeval.core.prepared import Scored
@@ -21,6 +23,10 @@ _WINDOW = FromNear(
     lambda near: validate.window(float(np.floor(near))),
     "the period (for detections, near)",
 )
+_CHECKS: dict[str, Check] = {
+    "window": lambda _, given: validate.window(given),
+    "thresholds": lambda _, given: validate.sampled_thresholds(given),
+}
 
 
 def _vus_roc(scored: Scored, window: int, thresholds: int) -> float:
@@ -62,17 +68,9 @@ def _at_or_above(counts: IntArray) -> FloatArray:
 
 
 def _score(
-    compute: Callable[..., float], y_true: Numbers, y_score: Numbers, window: int, thresholds: int, undefined: Undefined
+    compute: Callable[..., float], y_true: Numbers, y_score: Numbers, undefined: Undefined, **given: Any
 ) -> float:
-    return score_of(
-        compute,
-        y_true,
-        y_score,
-        undefined,
-        needs_normal=True,
-        window=validate.window(window),
-        thresholds=validate.sampled_thresholds(thresholds),
-    )
+    return score_of(compute, y_true, y_score, undefined, needs_normal=True, **arguments.checked(_CHECKS, **given))
 
 
 @metric(
@@ -80,6 +78,7 @@ def _score(
     takes="scores",
     compute=_vus_roc,
     from_near={"window": _WINDOW},
+    checks=_CHECKS,
     binary_defaults={"thresholds": 250},
     needs_normal=True,
     citation="Paparrizos et al. 2022",
@@ -113,7 +112,7 @@ def vus_roc(
     >>> dqeval.metrics.vus_roc([0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.9, 0.8, 0.3, 0.0], window=2)
     1.0
     """
-    return _score(_vus_roc, y_true, y_score, window, thresholds, undefined)
+    return _score(_vus_roc, y_true, y_score, undefined, window=window, thresholds=thresholds)
 
 
 @metric(
@@ -121,6 +120,7 @@ def vus_roc(
     takes="scores",
     compute=_vus_pr,
     from_near={"window": _WINDOW},
+    checks=_CHECKS,
     binary_defaults={"thresholds": 250},
     needs_normal=True,
     citation="Paparrizos et al. 2022",
@@ -154,4 +154,4 @@ def vus_pr(
     >>> dqeval.metrics.vus_pr([0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.9, 0.8, 0.3, 0.0], window=2)
     1.0
     """
-    return _score(_vus_pr, y_true, y_score, window, thresholds, undefined)
+    return _score(_vus_pr, y_true, y_score, undefined, window=window, thresholds=thresholds)
