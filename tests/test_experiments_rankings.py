@@ -37,6 +37,7 @@ SMALL = partial(generated_series, n=600, period=24, events=3)
 PRINTED = expected_numbers("rankings")
 BOTH = (PUBLISHED, OURS)
 GROUPS = ("WSD", "UCR", "all")
+ROBUSTNESS = [f"Robustness{what}, {group}" for group in GROUPS for what in ("", " intervals")]
 
 
 def made(seed):
@@ -413,7 +414,7 @@ class TestRankings:
         assert found.tables["DQE on UCR, by series and by event"].note.startswith("2 series, 6 events; ")
         (perturbed,) = robustness.robustness(setting)
         assert perturbed.notes[-1] == found.notes[2]
-        assert list(perturbed.tables) == ["Robustness, WSD", "Robustness, UCR", "Robustness, all"]
+        assert list(perturbed.tables) == ROBUSTNESS
 
     def test_what_failed_is_tried_again(self, tmp_path, monkeypatch):
         monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
@@ -621,8 +622,7 @@ class TestRobustness:
 
     def test_over_all_series_of_several_datasets(self):
         found = robustness.outcome(measured({"WSD": [flat(0.1), flat(0.2)], "UCR": [flat(0.6)]}), [])
-        titles = [f"Robustness{what}, {group}" for group in GROUPS for what in ("", " intervals")]
-        assert list(found.tables) == titles
+        assert list(found.tables) == ROBUSTNESS
         means = [one_cell(found, table=f"robustness, {group}", row="lag", metric="dqe").ours for group in GROUPS]
         assert means == pytest.approx([0.15, 0.6, 0.3])
         assert found.claims[0].found.startswith("Original-F 0.300")

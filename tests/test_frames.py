@@ -34,6 +34,7 @@ EXPLANATION = dqeval.explain(LABELS, SCORES, period=48, times=TIMES)
 COMBINED = dqeval.combine([FOUND, TIMED])
 PARTITION = dqeval.partition(LABELS, near=24)
 TIMED_PARTITION = dqeval.partition(LABELS, near=24, times=TIMES)
+STRESS = dqeval.stress(LABELS, SERIES.scores, period=48, metrics=["auc_roc", "dqe"], kinds=["lag", "splits"])
 FINDINGS = dqeval.check({"label": LABELS, "flat": np.zeros(len(LABELS))})
 EVERY = {
     "DQEResult": FOUND,
@@ -56,6 +57,7 @@ EVERY = {
     "Period": dqeval.find_period(SERIES.values),
     "NearProfile": PROFILE,
     "Comparison": COMPARISON,
+    "StressResult": STRESS,
     "Explanation": EXPLANATION,
     "Findings": FINDINGS,
     "Finding": FINDINGS[0],

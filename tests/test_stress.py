@@ -523,9 +523,8 @@ def test_jitter_on_real_scores(real_scores):
 
     def series():
         for name in names:
-            values, labels, scores = (
-                real_scores[f"{name}/{what}"].astype(float) for what in ("data", "label", "score")
-            )
+            columns = (real_scores[f"{name}/{what}"].astype(float) for what in ("data", "label", "score"))
+            values, labels, scores = columns
             yield prepare(Series(name, labels, {name.rpartition("_")[2]: scores}, values))
 
     found = stress_of(series(), metrics=metrics, kinds=["jitter"]).of("jitter")

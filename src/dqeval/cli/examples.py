@@ -45,9 +45,10 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval near cpu.csv --incidents down.csv", "with incidents for labels"),
     ),
     "stress": (
-        ("dqeval stress scores.csv --metrics dqe,vus_pr", "how much do they move?"),
-        ("dqeval stress scores.csv --kinds lag,jitter --html stress.html", "a page"),
-        ("dqeval stress scored/ --metrics dqe --draws 5", "over the series of a folder"),
+        ("dqeval stress scores.csv --metrics dqe,vus_pr", "how much they move"),
+        ("dqeval stress scores.csv --kinds lag,jitter", "with some changes"),
+        ("dqeval stress scores.csv --html stress.html", "also as a page"),
+        ("dqeval stress scored/ --metrics dqe --draws 5", "means over files"),
     ),
     "report": (
         ("dqeval report scores.csv -o report.html", "one page"),

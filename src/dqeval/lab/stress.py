@@ -21,6 +21,7 @@ from dqeval.lab.perturbations import KINDS, PERTURBATIONS, RANDOM, Given, Pertur
 from dqeval.lab.stress_result import StressResult
 from dqeval.lab.variation import Copies, chance_levels, varied_by
 
+MOST_DRAWS = 10_000
 ONLY = "scores"  # what the scores are called that come without a name
 
 
@@ -111,7 +112,7 @@ def stress_of(
     """
     names = chosen_metrics(metrics)
     chosen = chosen_kinds(kinds)
-    count = arguments.whole_number("draws", draws, least=2, most=validate.MOST_COUNTED)
+    count = arguments.whole_number("draws", draws, least=2, most=MOST_DRAWS)
     start = arguments.seed(seed)
     arguments.callback("progress", progress)
     found: list[_Tried] = []

@@ -27,7 +27,7 @@ ONE_DETECTOR = "There is one detector, so there is no spread between detectors t
 
 
 @dataclass(frozen=True, slots=True)
-class Varied(Framed):
+class Varied:
     """What one kind of change does to one metric: means over series and detectors.
 
     Attributes
@@ -87,7 +87,7 @@ class Varied(Framed):
 
 
 @dataclass(frozen=True, slots=True)
-class ChanceLevel(Framed):
+class ChanceLevel:
     """What a metric gives to random detections.
 
     Attributes

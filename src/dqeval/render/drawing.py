@@ -278,7 +278,7 @@ def draw_deviations(ax: Axes, values: Mapping[str, float], intervals: Mapping[st
         Which bar stands out.
     """
     names = sorted(values, key=lambda name: (math.isnan(values[name]), values[name]))
-    colours = [COLOURS["capture"] if name == accent else "#b0b0b0" for name in names]
+    colours = [COLOURS["capture"] if name == accent else "#9a9a9a" for name in names]
     ax.barh(range(len(names)), [values[name] for name in names], color=colours, height=0.7)
     for row, name in enumerate(names):
         ends = [intervals[name].low, intervals[name].high]
