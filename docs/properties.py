@@ -13,8 +13,14 @@ HERE = Path(__file__).parent / "properties"
 
 
 def matrix_page(found: PropertyMatrix) -> str:
-    """Return the tables of all groups."""
-    return f"# The matrix\n\nMade by `python docs/properties.py`.\n\n{found.page(examples=False).markdown()}\n"
+    """Return the tables of all groups, with what each property is."""
+    lines = ["# The matrix", "", "Made by `python docs/properties.py`."]
+    for (title, table), questions in zip(found.tables().items(), found.groups.values(), strict=True):
+        lines += ["", f"## {title}", "", table.markdown(), ""]
+        for each in questions:
+            source = f" After {each.citation}." if each.citation else ""
+            lines.append(f"- **{each.name}**: {each.title}. {each.definition}{source}")
+    return "\n".join(lines) + "\n"
 
 
 def example_page(found: PropertyMatrix) -> str:

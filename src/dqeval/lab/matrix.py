@@ -71,6 +71,7 @@ def properties(
     >>> found = dqeval.properties(["dqe"], questions=["wrong-beside-hits"], examples=0)
     >>> print(found)
     Wrong detections
+    <BLANKLINE>
     metric  wrong-beside-hits
     -------------------------
     DQE                    no

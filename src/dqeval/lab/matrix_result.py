@@ -81,14 +81,16 @@ class PropertyMatrix(Framed):
 
     def page(self, *, examples: bool | None = None) -> Page:
         """Return a table per group of questions, with counter-examples or without; by default if metrics are few."""
-        parts: list[str | Table] = []
-        for group, questions in self.groups.items():
-            parts += [group, self._table(questions)]
+        parts: list[str | Table] = [part for pair in self.tables().items() for part in pair]
         if examples or (examples is None and len(self.labels) <= FEW):
             parts += self._details()
         elif examples is None:
             parts.append(HOW_TO_SEE)
         return Page(parts)
+
+    def tables(self) -> dict[str, Table]:
+        """Return a table per group of questions, by the title of the group."""
+        return {group: self._table(questions) for group, questions in self.groups.items()}
 
     def _details(self) -> list[str]:
         """Return counter-examples, and what went wrong, which may be the same for many questions."""

@@ -82,7 +82,7 @@ def chance_density(judge: Judge) -> Measured:
     return _curve(judge, DENSITIES, draws, case.near, "random detections", "a density of")
 
 
-@measure(CHANCE, "chance-length", "Random scores, by the length of an event")
+@measure(CHANCE, "chance-length", "Random scores, by the length of an event", citation="Kim et al. 2022")
 def chance_length(judge: Judge) -> Measured:
     """Scores are random; one event of 1 to 300 points lies in the middle of 1,000 points."""
 
@@ -93,7 +93,7 @@ def chance_length(judge: Judge) -> Measured:
     return _curve(judge, LENGTHS, draws, NEAR, "random scores", "a length of")
 
 
-@measure(CHANCE, "chance-count", "Random scores, by the number of events")
+@measure(CHANCE, "chance-count", "Random scores, by the number of events", citation="Kim et al. 2022")
 def chance_count(judge: Judge) -> Measured:
     """Scores are random; 1 to 25 events of 10 points are spread evenly over 1,000 points."""
 

@@ -18,8 +18,10 @@ Changes = Callable[[Case], Iterable[Case]]
 Relation = Literal["higher", "never higher", "never lower", "equal", "perfect"]
 Takes = Literal["detections", "scores"]
 
-SURVEY = "arXiv 2510.17562"
-MAZE = "Sørbø and Ruocco 2023"
+TATBUL = "Tatbul et al. 2018, Precision and recall for time series"
+MAZE = "Sørbø and Ruocco 2023, Navigating the metric maze"
+FORMAL = "Wagner et al. 2025, Formally exploring evaluation metrics, arXiv 2510.17562"
+ROC = "Fawcett 2006, An introduction to ROC analysis"
 DQE = "the paper of DQE"
 
 RIGHT = "Right detections"
@@ -91,14 +93,14 @@ def law(
     *,
     takes: Takes = "detections",
     longest: int | None = None,
-    citation: str = SURVEY,
+    citation: str = "",
 ) -> Callable[[Changes], Changes]:
     """Return a decorator that registers a law; its docstring is its definition."""
     return _register(name, group, title, relation, change, {}, takes, longest, citation)
 
 
 def preference(
-    group: str, name: str, title: str, change: str, *, lower: str, equal: str, higher: str, citation: str = SURVEY
+    group: str, name: str, title: str, change: str, *, lower: str, equal: str, higher: str, citation: str = ""
 ) -> Callable[[Changes], Changes]:
     """Return a decorator that registers a preference; its docstring is its definition."""
     return _register(name, group, title, None, change, {-1: lower, 0: equal, 1: higher}, "detections", None, citation)
@@ -134,6 +136,7 @@ def _register(
     "More of an event captured is never worse",
     "never lower",
     "a further point of the event is detected",
+    citation=TATBUL,
 )
 def more_captured(case: Case) -> Iterator[Case]:
     """Where an event is detected in part, a further point of it is detected."""
@@ -148,6 +151,7 @@ def more_captured(case: Case) -> Iterator[Case]:
     "One more captured event is better",
     "higher",
     "an event that was missed is detected as a whole",
+    citation=TATBUL,
 )
 def event_more(case: Case) -> Iterator[Case]:
     """An event of which no point was detected is detected as a whole."""
@@ -296,6 +300,7 @@ def silence_or_false_alarm(case: Case) -> Iterator[Case]:
     "equal",
     "every score is transformed",
     takes="scores",
+    citation=ROC,
 )
 def increasing(case: Case) -> Iterator[Case]:
     """Scores keep their order, but not their distances: the highest is moved far up, or all are squared."""
@@ -305,7 +310,15 @@ def increasing(case: Case) -> Iterator[Case]:
         yield case.with_found([score * score for score in case.found])
 
 
-@law(SAME, "appended", "Appended normal points", "equal", "normal points follow that are not detected", longest=6)
+@law(
+    SAME,
+    "appended",
+    "Appended normal points",
+    "equal",
+    "normal points follow that are not detected",
+    longest=6,
+    citation=MAZE,
+)
 def appended(case: Case) -> Iterator[Case]:
     """Normal points that are not detected follow: one, or as many as there are."""
     for count in (1, len(case)):
@@ -326,7 +339,15 @@ def in_reverse(case: Case) -> Iterator[Case]:
     yield Case(case.labels[::-1], case.found[::-1], case.near)
 
 
-@law(SAME, "ratio", "The share of anomalous points", "equal", "every normal stretch is twice as long", longest=6)
+@law(
+    SAME,
+    "ratio",
+    "The share of anomalous points",
+    "equal",
+    "every normal stretch is twice as long",
+    longest=6,
+    citation=ROC,
+)
 def ratio(case: Case) -> Iterator[Case]:
     """Without a wrong detection, every normal stretch becomes twice as long."""
     if not any(found and not label for label, found in zip(case.labels, case.found, strict=True)):
@@ -374,6 +395,7 @@ def order(case: Case) -> Iterator[Case]:
     lower="first",
     equal="alike",
     higher="last",
+    citation=FORMAL,
 )
 def first_or_last(case: Case) -> Iterator[Case]:
     """One point is detected, the first of an event: the last one of the same event is detected instead."""
@@ -390,6 +412,7 @@ def first_or_last(case: Case) -> Iterator[Case]:
     lower="before",
     equal="alike",
     higher="after",
+    citation=MAZE,
 )
 def early_or_late(case: Case) -> Iterator[Case]:
     """The only alarm lies before the only event, as far from it as another one would lie behind, and moves there."""
