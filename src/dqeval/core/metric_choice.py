@@ -29,7 +29,7 @@ def metric_of(given: str) -> Metric:
 
 def _name_of(given: str) -> str | None:
     """Return the name of the only metric that is called so; None if there is none, or several have that label."""
-    if given in METRICS.names:
+    if given in METRICS:
         return given
     names = [metric.name for metric in METRICS if given.lower() in (metric.name.lower(), metric.label.lower())]
     return names[0] if len(names) == 1 else None

@@ -74,10 +74,13 @@ class Registry(Generic[Entry]):
         self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> Entry:
-        self._import_own()
-        if name not in self._entries and name not in self.names:
+        if name not in self:
             raise self.unknown(name)
         return self._entries[name]
+
+    def __contains__(self, name: object) -> bool:
+        self._import_own()
+        return name in self._entries or name in self.names
 
     def unknown(self, name: Any, *, also: Sequence[str] = ()) -> ValueError:
         """Return the error for a name that is not there: it says which may have been meant, also of some groups."""
