@@ -166,7 +166,7 @@ def test_what_cannot_be_verified(file):
     for broken, why in [
         (7, "it is no JSON object"),
         ([], "it is no JSON object"),
-        ({}, "its command is none of score, compare, explain, near and check"),
+        ({}, "its command is none of score, compare, explain, near, stress and check"),
         ({**found, "command": ["check"]}, "its command is none of"),
         ({**found, "inputs": None}, "its inputs are not each a file with a name and columns"),
         ({**found, "inputs": [7]}, "its inputs are not each"),
