@@ -238,7 +238,7 @@ def test_other_warnings_of_the_command_line_stay_as_they_are(call, tmp_path):
 
 
 TAKES_MODULES = {
-    *("score", "compare", "report", "verify", "metrics", "detect", "detectors"),
+    *("score", "compare", "report", "verify", "metrics", "properties", "stress", "detect", "detectors"),
     *("bench run", "bench rank", "bench report"),
 }
 

@@ -58,6 +58,7 @@ EVERY = {
     "NearProfile": PROFILE,
     "Comparison": COMPARISON,
     "StressResult": STRESS,
+    "PropertyMatrix": dqeval.properties(["dqe"], questions=["coverage"]),
     "Explanation": EXPLANATION,
     "Findings": FINDINGS,
     "Finding": FINDINGS[0],

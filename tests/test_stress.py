@@ -397,7 +397,7 @@ class TestShown:
         assert len(numbers["chance"]) == 33
 
     def test_wrong_kind(self, whole):
-        with pytest.raises(ValueError, match="kind must be 'lag' or 'noise'"):
+        with pytest.raises(ValueError, match="kind must be 'lag', 'noise', 'jitter'"):
             whole.plot("lags")
 
     def test_plot(self, whole):
