@@ -117,12 +117,12 @@ def panel_of(
     return _Run(scored, near, validate.thresholds(thresholds), _chosen(metrics), given=parameters).complete()
 
 
-def value_of_metric(metric: Metric, scored: Scored, near: float) -> float:
+def value_of_metric(metric: Metric, scored: Scored, near: float, parameters: Mapping[str, Any]) -> float:
     """Return what `panel` says of one metric, without anything around it; errors are those of the metric."""
     why = validate.why_undefined(scored.events, needs_normal=metric.needs_normal)
     if why is not None:
         raise UndefinedError(why)
-    run = _Run(scored, near, 100, [metric])
+    run = _Run(scored, near, 100, [metric], given={metric.name: parameters})
     return run.value(metric, run.parameters_of(metric))
 
 

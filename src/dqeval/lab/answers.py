@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dqeval.lab.cases import Case, runs
+from dqeval.lab.cases import Case
 from dqeval.lab.judge import TOLERANCE
 
 YES, NO, UNDEFINED, DEPENDS = "yes", "no", "undefined", "depends"
-LONGEST_STRIP = 60  # points that are drawn one by one
-MOST_RUNS = 8  # that are named one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +37,12 @@ class Example:
         after   ^^^  0.791
         near 2
         """
-        rows = [("labels", _drawn(self.before)[0], ""), ("before", _drawn(self.before)[1], in_digits(self.values[0]))]
+        (labels, found), (other_labels, other_found) = self.before.drawn(), self.after.drawn()
+        before, after = apart(*self.values)
+        rows = [("labels", labels, ""), ("before", found, before)]
         if self.before.labels != self.after.labels:
-            rows.append(("labels", _drawn(self.after)[0], ""))
-        rows.append(("after", _drawn(self.after)[1], in_digits(self.values[1])))
+            rows.append(("labels", other_labels, ""))
+        rows.append(("after", other_found, after))
         width = max(len(strip) for _, strip, _ in rows)
         near = f"near {self.before.near}"
         if self.after.near != self.before.near:
@@ -60,20 +60,24 @@ class Example:
 
 def in_digits(value: float) -> str:
     """Return a number with as few digits as show it to a thousandth, and more where it would look like 0."""
+    value += 0.0  # no minus before a zero
     return f"{value:.3g}" if 0 < abs(value) < 0.1 else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
-def _drawn(case: Case) -> tuple[str, str]:
-    """Return labels and detections point by point, or where they are, if they are long."""
-    if len(case) <= LONGEST_STRIP:
-        return case.strips()
-    return f"{_places(runs(case.labels))} of {len(case):,} points", _places(case.alarms)
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with as many digits as it takes to tell them apart.
 
-
-def _places(found: list[range]) -> str:
-    named = [f"[{run.start}, {run.stop})" for run in found[:MOST_RUNS]]
-    more = f" and {len(found) - MOST_RUNS} more" if len(found) > MOST_RUNS else ""
-    return f"{', '.join(named) or 'nothing'}{more}"
+    Examples
+    --------
+    >>> apart(44.5, 44.50005), apart(0.5, 0.25)
+    (('44.5', '44.5001'), ('0.5', '0.25'))
+    """
+    shown = in_digits(one), in_digits(other)
+    digits = 4
+    while shown[0] == shown[1] and abs(one - other) > TOLERANCE:
+        shown = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        digits += 1
+    return shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,9 @@ from dqeval.core.types import BoolArray, FloatArray
 
 Levels = tuple[int, ...]
 
+LONGEST_STRIP = 60  # points that are drawn one by one
+MOST_RUNS = 8  # that are named one by one
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -94,6 +97,18 @@ class Case:
             return labels, "".join(".^"[point] for point in self.found)
         return labels, " ".join(map(str, self.found)) if max(self.found) > 9 else "".join(map(str, self.found))
 
+    def drawn(self) -> tuple[str, str]:
+        """Return labels and detections point by point, or where they are, if they are long."""
+        if len(self) <= LONGEST_STRIP:
+            return self.strips()
+        return f"{_places(self.events)} of {len(self):,} points", _places(self.alarms)
+
+
+def _places(found: list[range]) -> str:
+    named = [f"[{run.start}, {run.stop})" for run in found[:MOST_RUNS]]
+    more = f" and {len(found) - MOST_RUNS} more" if len(found) > MOST_RUNS else ""
+    return f"{', '.join(named) or 'nothing'}{more}"
+
 
 def runs(flags: Sequence[int]) -> list[range]:
     """Return the runs of what is not 0.
@@ -138,12 +153,46 @@ def every_score(length: int, near: int, levels: int = 3) -> Iterator[Case]:
 def random_cases(takes: Literal["detections", "scores"], count: int) -> tuple[Case, ...]:
     """Return random series, short ones first: events that are hit or missed, misses near them, false alarms."""
     random = Random(0)
-    found = [_random_case(random, 0 if takes == "detections" else 9) for _ in range(count)]
+    if takes == "scores":
+        found = [_with_scores(random, _random_case(random)) for _ in range(count)]
+    else:
+        kinds = (_random_case, _random_case, _one_of_each, _two_in_the_middle)
+        found = [kinds[i % len(kinds)](random) for i in range(count)]
     return tuple(sorted(found, key=len))
 
 
-def _random_case(random: Random, noise: int) -> Case:
-    """Return a random series; if there is noise, with scores, which are higher where there would be detections."""
+def _with_scores(random: Random, case: Case) -> Case:
+    """Return a case with scores, which are higher where there are detections."""
+    return case.with_found([random.randint(0, 9) + 5 * point for point in case.found])
+
+
+def _one_of_each(random: Random) -> Case:
+    """Return an event in the middle of a series, with one alarm beside it or on it, or none."""
+    around, size = random.randint(6, 20), random.randint(1, 12)
+    length, near = 2 * around + size, random.randint(1, 10)
+    alarm = range(0)
+    if random.random() < 0.8:
+        start = random.choice((around, max(0, around - random.randint(2, near + 1)), random.randint(0, length - 3)))
+        alarm = range(start, min(length, start + random.randint(1, 3)))
+    return Case(_flags(length, range(around, around + size)), _flags(length, alarm), near)
+
+
+def _two_in_the_middle(random: Random) -> Case:
+    """Return two events that are as far from each other as twice from the ends of the series, and some alarms."""
+    around, sizes = random.randint(2, 8), (random.randint(1, 5), random.randint(1, 5))
+    second = 3 * around + sizes[0]
+    length = second + sizes[1] + around
+    labels = [0] * length
+    labels[around : around + sizes[0]] = [1] * sizes[0]
+    labels[second : second + sizes[1]] = [1] * sizes[1]
+    found = [int(random.random() < 0.2) for _ in range(length)]
+    for quiet in (0, 2 * around + sizes[0] - 1, 2 * around + sizes[0], length - 1):
+        found[quiet] = 0
+    return Case(tuple(labels), tuple(found), random.randint(1, 5))
+
+
+def _random_case(random: Random) -> Case:
+    """Return a random series with up to three events, some of them hit, and up to four other alarms."""
     length, near = random.randint(8, 50), random.randint(1, 5)
     labels, found = [0] * length, [0] * length
     for _ in range(random.randint(1, 3)):
@@ -155,8 +204,6 @@ def _random_case(random: Random, noise: int) -> Case:
     for _ in range(random.randint(0, 4)):
         alarm = _random_run(random, length, 4)
         found[alarm.start : alarm.stop] = [1] * len(alarm)
-    if noise:
-        found = [random.randint(0, noise) + 5 * point for point in found]
     return Case(tuple(labels), tuple(found), near)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from dqeval.analysis.panel import value_of_metric
 from dqeval.core.entries import Metric
@@ -14,6 +15,12 @@ from dqeval.core.validate import UndefinedError
 from dqeval.lab.cases import Case, Levels
 
 TOLERANCE = 1e-9  # what differs less is equal: metrics add up floats in another order
+
+
+# Metrics with a number of points by default that is longer than the short series, where it would never matter: there it
+# is the near range.
+_SHORTENED = ("delay_point_adjusted_f1", "ucr_score")
+_IN_POINTS = ("k", "tolerance")
 
 
 class CannotJudgeError(Exception):
@@ -58,18 +65,26 @@ class Judge:
 
     def _computed(self, case: Case) -> float:
         def called() -> str:
-            labels, found = case.strips()
+            labels, found = case.drawn()
             return f"labels {labels} and {found}, near {case.near}"
 
-        return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, called)
+        own = {
+            name: case.near for name in _IN_POINTS if name in self.metric.defaults and self.metric.name in _SHORTENED
+        }
+        return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, called, own)
 
-    def value_of(self, scored: Scored, near: float, called: Callable[[], str]) -> float:
-        """Return the metric's value of any series; NaN where it is undefined. ``called`` is what errors call it."""
+    def value_of(
+        self, scored: Scored, near: float, called: Callable[[], str], own: Mapping[str, Any] | None = None
+    ) -> float:
+        """Return the metric's value of any series; NaN where it is undefined.
+
+        ``called`` is what errors call the series, ``own`` has parameters that are not the metric's defaults.
+        """
         if self._clock() > self._until:
             why = f"{self.metric.label} took more than {self.seconds:g} s, so the rest was left out"
             raise CannotJudgeError("too slow", why)
         try:
-            return value_of_metric(self.metric, scored, float(near))
+            return value_of_metric(self.metric, scored, float(near), own or {})
         except UndefinedError:
             return math.nan
         except (Exception, SystemExit) as error:

@@ -14,7 +14,7 @@ from dqeval.core import arguments, validate
 from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.registry import METRICS
 from dqeval.core.types import Progress
-from dqeval.lab.answers import DEPENDS, NO, UNDEFINED, YES, Answer, Example, in_digits
+from dqeval.lab.answers import DEPENDS, NO, UNDEFINED, YES, Answer, Example, apart, in_digits
 from dqeval.lab.judge import CannotJudgeError, Judge
 from dqeval.lab.matrix_result import PropertyMatrix, Question
 from dqeval.lab.measures import MEASURES, Measure
@@ -47,7 +47,7 @@ def properties(
         Which metrics: names of metrics and of groups, or one of them. If not given, all that are registered, also your
         own.
     questions : sequence of str, optional
-        Which properties, by name; ``dqeval properties`` lists them. If not given, all.
+        Which properties, by name: docs/properties/matrix.md lists them. If not given, all.
     examples : int, default 200
         How many random series to try for each property, beside all short ones.
     seconds : float, default 30
@@ -108,9 +108,7 @@ def _questions(names: Sequence[str] | None) -> list[Property | PaperRow | Measur
     names = validate.names_in("questions", names)
     if not names:
         raise ValueError("questions is empty: name at least one property, or leave it out")
-    for name in names:
-        if name not in QUESTIONS:
-            raise ValueError(f"questions: unknown property {arguments.quote(name)}; choose from {', '.join(QUESTIONS)}")
+    arguments.known_names(names, list(QUESTIONS), "the list of questions")
     return [QUESTIONS[name] for name in dict.fromkeys(names)]
 
 
@@ -144,7 +142,7 @@ def _result(task: _Task, future: Future[Any]) -> list[Answer]:
     try:
         found: list[Answer] = future.result()
     except WorkFailedError as error:
-        word = "too slow" if "limit" in error.reason else "error"
+        word = "too slow" if error.reason.startswith("took longer") else "error"
         sentence = f"{METRICS[task.metric].label} could not be examined: {error.reason}"
         return [Answer(task.metric, question, word, sentence=sentence) for question in task.questions]
     return found
@@ -171,27 +169,30 @@ def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) 
 
 
 def _searched(judge: Judge, asked: Property, found: Findings, budget: Budget) -> Answer:
-    scope = budget.scope(asked)
+    scope = f"{found.compared:,} comparisons among {budget.scope(asked)}"
     name, label = judge.metric.name, judge.metric.label
-    if not (found.compared or found.examples):
+    if not found.compared:
         return Answer(
             name, asked.name, UNDEFINED, sentence=f"{label} is undefined wherever this was tried.", scope=scope
         )
     if asked.relation is None:
         directions = {example.direction for example in found.examples}
         word = DEPENDS if {-1, 1} <= directions else asked.words[sum(directions)]
-        sentence = _told(asked, found.examples[-1])
+        shown = [each for each in found.examples if each.direction] or found.examples
+        sentence = " But: ".join(_told(asked, example) for example in shown)
         return Answer(name, asked.name, word, sentence=sentence, scope=scope, examples=found.examples)
     if not found.examples:
-        return Answer(name, asked.name, YES, True, f"No counter-example among {scope}.", scope)
+        return Answer(name, asked.name, YES, True, f"No counter-example: {scope}.", scope)
+    if asked.relation == "perfect":
+        value = in_digits(found.examples[0].values[1])
+        sentence = f"{asked.change.capitalize()}, and it is {value}, not {in_digits(judge.metric.perfect)}."
+        return Answer(name, asked.name, NO, False, sentence, scope, found.examples)
     return Answer(name, asked.name, NO, False, _told(asked, found.examples[0]), scope, found.examples)
 
 
 def _told(asked: Property, example: Example) -> str:
     """Return a counter-example in a sentence."""
-    before, after = map(in_digits, example.values)
-    if asked.relation == "perfect":
-        return f"{asked.change.capitalize()}, and it is {after}."
+    before, after = apart(*example.values)
     verb = {0: f"stays {after}", 1: f"rises from {before} to {after}", -1: f"falls from {before} to {after}"}
     return f"{asked.change.capitalize()}, and it {verb[example.direction]}."
 

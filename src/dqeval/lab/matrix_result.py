@@ -11,7 +11,7 @@ from dqeval.render.tables import Page, Table
 from dqeval.support.frames import Framed
 
 FEW = 3  # metrics, of which counter-examples are printed below the matrix
-HOW_TO_SEE = "To see counter-examples, name one metric, or write the page: dqeval properties --html FILE."
+HOW_TO_SEE = f"Counter-examples are shown for up to {FEW} metrics, and on the page that html_page() or --html gives."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +93,15 @@ class PropertyMatrix(Framed):
         return {group: self._table(questions) for group, questions in self.groups.items()}
 
     def _details(self) -> list[str]:
-        """Return counter-examples, and what went wrong, which may be the same for many questions."""
+        """Return counter-examples, what was measured, and what went wrong, which may be the same for many questions."""
         shown: list[str] = []
-        troubles: dict[tuple[str, str], list[str]] = {}
+        others: dict[tuple[str, str], list[str]] = {}
         for answer in self.answers:
             if answer.examples:
                 shown.append(_shown(self.labels[answer.metric], answer))
-            elif answer.curve or answer.holds is None:
-                troubles.setdefault((self.labels[answer.metric], answer.sentence), []).append(answer.question)
-        return shown + [f"{label}, {', '.join(names)}: {sentence}" for (label, sentence), names in troubles.items()]
+            elif answer.holds is None:
+                others.setdefault((self.labels[answer.metric], answer.sentence), []).append(answer.question)
+        return shown + [f"{label}, {', '.join(names)}: {sentence}" for (label, sentence), names in others.items()]
 
     def html_page(self) -> str:
         """Return an HTML page on which a click on an answer shows the counter-example; it needs no network."""
@@ -140,7 +140,7 @@ class PropertyMatrix(Framed):
 
     def _columns(self) -> Mapping[str, Any]:
         records = self.records()
-        return {name: [record[name] for record in records] for name in ("metric", "property", "answer", "sentence")}
+        return {name: [record[name] for record in records] for name in records[0]}
 
 
 def _shown(label: str, answer: Answer) -> str:

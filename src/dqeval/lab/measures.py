@@ -29,8 +29,9 @@ LENGTHS = (1, 5, 20, 100, 300)
 COUNTS = (1, 2, 5, 10, 25)
 SERIES, DETECTORS = 8, ("sr", "fft", "sub_lof", "kmeans_ad")
 PERIOD = 24
-JITTERS = 3
+JITTERS = 5
 RESAMPLES = 1000
+FEWEST = 5  # series that detectors are told apart by
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _random_scores(events: Sequence[range]) -> Iterator[Scored]:
     for event in events:
         labels[event.start : event.stop] = True
     labelled, random = Labelled(labels), np.random.default_rng(0)
-    for _ in range(DRAWS // 2):
+    for _ in range(DRAWS):
         yield Scored(labelled, random.random(LENGTH))
 
 
@@ -131,7 +132,8 @@ def _curve(
     if len(points) < 2:
         return Measured(UNDEFINED, f"{judge.metric.label} is undefined for {what} at all places, or all but one.")
     least, most = (choose(points, key=lambda point: point.mean) for choose in (min, max))
-    if most.mean - least.mean <= FLAT * abs(judge.metric.perfect):
+    noise = np.hypot(most.deviation, least.deviation) / np.sqrt(DRAWS)  # of the difference of two means
+    if most.mean - least.mean <= max(FLAT * abs(judge.metric.perfect), 3 * noise):
         word, shape = f"flat at {in_digits(round(float(np.mean([point.mean for point in points])), 2))}", "It is flat"
     else:
         word, shape = f"{least.mean:.2f} to {most.mean:.2f}", "It is not flat"
@@ -171,11 +173,11 @@ def label_jitter(judge: Judge) -> Measured:
     spreads = []
     for run in detector_runs():
         changed = [(each.labelled, each.scores) for each in jitter(run.given, random, JITTERS)]
-        spreads.append(float(np.std([_of(judge, labelled, scores) for labelled, scores in changed])))
+        spreads.append(float(np.std([_of(judge, labelled, scores) for labelled, scores in changed], ddof=1)))
     return _spread(judge, _mean(spreads), "moves by", "when the borders of labels move")
 
 
-@measure(CHANGE, "lag", "Scores that come late by up to the near range")
+@measure(CHANGE, "lag", "What is lost if scores come late by the near range")
 def lag(judge: Judge) -> Measured:
     """How much is lost, on average over generated series and four detectors, if scores come late."""
     curve = []
@@ -188,7 +190,7 @@ def lag(judge: Judge) -> Measured:
         if known := _known(losses):
             curve.append(Point(late, _mean(known), float(np.std(known))))
     lost = curve[-1].mean if curve else float("nan")
-    found = _spread(judge, lost, "changes by" if lost < 0 else "loses", "when scores come late by the near range")
+    found = _spread(judge, lost, "gains" if lost < 0 else "loses", "when scores come late by the near range")
     return Measured(found.word, found.sentence, tuple(curve))
 
 
@@ -198,18 +200,20 @@ def _spread(judge: Judge, size: float, verb: str, when: str) -> Measured:
         return Measured(UNDEFINED, f"{judge.metric.label} is undefined for all generated series.")
     between = _mean([float(np.std(values)) for values in _by_series(judge)])
     relative = (
-        f"{size / between:.2f} of the spread between the detectors" if between > 0 else "with no spread between them"
+        f"{abs(size) / between:.2f} of the spread between the detectors"
+        if between > 0
+        else "with no spread between them"
     )
-    return Measured(in_digits(round(size, 3)), f"{judge.metric.label} {verb} {size:.3f} {when}: {relative}.")
+    return Measured(in_digits(round(size, 3)), f"{judge.metric.label} {verb} {abs(size):.3f} {when}: {relative}.")
 
 
 @measure(APART, "told-apart", "Pairs of detectors that it tells apart")
 def told_apart(judge: Judge) -> Measured:
-    """The share of pairs of detectors whose mean difference over generated series is twice its bootstrap noise."""
+    """The pairs of detectors whose mean difference, over eight generated series, is above twice its bootstrap noise."""
     values = _by_series(judge)
     values = values[~np.isnan(values).any(axis=1)]
-    if not len(values):
-        return Measured(UNDEFINED, f"{judge.metric.label} is undefined for all generated series.")
+    if len(values) < FEWEST:
+        return Measured(UNDEFINED, f"{judge.metric.label} is defined for {len(values)} of {SERIES} generated series.")
     random = np.random.default_rng(0)
     chosen = random.integers(len(values), size=(RESAMPLES, len(values)))
     pairs = list(combinations(range(len(DETECTORS)), 2))

@@ -163,13 +163,16 @@ def event_more(case: Case) -> Iterator[Case]:
 @law(
     RIGHT,
     "right-removed",
-    "Losing a right detection never raises it",
+    "Losing an event never raises it",
     "never higher",
-    "a point of an event is no longer detected",
+    "the only detected point of an event is lost",
 )
 def right_removed(case: Case) -> Iterator[Case]:
-    """A detected point of an event is no longer detected."""
-    yield from (case.with_point(i, 0) for i in _points(case) if case.labels[i] and case.found[i])
+    """The only detected point of an event is no longer detected."""
+    for event in case.events:
+        hits = [i for i in event if case.found[i]]
+        if len(hits) == 1:
+            yield case.with_point(hits[0], 0)
 
 
 # Wrong detections
@@ -197,9 +200,10 @@ def nearer_miss(case: Case) -> Iterator[Case]:
 )
 def longer_false_alarm(case: Case) -> Iterator[Case]:
     """A false alarm beyond the near range lasts a point longer, still beyond it, and meets no other alarm."""
+    far = case.far
     for alarm in case.false_alarms:
         for i, beyond in ((alarm.start - 1, alarm.start - 2), (alarm.stop, alarm.stop + 1)):
-            if i in case.far and not _at(case.found, beyond):
+            if i in far and not _at(case.found, beyond):
                 yield case.with_point(i, 1)
 
 
@@ -241,11 +245,12 @@ def wrong_beside_hits(case: Case) -> Iterator[Case]:
     citation=DQE,
 )
 def long_or_short(case: Case) -> Iterator[Case]:
-    """A false alarm of several points, beyond the near range, becomes as many of one point each, beside it."""
+    """A false alarm of 3, 5, … points, beyond the near range, becomes as many of one point, with the same middle."""
+    far = case.far
     for alarm in case.false_alarms:
-        pieces = range(alarm.start, alarm.start + 2 * len(alarm) - 1, 2)
-        beside = range(alarm.stop, pieces[-1] + 2)
-        if len(alarm) > 1 and case.far.issuperset(pieces) and not any(_at(case.found, i) for i in beside):
+        pieces = range(alarm.start - len(alarm) // 2, alarm.stop + len(alarm) // 2, 2)
+        beside = [*range(pieces[0] - 1, alarm.start), *range(alarm.stop, pieces[-1] + 2)]
+        if len(alarm) > 1 and len(alarm) % 2 and far.issuperset(pieces) and not any(_at(case.found, i) for i in beside):
             yield case.with_found(_with(_with(case.found, alarm, 0), pieces, 1))
 
 
@@ -344,18 +349,25 @@ def in_reverse(case: Case) -> Iterator[Case]:
     "ratio",
     "The share of anomalous points",
     "equal",
-    "every normal stretch is twice as long",
+    "each normal point is two",
     longest=6,
     citation=ROC,
 )
 def ratio(case: Case) -> Iterator[Case]:
-    """Without a wrong detection, every normal stretch becomes twice as long."""
-    if not any(found and not label for label, found in zip(case.labels, case.found, strict=True)):
-        counts = [1 if label else 2 for label in case.labels]
-        yield Case(_repeated(case.labels, counts), _repeated(case.found, counts), case.near)
+    """Each normal point becomes two, detected or not as it was, so that only the share of anomalous points changes."""
+    counts = [1 if label else 2 for label in case.labels]
+    yield Case(_repeated(case.labels, counts), _repeated(case.found, counts), case.near)
 
 
-@law(SAME, "split", "A missing label inside an event", "equal", "a label inside an event is missing")
+@preference(
+    SAME,
+    "split",
+    "A missing label inside an event",
+    "a label inside an event is missing",
+    lower="falls",
+    equal="alike",
+    higher="rises",
+)
 def split(case: Case) -> Iterator[Case]:
     """A label is missing inside an event that is detected as a whole, so that it is two events."""
     for event in case.events:
@@ -398,9 +410,11 @@ def order(case: Case) -> Iterator[Case]:
     citation=FORMAL,
 )
 def first_or_last(case: Case) -> Iterator[Case]:
-    """One point is detected, the first of an event: the last one of the same event is detected instead."""
-    for event in case.events:
-        if len(event) > 1 and case.alarms == [range(event.start, event.start + 1)]:
+    """Of the only event, in the middle of the series, the last point is detected in place of the first."""
+    if len(case.events) == 1:
+        (event,) = case.events
+        symmetric = event.start == len(case) - event.stop  # so that both points are as far from an end of the series
+        if symmetric and len(event) > 1 and case.alarms == [range(event.start, event.start + 1)]:
             yield case.with_found(_with((0,) * len(case), event[-1:], 1))
 
 

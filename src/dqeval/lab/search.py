@@ -1,4 +1,4 @@
-"""The search for counter-examples: all short series, then random longer ones, which are made as short as possible."""
+"""The search for counter-examples: all short series, then random longer ones, which are then simplified."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 
 from dqeval.lab.answers import Example
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, simplified
@@ -14,6 +13,7 @@ from dqeval.lab.judge import Judge
 from dqeval.lab.properties import Property
 
 NEAR = 2  # of the short series
+LONG_NEAR = 5  # of those with one event and one alarm, too
 MOST_CHANGES = 12  # of a random series that are tried
 
 
@@ -64,7 +64,7 @@ class Findings:
     examples : tuple of Example
         Of a law, the smallest counter-example, if there is any; of a preference, the smallest of each direction.
     compared : int
-        How many pairs of short series were compared.
+        How many pairs of series were compared.
     """
 
     examples: tuple[Example, ...]
@@ -92,11 +92,14 @@ def search(asked: Property, judge: Judge, budget: Budget) -> Findings:
         if shown is not None and shown not in found:
             found[shown] = example
             if wanted == set(found):
+                return Findings(tuple(found.values()), compared)
+    for example in _compared(asked, judge, random_cases(asked.takes, budget.examples), MOST_CHANGES):
+        compared += 1
+        shown = kind(example)
+        if shown is not None and shown not in found:
+            found[shown] = _shortened(asked, judge, example, partial(is_one_of, shown))
+            if wanted == set(found):
                 break
-    for missing in sorted(wanted - set(found)):
-        longer = _longer(asked, judge, budget, partial(is_one_of, missing))
-        if longer is not None:
-            found[missing] = longer
     return Findings(tuple(found.values()), compared)
 
 
@@ -108,25 +111,24 @@ def _short_cases(asked: Property, budget: Budget) -> Iterator[Case]:
     for length in range(1, min(budget.points, asked.longest or budget.points) + 1):
         yield from every_detection(length, NEAR)
     if asked.longest is None:
-        yield from one_event_one_alarm(budget.one_alarm_points, NEAR, budget.longest)
+        for near in (NEAR, LONG_NEAR):
+            yield from one_event_one_alarm(budget.one_alarm_points, near, budget.longest)
 
 
 def _compared(asked: Property, judge: Judge, cases: Iterable[Case], most: int | None = None) -> Iterator[Example]:
     """Yield the pairs of which both have a value."""
     for case in cases:
-        for changed in islice(asked.changes(case), most):
+        for changed in _some(list(asked.changes(case)), most):
             before, after = judge.value(case), judge.value(changed)
             if not (math.isnan(before) or math.isnan(after)):
                 yield Example(case, changed, (before, after))
 
 
-def _longer(asked: Property, judge: Judge, budget: Budget, wanted: Callable[[Example], bool]) -> Example | None:
-    """Return what random series show beyond the short ones, made as short as possible."""
-    for case in random_cases(asked.takes, budget.examples):
-        found = _first(asked, judge, case, wanted)
-        if found is not None:
-            return _shortened(asked, judge, found, wanted)
-    return None
+def _some(changes: list[Case], most: int | None) -> list[Case]:
+    """Return no more changes than that, from the beginning of the series to its end."""
+    if most is None or len(changes) <= most:
+        return changes
+    return [changes[i * len(changes) // most] for i in range(most)]
 
 
 def _first(asked: Property, judge: Judge, case: Case, wanted: Callable[[Example], bool]) -> Example | None:
