@@ -405,10 +405,13 @@ def matrix():
 def test_the_matrix_as_text(matrix):
     text = str(matrix)
     assert "wrong-beside-hits: A wrong detection never raises it, with every event detected" in text
-    assert "DQE, wrong-beside-hits: no. A normal point is detected, and it rises from 0.74 to 0.791:" in text
+    assert "DQE, wrong-beside-hits: no. A normal point is detected, and it rises from 0.74 to 0.791." in text
+    assert "```text\nlabels  ..#\nbefore  ^.^  0.74\n" in matrix.page().markdown()
+    assert "\\begin{verbatim}\nlabels  ..#\n" in matrix.page().latex()
+    assert "<pre>labels  ..#<br>before  ^.^  0.74<br>" in matrix.page().html()
     assert "labels  ..#" in text
     assert "AUC-PR, chance-density: It is" in text
-    assert "counter-example" in matrix._repr_html_() or "<table>" in matrix._repr_html_()
+    assert matrix._repr_html_() == matrix.page().html()
 
 
 def test_many_metrics_are_shown_without_counter_examples():

@@ -492,6 +492,9 @@ class TestCommand:
         assert "onset" not in figure.read_text(encoding="utf-8")
         assert call("stress", demo, "--html", tmp_path / "page.txt").code == 2
         assert "png, svg or pdf" in call("stress", demo, "--figure", tmp_path / "figure.gif").err
+        nothing = call("stress", demo, *QUICK, "--kinds", "random", "--figure", figure)
+        assert "random detections alone have no figure" in nothing.err
+        assert nothing.out == ""
         assert "there is no directory" in call("stress", demo, "--figure", tmp_path / "no" / "figure.png").err
         nothing = call("stress", demo, *QUICK, "--kinds", "random", "--figure", figure)
         assert nothing.code == 2

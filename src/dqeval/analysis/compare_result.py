@@ -17,7 +17,7 @@ from dqeval.core.alarms import HEADER
 from dqeval.core.intervals import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near
 from dqeval.core.types import PARTS, SCORE_NAMES, EventScores, FloatArray
-from dqeval.render.tables import Page, Table, best_of, count_of, in_words
+from dqeval.render.tables import Page, Part, Table, best_of, count_of, in_words
 from dqeval.support.frames import Framed, columns_of_records
 
 SAME = 0.0005  # values that are closer print alike
@@ -196,7 +196,7 @@ class Comparison(Framed, Result):
     def page(self) -> Page:
         """Return the comparison as paragraphs and tables."""
         size = f"{count_of(len(self.winners), 'event')}, {self.near}"
-        parts: list[str | Table] = [
+        parts: list[Part] = [
             f"{self.name}: {size}. {self.verdict}",
             self.panel_table(),
             *(["\n".join(notes)] if (notes := list(self._notes())) else []),

@@ -30,7 +30,7 @@ from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.metrics import dqe
 from dqeval.render import drawing
-from dqeval.render.tables import Page, Table, in_words
+from dqeval.render.tables import Page, Part, Table, in_words
 from dqeval.support.frames import Framed
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class NearProfile(Framed, Result):
 
     def page(self) -> Page:
         """Return the periods, DQE against the near range, and a recommendation."""
-        parts: list[str | Table] = [f"{self.name}: {self.near}", self._period_table()]
+        parts: list[Part] = [f"{self.name}: {self.near}", self._period_table()]
         if self.dqe:
             parts.append(self.dqe_table())
         if self.flips:

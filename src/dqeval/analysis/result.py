@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from dqeval.render.tables import Page, Table
+from dqeval.render.tables import Page, Part
 
 Values = Mapping[str, Mapping[str, float]]  # by detector, then by name of a metric or of a part of DQE
 
@@ -44,6 +44,6 @@ class Result(Shown, Protocol):
         """Whether something is wrong with the input that makes numbers wrong or undefined."""
         return False
 
-    def titled(self, name: str) -> list[str | Table]:
+    def titled(self, name: str) -> list[Part]:
         """Return the parts of the page as they stand among those of other series, under the name of this one."""
         return list(self.page().parts)

@@ -21,7 +21,7 @@ from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
-from dqeval.render.tables import Page, Table, best_of, count_of
+from dqeval.render.tables import Page, Part, Table, best_of, count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Scoring(Result):
 
     def page(self) -> Page:
         """Return the scores as paragraphs and tables."""
-        parts: list[str | Table] = [self.title, self.metric_table()]
+        parts: list[Part] = [self.title, self.metric_table()]
         if len(self.series) > 1:
             parts += [self._mean_event_table()] if self._has_dqe else []
             parts.append(self._series_table())

@@ -13,7 +13,7 @@ from dqeval.analysis.explain_result import Explanation, cautions_in_words
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score import left_out_sentence, mark_best
 from dqeval.core.types import MEANING, SCORE_NAMES
-from dqeval.render.tables import Page, Table
+from dqeval.render.tables import Page, Part, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Explanations(Result):
         """What may make the numbers wrong, in sentences."""
         return warnings_about(self.name, self.findings)
 
-    def titled(self, name: str) -> list[str | Table]:
+    def titled(self, name: str) -> list[Part]:
         """Return the page under the name of the series, which it does not say by itself."""
         return [f"{name}:", *self.page().parts]
 
     def page(self) -> Page:
         """Return the explanations as paragraphs."""
-        parts: list[str | Table] = []
+        parts: list[Part] = []
         explained = False
         for i, item in enumerate(self.items):
             parts += item.parts(legend="" if i else MEANING, about_thresholds=not explained)
@@ -121,7 +121,7 @@ class Several(Result):
     def _detectors(self) -> list[str]:
         return list(self.means)
 
-    def _summary(self) -> list[str | Table]:
+    def _summary(self) -> list[Part]:
         if not self.means:  # nothing is said of detectors
             if not all(isinstance(result, Checked) for _, result in self.found):
                 return []

@@ -97,8 +97,11 @@ def stress(
 ) -> None:
     """Change labels and scores a little: how much each metric moves, and which ranking of detectors survives."""
     from dqeval.core.registry import split_names
+    from dqeval.lab.perturbations import RANDOM
     from dqeval.lab.stress import chosen_kinds
 
+    if figure is not None and kinds is not None and set(split_names(kinds, _kinds())) == {RANDOM.name}:
+        raise typer.BadParameter("--figure: random detections alone have no figure; name another of --kinds")
     intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     asked = {
         **({"metrics": metric_names(metrics)} if metrics else {}),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dqeval.core.metric_groups import GROUPS
 from dqeval.core.registry import label_of
 from dqeval.render.figure import save
-from dqeval.render.tables import Page, Table, count_of, in_csv
+from dqeval.render.tables import Page, Part, Table, count_of, in_csv
 from dqeval.support.writing import write_table, write_text
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Outcome:
 
     def page(self) -> Page:
         """Return everything but the figures, to be shown."""
-        parts: list[str | Table] = [self.title]
+        parts: list[Part] = [self.title]
         for title, table in self.tables.items():
             parts += [title, table]
         parts += self._sentences()

@@ -77,7 +77,8 @@ def properties(
     DQE                    no
     wrong-beside-hits: A wrong detection never raises it, with every event detected
     <BLANKLINE>
-    DQE, wrong-beside-hits: no. A normal point is detected, and it rises from 0.74 to 0.791:
+    DQE, wrong-beside-hits: no. A normal point is detected, and it rises from 0.74 to 0.791.
+    <BLANKLINE>
         labels  ..#
         before  ^.^  0.74
         after   ^^^  0.791

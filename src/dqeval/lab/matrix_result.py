@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dqeval.lab.answers import NO, Answer
-from dqeval.render.tables import Page, Table
+from dqeval.render.tables import Page, Part, Table, Verbatim
 from dqeval.support.frames import Framed
 
 FEW = 3  # metrics, of which counter-examples are printed below the matrix
@@ -81,7 +81,7 @@ class PropertyMatrix(Framed):
 
     def page(self, *, examples: bool | None = None) -> Page:
         """Return a table per group of questions, with counter-examples or without; by default if metrics are few."""
-        parts: list[str | Table] = [part for pair in self.tables().items() for part in pair]
+        parts: list[Part] = [part for pair in self.tables().items() for part in pair]
         if examples or (examples is None and len(self.labels) <= FEW):
             parts += self._details()
         elif examples is None:
@@ -92,16 +92,16 @@ class PropertyMatrix(Framed):
         """Return a table per group of questions, by the title of the group."""
         return {group: self._table(questions) for group, questions in self.groups.items()}
 
-    def _details(self) -> list[str]:
+    def _details(self) -> list[str | Verbatim]:
         """Return counter-examples, what was measured, and what went wrong, which may be the same for many questions."""
-        shown: list[str] = []
+        shown: list[str | Verbatim] = []
         others: dict[tuple[str, str], list[str]] = {}
         for answer in self.answers:
             if answer.examples:
-                shown.append(_shown(self.labels[answer.metric], answer))
+                shown += _shown(self.labels[answer.metric], answer)
             elif answer.holds is None:
                 others.setdefault((self.labels[answer.metric], answer.sentence), []).append(answer.question)
-        return shown + [f"{label}, {', '.join(names)}: {sentence}" for (label, sentence), names in others.items()]
+        return [*shown, *(f"{label}, {', '.join(names)}: {sentence}" for (label, sentence), names in others.items())]
 
     def html_page(self) -> str:
         """Return an HTML page on which a click on an answer shows the counter-example; it needs no network."""
@@ -143,7 +143,6 @@ class PropertyMatrix(Framed):
         return {name: [record[name] for record in records] for name in records[0]}
 
 
-def _shown(label: str, answer: Answer) -> str:
+def _shown(label: str, answer: Answer) -> list[str | Verbatim]:
     title = f"{label}, {answer.question}: {answer.word}. {answer.sentence}"
-    blocks = ["\n".join(f"    {line}" for line in example.lines()) for example in answer.examples]
-    return "\n".join([title.removesuffix(".") + ":", *blocks])
+    return [title, *(Verbatim(example.lines()) for example in answer.examples)]

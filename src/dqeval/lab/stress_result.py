@@ -15,7 +15,7 @@ from dqeval.core.intervals import Interval
 from dqeval.core.near import Near
 from dqeval.lab.perturbations import PERTURBATIONS, RANDOM
 from dqeval.render import drawing
-from dqeval.render.tables import Page, Table, count_of, in_words
+from dqeval.render.tables import Page, Part, Table, count_of, in_words
 from dqeval.support.frames import Framed
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class StressResult(Framed, Result):
 
     def page(self) -> Page:
         """Return what changes do as paragraphs and tables."""
-        parts: list[str | Table] = [self.title, self.verdict]
+        parts: list[Part] = [self.title, self.verdict]
         if self.varied:
             parts += [self.overview_table(), *([self.ranking_table()] if len(self.detectors) > 1 else [])]
         for kind in self.kinds:

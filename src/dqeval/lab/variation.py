@@ -123,7 +123,8 @@ def _contributions(values: FloatArray) -> FloatArray:
 def _order_kept(base: FloatArray, values: FloatArray) -> tuple[float, float]:
     """Return in which share of the copies a best detector stays one, and Kendall's tau to the order as it is."""
     whole = np.isfinite(values).all(axis=0)
-    if len(base) < 2 or not np.isfinite(base).all() or not whole.any():
+    # Where all detectors are alike, there is no order to keep.
+    if len(base) < 2 or not np.isfinite(base).all() or not whole.any() or base.min() == base.max():
         return np.nan, np.nan
     then = values[:, whole]
     stays = (then[base == base.max()].max(axis=0) == then.max(axis=0)).mean()

@@ -211,16 +211,43 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Paragraphs and tables, in the order in which they are shown."""
+class Verbatim:
+    """Lines that are shown as they are, in letters of one width."""
 
-    parts: Sequence[str | Table]
+    lines: Sequence[str]
+
+    def text(self) -> str:
+        """Return the lines, set in."""
+        return "\n".join(f"    {printable(line)}" for line in self.lines)
+
+    def html(self) -> str:
+        """Return them as an HTML fragment."""
+        return f"<pre>{'<br>'.join(map(in_html, self.lines))}</pre>"
+
+    def markdown(self) -> str:
+        """Return them as a block of code in Markdown."""
+        return "\n".join(["```text", *map(printable, self.lines), "```"])
+
+    def latex(self) -> str:
+        """Return them in LaTeX."""
+        return "\n".join([r"\begin{verbatim}", *map(printable, self.lines), r"\end{verbatim}"])
+
+
+Part = str | Table | Verbatim
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Paragraphs, tables and verbatim lines, in the order in which they are shown."""
+
+    parts: Sequence[Part]
 
     def text(self, *, emphasis: Emphasis = str, width: int | None = None) -> str:
         """Return the page as plain text, tables whole; its sentences no wider than some width, if there is one."""
         return self._joined(
             lambda part: wrap(printable(part), width),
             lambda table: table.text(most_rows=None, emphasis=emphasis, width=width),
+            Verbatim.text,
         )
 
     def html(self) -> str:
@@ -232,14 +259,19 @@ class Page:
 
     def markdown(self) -> str:
         """Return the page in Markdown."""
-        return self._joined(in_markdown, Table.markdown)
+        return self._joined(in_markdown, Table.markdown, Verbatim.markdown)
 
     def latex(self) -> str:
         """Return the tables in LaTeX, for the package booktabs, and the paragraphs between them."""
-        return self._joined(in_latex, Table.latex)
+        return self._joined(in_latex, Table.latex, Verbatim.latex)
 
-    def _joined(self, escaped: Emphasis, shown: Callable[[Table], str]) -> str:
-        return "\n\n".join(_by_line(escaped, part) if isinstance(part, str) else shown(part) for part in self.parts)
+    def _joined(self, escaped: Emphasis, tables: Callable[[Table], str], verbatim: Callable[[Verbatim], str]) -> str:
+        def shown(part: Part) -> str:
+            if isinstance(part, str):
+                return _by_line(escaped, part)
+            return tables(part) if isinstance(part, Table) else verbatim(part)
+
+        return "\n\n".join(map(shown, self.parts))
 
 
 def printable(text: str) -> str:
