@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqeval.core.registry import METRICS
@@ -121,6 +121,7 @@ STRETCH = st.tuples(st.integers(0, 1), st.integers(0, 3), st.integers(1, 4))
 
 
 @pytest.mark.parametrize(("metric", "question"), HELD)
+@settings(max_examples=15)  # for each of hundreds of answers
 @given(
     st.lists(STRETCH, min_size=2, max_size=8).filter(lambda found: len({a for a, _, _ in found}) == 2),
     st.integers(1, 4),
