@@ -355,7 +355,6 @@ def fine(y_true, y_pred):
 '''
 
 
-@pytest.mark.slow
 def test_a_metric_that_hangs_does_no_harm(tmp_path):
     (tmp_path / "own.py").write_text(HANGING)
     command = [sys.executable, "-m", "dqeval", "properties", "hangs", "fine", "--module", "own.py", "--workers", "2"]
@@ -438,7 +437,6 @@ def test_the_page(matrix):
     assert "before  ^.^  0.74" in page
 
 
-@pytest.mark.slow
 def test_a_click_shows_the_counter_example(chromium, matrix, tmp_path):
     path = tmp_path / "properties.html"
     path.write_text(matrix.html_page(), encoding="utf-8")
