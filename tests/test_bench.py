@@ -286,7 +286,6 @@ BAD_PLANS = {
     "seed": ({"seeds": [-1]}, "a seed must be a whole number"),
     "limit": ({"timeout": 0}, "timeout must be a whole number of at least 1"),
     "no list": ({"seeds": 0}, "seeds must be a list: got 0; write seeds = […]"),
-    "a word": ({"metrics": "dqe"}, "metrics must be a list: got 'dqe'; write metrics"),
     "one table": ({"data": {"path": "x"}}, "data must be a list: got {'path': 'x'}; write [[data]]"),
     "no table": ({"data": ["x"]}, "each [[data]] must be a table of keys and values: got ['x']"),
     "a number": ({"data": [{"path": 3}]}, "[[data]] needs a path or a generator"),

@@ -294,7 +294,7 @@ def test_splitting_reads_each_row_once():
 # On the command line
 
 
-NUMERIC = ["score", "compare", "explain", "near", "check"]
+NUMERIC = ["score", "compare", "explain", "near", "stress", "check"]
 
 
 def without_inputs(path):

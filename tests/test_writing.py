@@ -23,7 +23,7 @@ ALLOWED = {
     ("support/writing.py", "open"),
     ("support/writing.py", "write_text"),
     ("experiments/kept_lines.py", "open"),
-    ("render/bench_page.py", "savefig"),
+    ("render/html.py", "savefig"),
     ("bench/jobs.py", "save"),
 }
 

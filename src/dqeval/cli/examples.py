@@ -71,9 +71,9 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval metrics --format csv", "as a table"),
     ),
     "properties": (
-        ("dqeval properties dqe", "one metric, with counter-examples"),
-        ("dqeval properties --html properties.html", "the matrix of all metrics, as a page"),
-        ("dqeval properties my_metric --module my_metric.py", "a metric of your own"),
+        ("dqeval properties dqe", "one metric"),
+        ("dqeval properties --html matrix.html", "the matrix of all, as a page"),
+        ("dqeval properties auc_pr --question order", "one property"),
     ),
     "detect": (
         ("dqeval detect series/ --detector sub_lof,fft -o scored", "two detectors"),

@@ -13,6 +13,7 @@ from dqeval.cli.options import SEVERAL, Modules, Output, PlainForm, check_page, 
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.core.registry import split_names
 from dqeval.support.modules import found_from_anywhere
+from dqeval.support.writing import write_text
 
 
 def properties(
@@ -41,7 +42,7 @@ def properties(
     path: Output = None,
     module: Modules = None,
 ) -> None:
-    """Show which properties metrics have, and the smallest counter-example where they lack one."""
+    """Show which properties metrics have, and a counter-example for each that they lack."""
     from dqeval.lab.matrix import QUESTIONS, properties
 
     if html is not None:
@@ -59,7 +60,7 @@ def properties(
             progress=tell,
         )
     if html is not None:
-        with output.write_and_say(html) as place:
-            place.write_text(found.html_page(), encoding="utf-8")
+        write_text(html, found.html_page())
+        output.tell(f"wrote {html}")
     if html is None or path is not None or form is not OutputFormat.TABLE:
         output.emit(found, form, path, found.numbers)
