@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 import dqeval
+from commands import caller
 from dqeval.core.registry import METRICS
 from dqeval.lab.answers import Answer, Example, Point, in_digits
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, runs, simplified
@@ -18,6 +19,12 @@ from dqeval.lab.measures import MEASURES
 from dqeval.lab.paper_rows import PAPER_ROWS
 from dqeval.lab.properties import PROPERTIES
 from dqeval.lab.search import Budget, search
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
 
 SMALL = Budget(points=4, one_alarm_points=6, longest=2, scored_points=3, examples=20)
 
@@ -226,6 +233,26 @@ def test_what_is_counted_in_points_is_the_near_range_in_short_series():
     assert Judge(METRICS["delay_point_adjusted_f1"], 1000).value(late) == 0
     far = Case((1, *[0] * 11), (*[0] * 11, 1), 2)
     assert Judge(METRICS["ucr_score"], 1000).value(far) == 0
+
+
+def test_answers_say_what_was_tried():
+    found = dqeval.properties(["auc_roc"], questions=["increasing", "denser"], examples=3)
+    assert [answer.word for answer in found.answers] == ["yes", "yes"]
+    assert "all series of up to 4 points with scores of four levels, and 3 random longer ones" in found.answers[0].scope
+    assert "all series of up to 6 points, and 3 random longer ones" in found.answers[1].scope
+
+
+def test_what_it_prefers_may_need_longer_series():
+    """A captured event, and a false alarm of three points with room beside it."""
+    (answer,) = dqeval.properties(["dqe"], questions=["long-or-short"]).answers
+    assert answer.word == "one long"
+    assert "and it falls from" in answer.sentence
+
+
+def test_the_best_value_that_is_not_reached_is_named(registered):
+    dqeval.metric(takes="detections", label="Half", name="half")(lambda y_true, y_pred: 0.5)
+    (answer,) = dqeval.properties(["half"], questions=["perfect-best"], examples=0).answers
+    assert answer.sentence == "What is detected are exactly the events, and it is 0.5, not 1."
 
 
 def test_what_fails_is_told_in_short(registered):
@@ -465,3 +492,19 @@ def test_a_flat_curve_below_zero_has_no_bar():
 
     shown = _detail("A", Answer("a", "q", "w", curve=(Point(1, -2.0, 0.1), Point(2, 1.0, 0.1))))
     assert [point["width"] for point in shown["curve"]] == [0, 50]
+
+
+def test_the_command(call, tmp_path):
+    page = tmp_path / "matrix.html"
+    asked = ("properties", "auc_pr", "--question", "coverage,order", "--examples", "5", "--workers", "0")
+    assert "AUC-PR, coverage: no." in call(*asked).out
+    done = call(*asked, "--html", page)
+    assert (done.out, done.err) == ("", f"dqeval: wrote {page}\n")
+    assert "popovertarget" in page.read_text(encoding="utf-8")
+    both = call(*asked, "--html", page, "--format", "csv").out
+    assert both.splitlines()[0] == "metric,property,answer,sentence,scope"
+    assert json.loads(call(*asked, "--format", "json").out)["answers"][0]["holds"] is False
+    assert "should end with .html" in call(*asked, "--html", tmp_path / "matrix.pdf").err
+    assert "did you mean 'auc_pr'?" in call("properties", "auc_pp").err
+    every = call("properties", "--question", "overlap", "--workers", "0").out
+    assert "Original-F" in every

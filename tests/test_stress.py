@@ -492,6 +492,10 @@ class TestCommand:
         assert "onset" not in figure.read_text(encoding="utf-8")
         assert call("stress", demo, "--html", tmp_path / "page.txt").code == 2
         assert "png, svg or pdf" in call("stress", demo, "--figure", tmp_path / "figure.gif").err
+        alarms = tmp_path / "alarms.csv"
+        alarms.write_text("label,mine\n" + "0,0\n" * 20 + "1,1\n" * 3 + "0,0\n" * 20)
+        none = call("stress", alarms, "--near", "3", "--metrics", "dqe", "--kinds", "noise,random", "--figure", figure)
+        assert "random detections alone have no figure" in none.err
         nothing = call("stress", demo, *QUICK, "--kinds", "random", "--figure", figure)
         assert "random detections alone have no figure" in nothing.err
         assert nothing.out == ""
