@@ -508,3 +508,8 @@ def test_the_command(call, tmp_path):
     assert "did you mean 'auc_pr'?" in call("properties", "auc_pp").err
     every = call("properties", "--question", "overlap", "--workers", "0").out
     assert "Original-F" in every
+
+
+def test_a_series_without_an_event_has_no_value():
+    judge = Judge(METRICS["auc_roc"], 1000)
+    assert all(value != value for value in (judge.value(Case(labels, (0, 1), 1)) for labels in ((0, 0), (1, 1))))
