@@ -60,7 +60,8 @@ def test_a_long_name_is_not_said_whole():
 def test_the_first_thing_registered_still_comes_after_those_of_dqeval():
     program = """
 from dqeval.core.registry import METRICS, metric
-assert not METRICS._entries
+import sys
+assert "dqeval.metrics" not in sys.modules
 @metric(takes="scores")
 def mine(y_true, y_score):
     '''Return a number.'''
@@ -91,3 +92,13 @@ threads = [Thread(target=ask, args=pair) for pair in [(METRICS, DETECTORS), (DET
 assert sorted(map(sorted, counts)) == [sorted([len(METRICS), len(DETECTORS)])] * 8, counts
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_who_remembers_a_registry_early_remembers_all_of_it():
+    program = """
+from dqeval.core.registry import DETECTORS, METRICS
+before = [dict(registry._entries) for registry in (METRICS, DETECTORS)]
+METRICS._entries, DETECTORS._entries = before
+assert METRICS["auc_pr"].name in METRICS and DETECTORS["sub_lof"].name in DETECTORS
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

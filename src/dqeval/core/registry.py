@@ -59,13 +59,12 @@ class Registry(Generic[Entry]):
         # The package of dqeval's own entries, and the group of the entry points by which other packages offer theirs.
         self._group = group
         self._groups = groups or {}  # of entries, by the names that no entry may have
-        self._entries: dict[str, Entry] = {}
+        self._added: dict[str, Entry] = {}
         self._complete = group is None
         self._completing = RLock()  # not a plain lock: a package may look at the registry while it is imported
 
     def add(self, entry: Entry) -> None:
         """Add an entry; one of the same name may replace it only if it is the same function, defined again."""
-        self._import_own()
         if entry.name in self._groups:
             raise ValueError(f"{entry.name!r} is the name of a group of {self._kind}s: choose another name")
         there = self._entries.get(entry.name)
@@ -79,7 +78,6 @@ class Registry(Generic[Entry]):
         return self._entries[name]
 
     def __contains__(self, name: object) -> bool:
-        self._import_own()
         return name in self._entries or name in self.names
 
     def unknown(self, name: Any, *, also: Sequence[str] = ()) -> ValueError:
@@ -100,7 +98,6 @@ class Registry(Generic[Entry]):
 
     def choose(self, given: Iterable[str]) -> list[Entry]:
         """Return the requested entries, each once: by name, separated by commas or not, or all of them."""
-        self._import_own()
         names = split_names(given, self._entries)
         if not names:
             raise ValueError(f"name at least one {self._kind}: dqeval {self._kind}s lists them")
@@ -119,7 +116,6 @@ class Registry(Generic[Entry]):
 
     def _all_entries(self) -> dict[str, Entry]:
         """Return all entries; those that installed packages offer are looked for once."""
-        self._import_own()
         with self._completing:
             if not self._complete:
                 self._complete = True
@@ -127,10 +123,19 @@ class Registry(Generic[Entry]):
                     warnings.warn(sentence, PluginWarning, stacklevel=2)
         return self._entries
 
-    def _import_own(self) -> None:
-        """Import dqeval's own entries. Without a lock of ours: Python has one per module, and two could block."""
+    @property
+    def _entries(self) -> dict[str, Entry]:
+        """What is there without looking at other packages: dqeval's own entries, whoever asks first, and those added.
+
+        There is no lock of ours: Python has one per module, and two could block each other.
+        """
         if self._group is not None:
             import_module(self._group)
+        return self._added
+
+    @_entries.setter
+    def _entries(self, entries: dict[str, Entry]) -> None:
+        self._added = entries
 
     def _take(self, offer: EntryPoint) -> str:
         """Import what a package offers, which registers it; return what is wrong with it, if anything."""
