@@ -27,7 +27,7 @@ from dqeval.experiments.detector_runs import (
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected_numbers
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.rankings import Ranked, outcome, published_of
-from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, Measured, Task, claims, spreads_of
+from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, SeriesSpreads, Task, claims, spreads_of
 from dqeval.experiments.setting import ARCHIVE, Setting
 from dqeval.lab.perturbations import Changed, lags, shift, windows
 from dqeval.support import extras
@@ -544,7 +544,9 @@ class TestSpreads:
 
 def measured(by_dataset):
     """Return spreads as those of one detector each, on series of their own."""
-    return {dataset: [Measured(str(i), one) for i, one in enumerate(found)] for dataset, found in by_dataset.items()}
+    return {
+        dataset: [SeriesSpreads(str(i), one) for i, one in enumerate(found)] for dataset, found in by_dataset.items()
+    }
 
 
 def flat(value):
@@ -637,7 +639,7 @@ class TestRobustness:
 
     def test_intervals_are_from_series_drawn_again(self):
         values = [0.1, 0.2, 0.15, 0.3, 0.12, 0.18]
-        one_each = [Measured(str(i), flat(value)) for i, value in enumerate(values)]
+        one_each = [SeriesSpreads(str(i), flat(value)) for i, value in enumerate(values)]
         twice = [each for one in one_each for each in (one, one)]
         wanted = str(dqeval.core.intervals.mean_intervals(np.array(values)[:, None], unit="series", most=np.inf)[0])
         for found in (one_each, twice):  # the detectors of a series are alike, and tell no more than one of them
@@ -651,7 +653,7 @@ class TestRobustness:
         assert table.rows[10][1] == "too few: 4 series"
 
     def test_bars_have_intervals(self):
-        series = [Measured(str(i), flat(value)) for i, value in enumerate([0.1, 0.2, 0.15, 0.3, 0.12, 0.18])]
+        series = [SeriesSpreads(str(i), flat(value)) for i, value in enumerate([0.1, 0.2, 0.15, 0.3, 0.12, 0.18])]
         (ax, *_) = robustness.outcome({"WSD": series}, []).figures["robustness"]().axes
         interval = dqeval.core.intervals.mean_intervals(np.array([[0.1], [0.2], [0.15], [0.3], [0.12], [0.18]]), most=9)
         assert [line.get_xdata() for line in ax.lines] == [pytest.approx([interval[0].low, interval[0].high])] * 11

@@ -36,6 +36,7 @@ LAYERS = [
     {"metrics", "|", "datasets", "detectors"},
     {
         *(
+            "analysis.best_threshold",
             "analysis.clock",
             "analysis.evaluate",
             "analysis.frames",

@@ -7,6 +7,7 @@ from importlib import import_module
 _PACKAGES = ["bench", "datasets", "detectors", "kernels", "metrics"]
 _NAMES = {
     "analysis.alarms": ["OperatingPoint", "alarm_curve", "alarms", "threshold_for"],
+    "analysis.best_threshold": ["best_threshold"],
     "analysis.check": ["Finding", "Findings", "check"],
     "analysis.compare": ["compare"],
     "analysis.compare_result": ["Comparison"],
@@ -17,7 +18,7 @@ _NAMES = {
     "analysis.frames": ["evaluate_frame", "evaluate_frame_events"],
     "analysis.incidents": ["evaluate_intervals", "intervals_from_labels", "labels_from_intervals"],
     "analysis.near_profile": ["NearProfile", "near_profile"],
-    "analysis.panel": ["best_threshold", "panel"],
+    "analysis.panel": ["panel"],
     "analysis.panel_result": ["BestThreshold", "Chance", "Evaluation", "MetricError"],
     "analysis.timed_result": ["TimedEventScores", "TimedResult"],
     "core.alarms": ["Alarms"],

@@ -2,6 +2,7 @@
 
 from dqeval import bench, datasets, detectors, kernels, metrics
 from dqeval.analysis.alarms import OperatingPoint, alarm_curve, alarms, threshold_for
+from dqeval.analysis.best_threshold import best_threshold
 from dqeval.analysis.check import Finding, Findings, check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
@@ -12,7 +13,7 @@ from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.frames import evaluate_frame, evaluate_frame_events
 from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
 from dqeval.analysis.near_profile import NearProfile, near_profile
-from dqeval.analysis.panel import best_threshold, panel
+from dqeval.analysis.panel import panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.analysis.timed_result import TimedEventScores, TimedResult
 from dqeval.core.alarms import Alarms

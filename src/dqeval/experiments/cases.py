@@ -39,7 +39,7 @@ _FRAME = 0.6  # inches: the title and the axis of a panel
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class PaperCase:
     """Labels, the detections that are compared on them, and the near range.
 
     Attributes
@@ -88,10 +88,10 @@ def cases(setting: Setting) -> Iterator[Outcome]:
     )
 
 
-def paper_cases() -> list[Case]:
+def paper_cases() -> list[PaperCase]:
     """Return the labels and the detections of the paper's Tables 1 to 6."""
     return [
-        Case(
+        PaperCase(
             table=given["table"],
             title=given["title"],
             near=given["near"],
@@ -102,7 +102,7 @@ def paper_cases() -> list[Case]:
     ]
 
 
-def figure(every: Sequence[Case]) -> Figure:
+def figure(every: Sequence[PaperCase]) -> Figure:
     """Draw the events and the detections of cases, a panel each."""
     lines = [every[i : i + _COLUMNS] for i in range(0, len(every), _COLUMNS)]
     heights = [_FRAME + ROW_HEIGHT * max(1 + len(case.detections) for case in line) for line in lines]
@@ -127,7 +127,7 @@ def _points(ranges: Ranges | Literal["random"], length: int) -> BoolArray:
     return points
 
 
-def _table(case: Case, cells: Mapping[tuple[str, str, str], Cell]) -> Table:
+def _table(case: PaperCase, cells: Mapping[tuple[str, str, str], Cell]) -> Table:
     found = {row: [cells[case.table, row, metric] for metric in PAPER_METRICS] for row in case.detections}
     rows = [(row, *(beside(cell.shown, cell.published) for cell in of_row)) for row, of_row in found.items()]
     marked = set()

@@ -55,7 +55,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SeriesSpreads:
     """How much each metric varies with each kind of perturbation, for one detector on a series."""
 
     series: str
@@ -77,9 +77,9 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
     ids = {key: f"{task.job.id} {task.seed}" for key, task in tasks.items()}
     keyed = {ids[key]: task for key, task in tasks.items()}
     found = compute_all(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
-    by_dataset: dict[str, list[Measured]] = {dataset: [] for dataset in datasets}
+    by_dataset: dict[str, list[SeriesSpreads]] = {dataset: [] for dataset in datasets}
     for (dataset, series, _), id in ids.items():
-        by_dataset[dataset].append(Measured(series, found[id]))
+        by_dataset[dataset].append(SeriesSpreads(series, found[id]))
     yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
 
 
@@ -110,12 +110,12 @@ def _spread(copies: Iterable[Changed], period: float) -> dict[str, float]:
     return dict(zip(PAPER_METRICS, np.std(rows, axis=0).tolist(), strict=True))
 
 
-def outcome(by_dataset: Mapping[str, Sequence[Measured]], notes: Sequence[str]) -> Outcome:
+def outcome(by_dataset: Mapping[str, Sequence[SeriesSpreads]], notes: Sequence[str]) -> Outcome:
     """Return the mean spread of each metric, by dataset and over all, with the paper's claims decided."""
     groups = dict(by_dataset)
     if len(groups) > 1:
         groups[OVERALL] = [
-            Measured(f"{dataset}/{each.series}", each.spreads)
+            SeriesSpreads(f"{dataset}/{each.series}", each.spreads)
             for dataset, found in by_dataset.items()
             for each in found
         ]
@@ -156,7 +156,7 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(finite)) if finite else float("nan")
 
 
-def _interval(found: Sequence[Measured], kind: str, metric: str) -> Interval:
+def _interval(found: Sequence[SeriesSpreads], kind: str, metric: str) -> Interval:
     """Return an interval of a mean, from whole series drawn again: the detectors of one series are alike."""
     finite = [each for each in found if np.isfinite(each.spreads[kind][metric])]
     values = np.array([each.spreads[kind][metric] for each in finite])

@@ -106,7 +106,7 @@ class Answer:
     scope : str
         What it was searched among.
     examples : tuple of Example
-        Of a law the smallest counter-example; of a preference the smallest for each direction.
+        Of a law a counter-example; of a preference one for each direction.
     curve : tuple of Point
     """
 

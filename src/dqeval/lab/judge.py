@@ -19,8 +19,7 @@ TOLERANCE = 1e-9  # what differs less is equal: metrics add up floats in another
 
 # Metrics with a number of points by default that is longer than the short series, where it would never matter: there it
 # is the near range.
-_SHORTENED = ("delay_point_adjusted_f1", "ucr_score")
-_IN_POINTS = ("k", "tolerance")
+_IN_POINTS = {"delay_point_adjusted_f1": "k", "ucr_score": "tolerance"}
 
 
 class CannotJudgeError(Exception):
@@ -68,9 +67,7 @@ class Judge:
             labels, found = case.drawn()
             return f"labels {labels} and {found}, near {case.near}"
 
-        own = {
-            name: case.near for name in _IN_POINTS if name in self.metric.defaults and self.metric.name in _SHORTENED
-        }
+        own = {_IN_POINTS[self.metric.name]: case.near} if self.metric.name in _IN_POINTS else {}
         return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, called, own)
 
     def value_of(

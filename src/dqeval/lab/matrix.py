@@ -19,8 +19,9 @@ from dqeval.lab.judge import CannotJudgeError, Judge
 from dqeval.lab.matrix_result import PropertyMatrix, Question
 from dqeval.lab.measures import MEASURES, Measure
 from dqeval.lab.paper_rows import PAPER_ROWS, PaperRow
-from dqeval.lab.properties import PROPERTIES, Property
-from dqeval.lab.search import Budget, Findings, search
+from dqeval.lab.properties import PROPERTIES
+from dqeval.lab.property_kinds import Property
+from dqeval.lab.search import Budget, SearchResult, search
 from dqeval.support.modules import import_all
 
 QUESTIONS: Mapping[str, Property | PaperRow | Measure] = {**PROPERTIES, **PAPER_ROWS, **MEASURES}
@@ -39,7 +40,7 @@ def properties(
     modules: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> PropertyMatrix:
-    """Find out which properties metrics have, with the smallest counter-example for each that they lack.
+    """Find out which properties metrics have, with a small counter-example for each that they lack.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) 
         return Answer(judge.metric.name, asked.name, trouble.word, sentence=f"{trouble.sentence}.")
 
 
-def _searched(judge: Judge, asked: Property, found: Findings, budget: Budget) -> Answer:
+def _searched(judge: Judge, asked: Property, found: SearchResult, budget: Budget) -> Answer:
     scope = f"{found.compared:,} comparisons among {budget.scope(asked)}"
     name, label = judge.metric.name, judge.metric.label
     if not found.compared:

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dqeval.experiments.cases import Case as PaperCase
-from dqeval.experiments.cases import paper_cases
+from dqeval.experiments.cases import PaperCase, paper_cases
 from dqeval.lab.cases import Case
 
 GROUP = "The paper's cases"

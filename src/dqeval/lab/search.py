@@ -10,7 +10,7 @@ from functools import partial
 from dqeval.lab.answers import Example
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, simplified
 from dqeval.lab.judge import Judge
-from dqeval.lab.properties import Property
+from dqeval.lab.property_kinds import Property
 
 NEAR = 2  # of the short series
 LONG_NEAR = 5  # of those with one event and one alarm, too
@@ -56,13 +56,14 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SearchResult:
     """What a search came to.
 
     Attributes
     ----------
     examples : tuple of Example
-        Of a law, the smallest counter-example, if there is any; of a preference, the smallest of each direction.
+        Of a law a counter-example, if there is any; of a preference one for each direction. Among short series, the
+        shortest; otherwise simplified.
     compared : int
         How many pairs of series were compared.
     """
@@ -71,7 +72,7 @@ class Findings:
     compared: int
 
 
-def search(asked: Property, judge: Judge, budget: Budget) -> Findings:
+def search(asked: Property, judge: Judge, budget: Budget) -> SearchResult:
     """Search for a counter-example to a law, or for each direction of a preference."""
 
     def kind(example: Example) -> int | None:
@@ -92,7 +93,7 @@ def search(asked: Property, judge: Judge, budget: Budget) -> Findings:
         if shown is not None and shown not in found:
             found[shown] = example
             if wanted == set(found):
-                return Findings(tuple(found.values()), compared)
+                return SearchResult(tuple(found.values()), compared)
     for example in _compared(asked, judge, random_cases(asked.takes, budget.examples), MOST_CHANGES):
         compared += 1
         shown = kind(example)
@@ -100,7 +101,7 @@ def search(asked: Property, judge: Judge, budget: Budget) -> Findings:
             found[shown] = _shortened(asked, judge, example, partial(is_one_of, shown))
             if wanted == set(found):
                 break
-    return Findings(tuple(found.values()), compared)
+    return SearchResult(tuple(found.values()), compared)
 
 
 def _short_cases(asked: Property, budget: Budget) -> Iterator[Case]:
