@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from dqeval.bench.crew import crew_for, work_off
@@ -23,6 +26,7 @@ from dqeval.lab.properties import PROPERTIES
 from dqeval.lab.property_kinds import Property
 from dqeval.lab.search import Budget, SearchResult, search
 from dqeval.support.modules import import_all
+from dqeval.support.writing import atomic_write
 
 QUESTIONS: Mapping[str, Property | PaperRow | Measure] = {**PROPERTIES, **PAPER_ROWS, **MEASURES}
 SECONDS = 30.0
@@ -93,12 +97,14 @@ def properties(
     arguments.at_most("seconds", math.ceil(limit), LONGEST)
     imported = tuple(validate.names_in("modules", modules))
     arguments.callback("progress", progress)
-    tasks = [_Task(name, tuple(each.name for each in chosen), budget, limit, imported) for name in names]
+    asked = tuple(each.name for each in chosen)
     found: dict[str, list[Answer]] = {}
-    for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
-        found[name] = answers
-        if progress is not None:
-            progress(done, len(names))
+    with TemporaryDirectory(prefix="dqeval-") as folder:
+        tasks = [_Task(name, asked, budget, limit, imported, str(Path(folder, str(i)))) for i, name in enumerate(names)]
+        for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
+            found[name] = answers
+            if progress is not None:
+                progress(done, len(names))
     labels = {name: METRICS[name].label for name in names}
     described = tuple(Question(each.name, each.group, each.title, each.definition, each.citation) for each in chosen)
     return PropertyMatrix(described, labels, tuple(answer for name in names for answer in found[name]))
@@ -116,13 +122,20 @@ def _questions(names: Sequence[str] | None) -> list[Property | PaperRow | Measur
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A metric to examine: what a process needs to know."""
+    """A metric to examine: what a process needs to know.
+
+    Attributes
+    ----------
+    kept : str
+        A file for the answers so far, which are not lost if the process is stopped at the next question.
+    """
 
     metric: str
     questions: tuple[str, ...]
     budget: Budget
     seconds: float
     modules: tuple[str, ...]
+    kept: str
 
 
 def _answered(tasks: Sequence[_Task], workers: int) -> Iterator[tuple[str, list[Answer]]]:
@@ -146,7 +159,9 @@ def _result(task: _Task, future: Future[Any]) -> list[Answer]:
     except WorkFailedError as error:
         word = "too slow" if error.reason.startswith("took longer") else "error"
         sentence = f"{METRICS[task.metric].label} could not be examined: {error.reason}"
-        return [Answer(task.metric, question, word, sentence=sentence) for question in task.questions]
+        kept: list[Answer] = pickle.loads(Path(task.kept).read_bytes()) if Path(task.kept).exists() else []
+        left = task.questions[len(kept) :]
+        return [*kept, *(Answer(task.metric, question, word, sentence=sentence) for question in left)]
     return found
 
 
@@ -154,7 +169,12 @@ def examine(task: _Task) -> list[Answer]:
     """Return the answers for one metric."""
     import_all(task.modules, "", called="the module {}", hint="name a file that ends with .py, or an installed module")
     judge = Judge(METRICS[task.metric], task.seconds)
-    return [_answer(judge, QUESTIONS[name], task.budget) for name in task.questions]
+    answers: list[Answer] = []
+    for name in task.questions:
+        answers.append(_answer(judge, QUESTIONS[name], task.budget))
+        with atomic_write(task.kept, lasting=False) as place:
+            place.write_bytes(pickle.dumps(answers))
+    return answers
 
 
 def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) -> Answer:

@@ -34,7 +34,7 @@ class Varied:
     ----------
     kind, metric : str
     value : float
-        The metric without any change.
+        The metric without any change; for the anomaly ratio, in the widest window.
     spread : float
         Its standard deviation between the detectors of a series, without any change; NaN for a single detector.
     shift : float
@@ -45,7 +45,8 @@ class Varied:
         The same as multiples of the spread: at 1, the change is as large as what tells detectors apart. NaN where there
         is no spread.
     shift_interval, deviation_interval, relative_shift_interval, relative_deviation_interval : Interval
-        95 % intervals: from series drawn again; with fewer than five series, from the changed copies.
+        95 % intervals: from series drawn again; with fewer than five series, from the changed copies, if these are
+        random draws, and otherwise NaN.
     best_stays : float
         The share of the copies in which the best detector of the series is still the best; NaN for a single detector.
     tau : float
@@ -285,9 +286,9 @@ class StressResult(Framed, Result):
         if "series" in units:
             return "Intervals: how much a number may owe to which series there were (series drawn again)."
         if not units:
-            return "Intervals need five series, or five changed copies."
+            return "Intervals need five series, or five changed copies that are random draws."
         few = "Intervals: how much a number may owe to which changed copies there were (copies drawn again)"
-        return f"{few}. They say nothing of other series: that takes five or more."
+        return f"{few}, for random draws only. They say nothing of other series: that takes five or more."
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per kind of change and metric; and one per density and metric for random detections."""
