@@ -207,7 +207,7 @@ def _tried(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Values:
-    """By how much each copy was changed, what each metric says of it, and of the copy they are compared with, if any."""
+    """By how much each copy was changed, what each metric says of it, and of the copy to compare with, if any."""
 
     at: list[float]
     values: list[list[float]]
