@@ -60,7 +60,7 @@ LAYERS = [
     {"lab"},
     {
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
-        "analysis.verify",
+        *("analysis.verify", "analysis.diff", "analysis.diff_result", "analysis.diff_sides"),
     },
     {"experiments"},
     {"lab.paper_rows", "lab.measures", "lab.matrix", "lab.matrix_result", "lab.property_page"},
