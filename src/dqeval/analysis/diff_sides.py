@@ -15,7 +15,6 @@ from dqeval.analysis.verify import read_receipt
 from dqeval.analysis.walk import Walk
 from dqeval.bench.store import FILE, Store
 from dqeval.core.durations import Length
-from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.prepared import Prepared
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.types import SCORE_NAMES, Progress, Series
@@ -91,7 +90,7 @@ class How:
     @property
     def with_dqe(self) -> list[str]:
         """The names of the metrics, with DQE, by which events are scored."""
-        return compared_metrics(chosen_metrics(self.metrics))
+        return compared_metrics(self.metrics)
 
     def prepared(self, series: Series) -> Prepared:
         """Return a series that is checked, and has scores."""
