@@ -139,6 +139,9 @@ class TestEvents:
         assert found.has_loss
         assert "1 event gained, 2 lost" in found.verdict
         assert "E2" in found.event_table("lost").text()
+        row = {"series": "series", "detector": "a", "event": "E2", "capture_before": 0.9, "capture_after": 0.1}
+        assert found.numbers()["lost"][0] == {**row, "dqe_before": 0.9, "dqe_after": 0.1}
+        assert [record["kind"] for record in found.records()] == ["metric", "gained", "lost", "lost"]
         assert "more" not in found.event_table("lost", most=2).text()
         assert "1 more: --format csv or json has all" in found.event_table("lost", most=1).text()
 
