@@ -297,6 +297,11 @@ class TestStress:
         assert "(1 changed copy)" in str(found)
         assert "Intervals need five series, or five changed copies that are random draws." in str(found)
 
+    def test_without_a_near_range_there_is_no_lag(self):
+        found = dqeval.stress(DEMO.labels, DEMO.scores, near=0, metrics=["dqe"], kinds=["lag", "splits"])
+        assert found.kinds == ("splits",)
+        assert "No lag: the near range is below one point, so there is no period to move scores by." in str(found)
+
     def test_a_single_copy_has_a_shift_but_no_deviation(self):
         scores = {"a": [0, 1, 2, 3, 1, 2], "b": [1, 3, 0, 2, 0, 0]}
         found = dqeval.stress([0, 1, 1, 1, 0, 0], scores, near=2, metrics=["dqe"], kinds=["splits"])
