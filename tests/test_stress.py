@@ -16,7 +16,7 @@ from dqeval.datasets.door import prepare
 from dqeval.lab import stress as stress_module
 from dqeval.lab.perturbations import KINDS, PERTURBATIONS, shift, windows
 from dqeval.lab.stress import stress_of
-from dqeval.lab.variation import Copies, chance_levels, varied_by
+from dqeval.lab.variation import Copies, chance_levels, spread_between, varied_by
 from dqeval.render.stress_page import stress_figure, stress_report
 
 DEMO = dqeval.datasets.demo()
@@ -296,6 +296,38 @@ class TestStress:
         assert "so none can be split (1 of 2 series)." in str(found)
         assert "(1 changed copy)" in str(found)
         assert "Intervals need five series, or five changed copies that are random draws." in str(found)
+
+    def test_without_a_near_range_there_is_no_lag(self):
+        found = dqeval.stress(DEMO.labels, DEMO.scores, near=0, metrics=["dqe"], kinds=["lag", "splits"])
+        assert found.kinds == ("splits",)
+        assert "No lag: the near range is below one point, so there is no period to move scores by." in str(found)
+
+    def test_a_single_copy_has_a_shift_but_no_deviation(self):
+        scores = {"a": [0, 1, 2, 3, 1, 2], "b": [1, 3, 0, 2, 0, 0]}
+        found = dqeval.stress([0, 1, 1, 1, 0, 0], scores, near=2, metrics=["dqe"], kinds=["splits"])
+        only = found.of("splits")["dqe"]
+        assert (only.copies, only.undefined) == (1, 0)
+        assert math.isfinite(only.shift)
+        assert math.isfinite(only.relative_shift)
+        assert math.isnan(only.deviation)
+        assert math.isnan(only.relative_deviation)
+        assert found.table("splits").rows[0][-1] == "–"
+
+    def test_detectors_that_are_alike_have_no_spread(self):
+        """Not even by rounding: the mean of three times 0.1 is not 0.1."""
+        alike = np.full((3, 1), 0.1)
+        assert alike.std(axis=0)[0] > 0
+        assert spread_between(alike).tolist() == [0]
+        labels = np.arange(600) < 60
+        constant = dict.fromkeys("abc", np.full(600, 0.5))
+        (found,) = dqeval.stress(labels, constant, near=24, metrics=["auc_pr"], kinds=["jitter"]).varied
+        assert found.spread == 0
+        assert math.isnan(found.relative_shift)
+
+    def test_there_are_no_columns_for_intervals_that_nobody_knows(self):
+        found = dqeval.stress(DEMO.labels, DEMO.scores, period=48, metrics=["dqe"], kinds=["lag", "jitter"], draws=5)
+        assert found.table("lag").header == ["metric", "value", "shift", "SD", "shift/spread", "SD/spread"]
+        assert found.table("jitter").header.count("95 % interval") == 4
 
     def test_undefined_metrics(self):
         labels = np.zeros(60, dtype=int)

@@ -19,7 +19,7 @@ from dqeval.core.types import FloatArray, Numbers, Progress, Series
 from dqeval.core.validate import UndefinedError
 from dqeval.lab.perturbations import KINDS, PERTURBATIONS, RANDOM, Given, Perturbation
 from dqeval.lab.stress_result import StressResult
-from dqeval.lab.variation import Copies, chance_levels, varied_by
+from dqeval.lab.variation import Copies, chance_levels, spread_between, varied_by
 
 MOST_DRAWS = 10_000
 ONLY = "scores"  # what the scores are called that come without a name
@@ -180,7 +180,7 @@ def _tried(
     trial = _Trial(prepared, metrics, draws, seed)
     as_they_are = {name: trial.as_it_is(name) for name in steps.over(names)}
     base = np.array([values for values, _ in as_they_are.values()])
-    spread = base.std(axis=0) if len(base) > 1 else np.full(len(metrics), np.nan)
+    spread = spread_between(base) if len(base) > 1 else np.full(len(metrics), np.nan)
     copies: dict[str, Copies] = {}
     why_none: dict[str, str] = {}
     for perturbation in several:

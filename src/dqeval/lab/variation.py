@@ -10,6 +10,7 @@ import numpy as np
 from dqeval.core.agreement import agreement_of
 from dqeval.core.intervals import FEWEST, Interval, mean_intervals
 from dqeval.core.types import FloatArray
+from dqeval.lab.judge import TOLERANCE
 from dqeval.lab.perturbations import PERTURBATIONS
 from dqeval.lab.stress_result import ChanceLevel, Varied
 
@@ -38,6 +39,22 @@ class Copies:
     spread: FloatArray
 
 
+def spread_between(values: FloatArray) -> FloatArray:
+    """Return the standard deviation between detectors, of each metric; 0 where they differ by rounding only.
+
+    Parameters
+    ----------
+    values : array of float, shape (n_detectors, n_metrics)
+
+    Examples
+    --------
+    >>> spread_between(np.array([[0.1, 0.2], [0.1, 0.4], [0.1, 0.3]])).round(3)
+    array([0.   , 0.082])
+    """
+    alike = np.ptp(values, axis=0) <= TOLERANCE
+    return np.where(alike, 0.0, values.std(axis=0))
+
+
 def varied_by(kind: str, metrics: Sequence[str], copies: Sequence[Copies]) -> Iterator[Varied]:
     """Yield what a kind of change does to each metric, over the series that can be changed so."""
     count = sum(len(each.at) for each in copies)
@@ -47,7 +64,7 @@ def varied_by(kind: str, metrics: Sequence[str], copies: Sequence[Copies]) -> It
 
 
 def _varied(kind: str, metric: str, rows: Sequence[_Row], count: int) -> Varied:
-    defined = [row for row in rows if np.isfinite(row.deviation)]
+    defined = [row for row in rows if np.isfinite(row.shift)]
     drawn = PERTURBATIONS[kind].drawn
     shift, shift_interval = _measured(defined, "shift", -np.inf, drawn=drawn)
     deviation, deviation_interval = _measured(defined, "deviation", 0.0, drawn=drawn)
@@ -80,7 +97,7 @@ class _Row:
     Attributes
     ----------
     value, shift, deviation : float
-        As it is; the mean change; the standard deviation over the copies.
+        As it is; the mean change; the standard deviation over the copies, NaN for a single one.
     spread : float
         The standard deviation between the detectors, as they are; NaN for a single one.
     shifts, deviations : array of float, shape (n_copies,)
@@ -107,7 +124,7 @@ class _Row:
         if not defined.any():
             return cls(value, np.nan, np.nan, spread, np.zeros(0), np.zeros(0), *kept)
         shifts = (values[defined] - base[defined, None]).mean(axis=0)
-        deviation = float(values[defined].std(axis=1).mean())
+        deviation = float(values[defined].std(axis=1).mean()) if values.shape[1] > 1 else np.nan
         return cls(value, float(shifts.mean()), deviation, spread, shifts, _contributions(values[defined]), *kept)
 
 
@@ -140,6 +157,7 @@ def _measured(rows: Sequence[_Row], what: str, least: float, *, drawn: bool) -> 
 
     Copies that are the same steps each time were not drawn, and cannot be drawn again.
     """
+    rows = _with(rows, what)
     means = np.array([getattr(row, what) for row in rows])
     if len(rows) >= FEWEST:
         return float(means.mean()), _interval(means, least, "series")
@@ -153,9 +171,13 @@ def _measured(rows: Sequence[_Row], what: str, least: float, *, drawn: bool) -> 
     return mean, _interval(np.concatenate([np.zeros(0), *units]), least, "change")
 
 
+def _with(rows: Sequence[_Row], what: str) -> list[_Row]:
+    return [row for row in rows if np.isfinite(getattr(row, what))]
+
+
 def _relative(rows: Sequence[_Row], what: str, least: float, *, drawn: bool) -> tuple[float, Interval]:
     """Return a mean over series as a multiple of their mean spread, and its interval."""
-    told = [row for row in rows if np.isfinite(row.spread)]
+    told = _with(_with(rows, what), "spread")
     spread = _mean([row.spread for row in told])
     if not spread > 0:
         return np.nan, Interval(np.nan, np.nan, LEVEL, 0, "series")
