@@ -28,7 +28,7 @@ NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class Shared:
     """What has a place for what several metrics need of it."""
 
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, kw_only=True)
@@ -41,7 +41,7 @@ class _Shared:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled(_Shared):
+class Labelled(Shared):
     """Labels, their events and regions, and what is made from them once, whatever the scores are.
 
     Attributes
@@ -124,7 +124,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored(_Shared):
+class Scored(Shared):
     """Labels and scores: as they were given, and in [0, 1].
 
     Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use

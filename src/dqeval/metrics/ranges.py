@@ -8,8 +8,10 @@ from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of
 from dqeval.core.registry import metric
+from dqeval.core.sweep import Sweep, fixed_point, ratio, run_shares
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+from dqeval.kernels import runs as kernel
 
 _CHECKS: dict[str, Check] = {"alpha": arguments.share}
 
@@ -29,10 +31,26 @@ def _coverage(covered: FloatArray, lengths: IntArray, partners: IntArray, alpha:
     return float(scores.sum() / len(lengths))
 
 
+def _range_sweep(sweep: Sweep, alpha: float) -> tuple[FloatArray, FloatArray]:
+    runs = run_shares(sweep)
+    return ratio(runs.by_pieces, runs.counts), _recall_sweep(sweep, alpha)
+
+
+def _recall_sweep(sweep: Sweep, alpha: float) -> FloatArray:
+    events, groups = sweep.labelled.events, sweep.events
+    scale = fixed_point(len(events))
+    (worths,), tally = sweep.tallies(1), np.zeros((2, sweep.count + 1), dtype=np.intp)
+    kernel.tally_range_recall(
+        sweep.levels, events.starts, events.stops, groups.ends, groups.levels, tally, alpha, scale, worths
+    )
+    return sweep.down(worths, scale * len(events))
+
+
 @metric(
     label="RF",
     takes="detections",
     compute=_range,
+    at_every_level=_range_sweep,
     checks=_CHECKS,
     citation="Tatbul et al. 2018",
     same_as="prts with alpha 0.2 for recall and 0 for precision, flat bias, reciprocal cardinality; TSB-AD",

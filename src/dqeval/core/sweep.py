@@ -1,0 +1,301 @@
+"""Scores at many thresholds at once: the level that each point reaches, and what metrics tally by level."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core.matching import Match, harmonic
+from dqeval.core.prepared import Labelled, Scored, Shared
+from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
+from dqeval.kernels import runs
+from dqeval.kernels import sweep as kernel
+
+Tally = NDArray[np.longlong]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The levels of the points of some stretches of a series, such as the events.
+
+    Attributes
+    ----------
+    levels : array of int
+        Those of each group, descending, one group after the other.
+    firsts, ends : array of int
+        Where each group begins and ends in these.
+    """
+
+    levels: NDArray[np.intc]
+    firsts: IntArray
+    ends: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep(Shared, ABC):
+    """Labels, and scores at descending thresholds, as metrics take them that are computed for all thresholds at once.
+
+    At the k-th threshold from below, the points of level k and above are detected. What a metric returns begins with
+    the highest threshold.
+
+    Attributes
+    ----------
+    labelled : Labelled
+    count : int
+        How many thresholds there are.
+    """
+
+    labelled: Labelled
+    count: int
+
+    @property
+    @abstractmethod
+    def levels(self) -> NDArray[np.intc]:
+        """How many of the thresholds each point reaches."""
+
+    @property
+    def ranks(self) -> IntArray:
+        """At how many thresholds each point is not detected: from 0 for what is detected at all of them."""
+        return self.count - self.levels.astype(np.intp)
+
+    @cached_property
+    def detected(self) -> FloatArray:
+        """How many points are detected at each threshold."""
+        return self.down(self.counted(self.levels))
+
+    @cached_property
+    def hits(self) -> FloatArray:
+        """How many labelled points are detected at each threshold."""
+        return self.down(self.counted(self.events.levels))
+
+    @cached_property
+    def events(self) -> Groups:
+        """The levels in each event."""
+        events = self.labelled.events
+        return self.groups(events.starts, events.stops)
+
+    @cached_property
+    def highest_in_events(self) -> NDArray[np.intc]:
+        """The highest level in each event."""
+        return self.events.levels[self.events.firsts]
+
+    @cached_property
+    def apart(self) -> Apart:
+        """The levels with a point that is never detected at each break, and at the end."""
+        return Apart.of(self.levels, self.labelled)
+
+    def counted(self, levels: NDArray[np.intc], weights: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return how many, or how much, is of each level."""
+        return np.bincount(levels, weights, minlength=self.count + 1)
+
+    def down(self, tally: NDArray[Any], scale: float = 1.0) -> FloatArray:
+        """Return what was tallied at each threshold and those above it, from the highest down."""
+        summed = np.cumsum(tally[:0:-1]).astype(np.float64, copy=False)
+        return summed if scale == 1 else summed / scale
+
+    def groups(self, starts: IntArray, stops: IntArray) -> Groups:
+        """Return the levels of the points at [start, stop) of each group; groups may overlap."""
+        sizes = stops - starts
+        ends = np.cumsum(sizes)
+        firsts = ends - sizes
+        ordered, owners = np.empty((2, ends[-1]), dtype=np.intc)
+        places = np.zeros(self.count + 1, dtype=np.intp)
+        kernel.levels_by_group(self.levels, starts, stops, firsts.copy(), places, owners, ordered)
+        return Groups(ordered, firsts, ends)
+
+    def tallies(self, rows: int) -> Tally:
+        """Return room to tally by level."""
+        return np.zeros((rows, self.count + 1), dtype=np.longlong)
+
+    def stack(self, rows: int) -> IntArray:
+        """Return room for the levels that a stack of them can hold, the lowest of all included."""
+        return np.empty((rows, min(self.count, len(self.levels)) + 1), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSweep(Sweep, ABC):
+    """Thresholds that are made from scores."""
+
+    scored: Scored
+
+    @abstractmethod
+    def scores_at(self, position: int) -> tuple[float, float]:
+        """Return the lowest score detected at a threshold, and the highest that is not; minus infinity for none."""
+
+
+@dataclass(frozen=True, eq=False)
+class EveryScore(ScoreSweep):
+    """The thresholds are the distinct scores."""
+
+    @cached_property
+    def levels(self) -> NDArray[np.intc]:
+        """How many of the thresholds each point reaches."""
+        return np.subtract(self.count, self.scored.ranks, dtype=np.intc, casting="same_kind")
+
+    @property
+    def ranks(self) -> IntArray:
+        """At how many thresholds each point is not detected."""
+        return self.scored.ranks
+
+    @cached_property
+    def detected(self) -> FloatArray:
+        """How many points are detected at each threshold."""
+        return self.scored.distinct.detected
+
+    @cached_property
+    def hits(self) -> FloatArray:
+        """How many labelled points are detected at each threshold."""
+        return self.scored.distinct.hits
+
+    def scores_at(self, position: int) -> tuple[float, float]:
+        """Return the lowest score detected at a threshold, and the highest that is not."""
+        values = self.scored.distinct.values
+        return float(values[position]), float(values[position + 1]) if position + 1 < len(values) else -math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class EvenlySpaced(ScoreSweep):
+    """Detected is what lies above evenly spaced values from the lowest score to the highest, but for the highest."""
+
+    @cached_property
+    def levels(self) -> NDArray[np.intc]:
+        """How many of the thresholds each point reaches."""
+        return levels_above_evenly_spaced(self.scored.scores, self.count + 1)
+
+    @cached_property
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest score at each level and above, and the highest at each level and below."""
+        lowest, highest = np.full(self.count + 1, math.inf), np.full(self.count + 1, -math.inf)
+        kernel.ends_of_levels(self.levels, self.scored.raw, lowest, highest)
+        return np.minimum.accumulate(lowest[::-1])[::-1], np.maximum.accumulate(highest)
+
+    def scores_at(self, position: int) -> tuple[float, float]:
+        """Return the lowest score detected at a threshold, and the highest that is not."""
+        lowest, highest = self._ends
+        level = self.count - position
+        return float(lowest[level]), float(highest[level - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLevels(Sweep):
+    """The levels are given, whatever the thresholds are."""
+
+    given: NDArray[np.intc]
+
+    @property
+    def levels(self) -> NDArray[np.intc]:
+        """How many of the thresholds each point reaches."""
+        return self.given
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Levels in which a point that is never detected stands at each break, and at the end: there, every run ends.
+
+    Attributes
+    ----------
+    levels : array of int
+    events : Events
+        Where the events are among these points.
+    before : array of int, shape (n_events + 1,)
+        How many points are labelled before each event, and behind the last.
+    """
+
+    levels: NDArray[np.intc]
+    events: Events
+    before: IntArray
+
+    @classmethod
+    def of(cls, levels: NDArray[np.intc], labelled: Labelled) -> Apart:
+        """Return the levels of a series in this form."""
+        breaks, events = labelled.breaks, labelled.events
+        found = np.insert(levels, breaks, 0) if len(breaks) else levels
+        shift = np.searchsorted(breaks, events.starts, side="right")
+        before = np.concatenate([[0], np.cumsum(labelled.lengths)])
+        places = Events(events.starts + shift, events.stops + shift, events.length + len(breaks))
+        return cls(np.append(found, np.intc(0)), places, before)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunShares:
+    """Detected runs at each threshold, from the highest down.
+
+    Attributes
+    ----------
+    counts : array of float
+        How many there are.
+    shares, by_pieces : array of float
+        The sum of their labelled shares, and of these divided by the number of events that a run touches.
+    enough : array of float
+        How many of the shares are large enough.
+    """
+
+    counts: FloatArray
+    shares: FloatArray
+    by_pieces: FloatArray
+    enough: FloatArray
+
+
+def run_shares(sweep: Sweep, theta: float = 0.0, partly: Tally | None = None) -> RunShares:
+    """Return how much of detected runs is labelled.
+
+    Points that count in part have that in ``partly``, times `fixed_point` of the number of points: where runs are kept
+    apart, what all before a point count together.
+    """
+    apart = sweep.apart
+    scale = fixed_point(len(sweep.levels))
+    counts, shares, by_pieces, enough = tallies = sweep.tallies(4)
+    runs.tally_runs(
+        apart.levels,
+        apart.events.starts,
+        apart.events.stops,
+        apart.before,
+        np.empty(0, dtype=np.longlong) if partly is None else partly,
+        theta,
+        sweep.stack(3),
+        scale,
+        *tallies,
+    )
+    return RunShares(sweep.down(counts), sweep.down(shares, scale), sweep.down(by_pieces, scale), sweep.down(enough))
+
+
+def sweep_of(scored: Scored, thresholds: int | Literal["all"]) -> ScoreSweep:
+    """Return scores at every distinct score, or above so many evenly spaced values: at the highest, nothing is."""
+    if thresholds == "all":
+        return EveryScore(scored.labelled, len(scored.distinct.values), scored)
+    return EvenlySpaced(scored.labelled, thresholds - 1, scored)
+
+
+def at_one_threshold(
+    compute: Callable[..., tuple[FloatArray, FloatArray]], match: Match, **parameters: Any
+) -> PrecisionRecall:
+    """Return what a metric that is computed for all thresholds at once says of a single one."""
+    precision, recall = compute(GivenLevels(match.labelled, 1, match.flags.astype(np.intc)), **parameters)
+    return harmonic(precision[0], recall[0])
+
+
+def levels_above_evenly_spaced(scores: FloatArray, count: int) -> NDArray[np.intc]:
+    """Return above how many of evenly spaced values, from the lowest score to the highest, each score lies."""
+    values = np.linspace(scores.min(), scores.max(), count)
+    span = values[-1] - values[0]
+    per_unit = (count - 1) / span if 1e-300 < span < math.inf else 0.0
+    levels = np.empty(len(scores), dtype=np.intc)
+    kernel.levels_above(scores, values, per_unit, levels)
+    return levels
+
+
+def fixed_point(terms: int) -> float:
+    """Return the largest power of two by which so many numbers up to 1 can be multiplied and added up in 63 bits."""
+    return math.ldexp(1.0, 62 - terms.bit_length())
+
+
+def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+    """Return a share at each threshold, 0 where there is nothing to have a share of."""
+    return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))
