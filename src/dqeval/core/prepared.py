@@ -93,6 +93,10 @@ class Labelled(Shared):
         """The length of each event."""
         return self.events.stops - self.events.starts
 
+    def apart(self, points: IntArray) -> IntArray:
+        """Return where points are if there is one more at each break."""
+        return points + np.searchsorted(self.breaks, points, side="right") if len(self.breaks) else points
+
     def regions(self, near: float) -> Partition:
         """Return the local regions of the events for a near range."""
         return self.once(("regions", near), lambda: replace(cut(self.events, near, self.breaks), axis=self.axis))

@@ -38,6 +38,44 @@ class Groups:
     ends: IntArray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Detected runs that touch events, where runs are kept apart.
+
+    Attributes
+    ----------
+    found : array of int, shape (4, n)
+        Of each run the first point, the one behind the last, and the levels: detected from one down to just above
+        another.
+    counts, roots : array of float
+        How many runs there are at each threshold, whatever they touch, and the sum of the roots of their lengths.
+    """
+
+    found: NDArray[np.intc]
+    counts: FloatArray
+    roots: FloatArray
+
+    @property
+    def starts(self) -> NDArray[np.intc]:
+        """The first point of each run."""
+        return np.asarray(self.found[0])
+
+    @property
+    def stops(self) -> NDArray[np.intc]:
+        """The point behind each run."""
+        return np.asarray(self.found[1])
+
+    @property
+    def highs(self) -> NDArray[np.intc]:
+        """The level at which each run appears."""
+        return np.asarray(self.found[2])
+
+    @property
+    def lows(self) -> NDArray[np.intc]:
+        """The level at which it has grown into another one; 0 if it does not."""
+        return np.asarray(self.found[3])
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep(Shared, ABC):
     """Labels, and scores at descending thresholds, as metrics take them that are computed for all thresholds at once.
@@ -90,6 +128,27 @@ class Sweep(Shared, ABC):
     def apart(self) -> Apart:
         """The levels with a point that is never detected at each break, and at the end."""
         return Apart.of(self.levels, self.labelled)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """The detected runs that touch an event, at any threshold, and how many there are at each."""
+        return self.runs_touching(self.apart.events)
+
+    def runs_touching(self, events: Events) -> Runs:
+        """Return the detected runs that touch one of some events, which are kept apart as the levels are."""
+        levels, scale = self.apart.levels, fixed_point(len(self.levels))
+        counts, roots = self.tallies(2)
+        found = np.empty((4, len(levels)), dtype=np.intc)
+        count = runs.find_runs(levels, events.starts, events.stops, self.stack(3), scale, counts, roots, found)
+        return Runs(found[:, :count].copy(), self.down(counts), self.down(roots, scale))
+
+    def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:
+        """Return the sum of what runs amount to, each at most 1, over those that are detected at each threshold."""
+        scale, (tally,) = fixed_point(len(self.levels)), self.tallies(1)
+        fixed = np.rint(amounts * scale).astype(np.longlong)
+        np.add.at(tally, found.highs, fixed)
+        np.subtract.at(tally, found.lows, fixed)
+        return self.down(tally, scale)
 
     def counted(self, levels: NDArray[np.intc], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return how many, or how much, is of each level."""
@@ -212,58 +271,33 @@ class Apart:
     events: Events
     before: IntArray
 
+    def touched(self, found: Runs) -> tuple[IntArray, IntArray]:
+        """Return the first event that each run touches, and the one behind the last."""
+        return (
+            np.searchsorted(self.events.stops, found.starts, side="right"),
+            np.searchsorted(self.events.starts, found.stops, side="left"),
+        )
+
+    def labelled_in(self, found: Runs) -> IntArray:
+        """Return how many points of each run are labelled."""
+        return self._labelled_before(found.stops) - self._labelled_before(found.starts)
+
+    def _labelled_before(self, points: NDArray[np.intc]) -> IntArray:
+        event = np.searchsorted(self.events.starts, points, side="left")
+        # The last event that begins before the point counts as far as it goes.
+        complete = self.before[np.maximum(event - 1, 0)]
+        begun = np.minimum(points, self.events.stops[event - 1]) - self.events.starts[event - 1]
+        return np.where(event > 0, complete + begun, 0)
+
     @classmethod
     def of(cls, levels: NDArray[np.intc], labelled: Labelled) -> Apart:
         """Return the levels of a series in this form."""
         breaks, events = labelled.breaks, labelled.events
         found = np.insert(levels, breaks, 0) if len(breaks) else levels
-        shift = np.searchsorted(breaks, events.starts, side="right")
         before = np.concatenate([[0], np.cumsum(labelled.lengths)])
-        places = Events(events.starts + shift, events.stops + shift, events.length + len(breaks))
+        starts = labelled.apart(events.starts)
+        places = Events(starts, starts + labelled.lengths, events.length + len(breaks))
         return cls(np.append(found, np.intc(0)), places, before)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunShares:
-    """Detected runs at each threshold, from the highest down.
-
-    Attributes
-    ----------
-    counts : array of float
-        How many there are.
-    shares, by_pieces : array of float
-        The sum of their labelled shares, and of these divided by the number of events that a run touches.
-    enough : array of float
-        How many of the shares are large enough.
-    """
-
-    counts: FloatArray
-    shares: FloatArray
-    by_pieces: FloatArray
-    enough: FloatArray
-
-
-def run_shares(sweep: Sweep, theta: float = 0.0, partly: Tally | None = None) -> RunShares:
-    """Return how much of detected runs is labelled.
-
-    Points that count in part have that in ``partly``, times `fixed_point` of the number of points: where runs are kept
-    apart, what all before a point count together.
-    """
-    apart = sweep.apart
-    scale = fixed_point(len(sweep.levels))
-    counts, shares, by_pieces, enough = tallies = sweep.tallies(4)
-    runs.tally_runs(
-        apart.levels,
-        apart.events.starts,
-        apart.events.stops,
-        apart.before,
-        np.empty(0, dtype=np.longlong) if partly is None else partly,
-        theta,
-        sweep.stack(3),
-        scale,
-        *tallies,
-    )
-    return RunShares(sweep.down(counts), sweep.down(shares, scale), sweep.down(by_pieces, scale), sweep.down(enough))
 
 
 def sweep_of(scored: Scored, thresholds: int | Literal["all"]) -> ScoreSweep:

@@ -1,10 +1,10 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """The loop of eTaPR: overlaps of events and detected runs that are too small for either are dropped, at every level.
 
-The threshold goes down, and with each point a run begins, grows, or joins two. Most runs touch no event, or lie inside
-one: those stand and fall with their event. The others *cross* the border of an event. Whatever a crossing run covers
-whole stands and falls with the run. So all that must be decided are chains of crossing runs and of the events between
-them, which they cover in part; and of these only the chains that have changed.
+The threshold goes down, and runs that touch events appear, and vanish as they grow into others. Most lie inside an
+event: those stand and fall with it. The others *cross* the border of an event. Whatever a crossing run covers whole
+stands and falls with the run. So all that must be decided are chains of crossing runs and of the events between them,
+which they cover in part; and of these only the chains that have changed.
 
 A chain is pruned from left to right; where something is dropped, one step back, because its neighbour has lost by it.
 An event or a run is dropped at most once, so that takes at most three steps for each of the chain.
@@ -32,66 +32,72 @@ INNER_POINTS = cython.declare(cython.Py_ssize_t, 0)  # how many of its points li
 INNER_WEIGHT = cython.declare(cython.Py_ssize_t, 1)  # what these runs weigh
 INNER_WORTH = cython.declare(cython.Py_ssize_t, 2)  # what they add to precision now
 WORTH = cython.declare(cython.Py_ssize_t, 3)  # what the event adds to recall now
-PREFIX_STOP = cython.declare(cython.Py_ssize_t, 4)  # where the run ends that comes into it from before, if there is one
-INSIDE = cython.declare(cython.Py_ssize_t, 5)  # whether it lies inside a crossing run
+FROM_BEFORE = cython.declare(cython.Py_ssize_t, 4)  # the run that comes into it from before and ends inside
+TO_BEHIND = cython.declare(cython.Py_ssize_t, 5)  # the run that begins inside it and goes on behind
 CHANGED = cython.declare(cython.Py_ssize_t, 6)  # whether it is among those that have changed
-EVENT_ROWS = 7
-# Rows of what is known of crossing runs: in column 2 * i + 1 of one that begins inside event i, behind its first point,
-# and in column 2 * i of any other one of which event i is the first.
+OUTSIDE = cython.declare(cython.Py_ssize_t, 7)  # itself, or if it lies inside a crossing run, some event behind it
+EVENT_ROWS = 8
+# Rows of what is known of each run.
 RUN_WORTH = cython.declare(cython.Py_ssize_t, 0)  # what the run adds to precision now
 RUN_RECALL = cython.declare(cython.Py_ssize_t, 1)  # what the events inside it add to recall now
-RUN_START = cython.declare(cython.Py_ssize_t, 2)  # where it begins, and 1 more; 0 if there is none
-RUN_CHANGED = cython.declare(cython.Py_ssize_t, 3)
-RUN_ROWS = 4
+PENDING = cython.declare(cython.Py_ssize_t, 2)  # whether its chain is still to be pruned
+RUN_ROWS = 3
 # Rows of a chain.
 COVERED = cython.declare(cython.Py_ssize_t, 0)
 LENGTH = cython.declare(cython.Py_ssize_t, 1)
 SHARED = cython.declare(cython.Py_ssize_t, 2)  # with the next one of the chain
 DROPPED = cython.declare(cython.Py_ssize_t, 3)
-PLACE = cython.declare(cython.Py_ssize_t, 4)  # the event, or where the run begins
+MEMBER = cython.declare(cython.Py_ssize_t, 4)  # the event, or the run
 CHAIN_ROWS = 5
+NONE = cython.declare(cython.Py_ssize_t, -1)
 
 
 def sweep(
-    order: cython.int[::1],
-    levels: cython.int[::1],
-    event_at: cython.int[::1],
+    runs: cython.int[:, ::1],
+    appear: cython.int[::1],
+    vanish: cython.int[::1],
+    touched: cython.int[:, ::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     before: cython.Py_ssize_t[::1],
     theta_p: cython.double,
     theta_r: cython.double,
     scale: cython.double,
-    far: cython.int[::1],
     events: cython.longlong[:, ::1],
-    crossing: cython.longlong[:, ::1],
+    of_runs: cython.longlong[:, ::1],
     chain: cython.Py_ssize_t[:, ::1],
-    changed: cython.Py_ssize_t[:, ::1],
+    changed: cython.Py_ssize_t[::1],
     sums: cython.longlong[:, ::1],
 ):
-    """Write for every level, times ``scale``: what events and runs are worth, and what the runs weigh together.
+    """Write for every level, times ``scale``: what events and runs are worth, and what these runs weigh together.
 
-    ``order`` has the points by descending level; the last point of the series must not be among them. ``event_at[t]``
-    is the first event that ends behind point t; ``before[i]`` counts the labelled points before event i. The rows of
-    ``sums`` are recall, precision and weight. The others are working space: ``far``, -1 on entry, has an entry for
-    each point. ``events``, ``crossing``, ``chain`` and ``changed`` are zero on entry. The first has a column for each
-    event, the others have two and one more. ``changed`` has a row for events, and one for runs.
+    The rows of ``runs``, all that touch an event, are the first point, the one behind the last, the highest level, and
+    the one below the lowest. ``appear`` and ``vanish`` are the runs in the order of these levels, the highest first.
+    ``touched`` are the first event of each run, and the one behind its last. ``before[i]`` counts the labelled points
+    before event i. The rows of ``sums`` are recall, precision and weight. The others are working space, zero on entry:
+    ``events`` has a column for each event, ``of_runs`` for each run, ``chain`` two for each event and one more, and
+    ``changed`` has an entry for each event.
     """
-    state: State = State(event_at, starts, stops, before, theta_p, theta_r, scale)
-    state.far = far
+    state: State = State(runs, touched, starts, stops, before, theta_p, theta_r, scale)
     state.events = events
-    state.crossing = crossing
+    state.of_runs = of_runs
     state.chain = chain
     state.changed = changed
     level: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    i: cython.Py_ssize_t = 0
     j: cython.Py_ssize_t = 0
     with cython.nogil:
         state.begin()
         for level in range(sums.shape[1] - 1, 0, -1):
-            while j < order.shape[0] and levels[order[j]] == level:
-                state.detect(order[j])
+            while j < vanish.shape[0] and runs[3, vanish[j]] == level:
+                state.take_away(vanish[j])
                 j += 1
-            state.decide()
+            first = i
+            while i < appear.shape[0] and runs[2, appear[i]] == level:
+                state.add(appear[i])
+                i += 1
+            state.decide(appear, first, i)
             sums[0, level] = state.recall
             sums[1, level] = state.precision
             sums[2, level] = state.weight
@@ -101,7 +107,8 @@ def sweep(
 class State:
     """What is detected at a level, and what it is worth."""
 
-    event_at: cython.int[::1]
+    runs: cython.int[:, ::1]
+    touched: cython.int[:, ::1]
     starts: cython.Py_ssize_t[::1]
     stops: cython.Py_ssize_t[::1]
     before: cython.Py_ssize_t[::1]
@@ -109,20 +116,19 @@ class State:
     theta_p: cython.double
     theta_r: cython.double
     scale: cython.double
-    far: cython.int[::1]  # at either end of a run, its other end; elsewhere, whether a point is detected
     events: cython.longlong[:, ::1]
-    crossing: cython.longlong[:, ::1]
+    of_runs: cython.longlong[:, ::1]
     chain: cython.Py_ssize_t[:, ::1]
-    changed: cython.Py_ssize_t[:, ::1]
-    changed_events: cython.Py_ssize_t
-    changed_runs: cython.Py_ssize_t
+    changed: cython.Py_ssize_t[::1]
+    changed_count: cython.Py_ssize_t
     recall: cython.longlong
     precision: cython.longlong
     weight: cython.longlong
 
     def __init__(
         self,
-        event_at: cython.int[::1],
+        runs: cython.int[:, ::1],
+        touched: cython.int[:, ::1],
         starts: cython.Py_ssize_t[::1],
         stops: cython.Py_ssize_t[::1],
         before: cython.Py_ssize_t[::1],
@@ -130,7 +136,8 @@ class State:
         theta_r: cython.double,
         scale: cython.double,
     ):
-        self.event_at = event_at
+        self.runs = runs
+        self.touched = touched
         self.starts = starts
         self.stops = stops
         self.before = before
@@ -145,9 +152,11 @@ class State:
     def begin(self) -> cython.void:
         """Begin with nothing detected."""
         i: cython.Py_ssize_t
-        self.changed_events = self.changed_runs = 0
+        self.changed_count = 0
         self.recall = self.precision = self.weight = 0
         for i in range(self.count):
+            self.events[FROM_BEFORE, i] = self.events[TO_BEHIND, i] = NONE
+            self.events[OUTSIDE, i] = i
             self.events[WORTH, i] = self.fixed(_half_for_enough(0, 1, self.theta_r))
             self.recall += self.events[WORTH, i]
 
@@ -161,139 +170,136 @@ class State:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def detect(self, t: cython.Py_ssize_t) -> cython.void:
-        """Detect one more point: a run begins, grows, or joins two."""
-        first: cython.Py_ssize_t = t
-        last: cython.Py_ssize_t = t
-        if t > 0 and self.far[t - 1] >= 0:
-            first = self.far[t - 1]
-            self.change(first, t, -1)
-        if self.far[t + 1] >= 0:
-            last = self.far[t + 1]
-            self.change(t + 1, last + 1, -1)
-        self.far[t] = t
-        self.far[first] = last
-        self.far[last] = first
-        if self.change(first, last + 1, 1):
-            # Only these two may be new inside a run that crosses their borders.
-            self.enclose(self.event_at[t], first, last + 1)
-            self.enclose(self.event_at[max(t - 1, 0)], first, last + 1)
+    def root(self, run: cython.Py_ssize_t) -> cython.double:
+        """Return the root of a run's length: its weight."""
+        return sqrt(cython.cast(cython.double, self.runs[1, run] - self.runs[0, run]))
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def change(self, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, sign: cython.Py_ssize_t) -> cython.bint:
-        """Add a run, or take it away; tell whether it crosses the border of an event."""
-        root: cython.double = sqrt(cython.cast(cython.double, stop - start))
-        event: cython.Py_ssize_t = self.event_at[start]
-        self.weight += sign * self.fixed(root)
-        if event == self.count or self.starts[event] >= stop:
-            if self.theta_p <= 0:  # then a run needs no event to be worth one half
-                self.precision += sign * self.fixed(root / 2)
-            return False
-        if self.starts[event] <= start and stop <= self.stops[event]:
-            self.events[INNER_POINTS, event] += sign * (stop - start)
-            self.events[INNER_WEIGHT, event] += sign * self.fixed(root)
-            self.mark_event(event)
-            return False
-        self.change_crossing(start, stop, event, sign)
-        return True
+    def crosses(self, run: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a run does not lie inside its first event."""
+        event: cython.Py_ssize_t = self.touched[0, run]
+        return self.runs[0, run] < self.starts[event] or self.stops[event] < self.runs[1, run]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def mark_event(self, event: cython.Py_ssize_t) -> cython.void:
-        """Remember that an event has changed."""
-        if self.events[CHANGED, event] == 0:
-            self.events[CHANGED, event] = 1
-            self.changed[0, self.changed_events] = event
-            self.changed_events += 1
+    def begins_inside(self, run: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a crossing run begins inside its first event, and not with it."""
+        return self.starts[self.touched[0, run]] < self.runs[0, run]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def change_crossing(
-        self, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, event: cython.Py_ssize_t, sign: cython.Py_ssize_t
-    ) -> cython.void:
-        """Add a crossing run, whose first event is given, or take it away with what it is worth."""
-        run: cython.Py_ssize_t = self.column(start)
-        last: cython.Py_ssize_t = self.event_at[stop - 1]
-        if sign < 0:
-            self.precision -= self.crossing[RUN_WORTH, run]
-            self.recall -= self.crossing[RUN_RECALL, run]
-            self.crossing[RUN_WORTH, run] = self.crossing[RUN_RECALL, run] = self.crossing[RUN_START, run] = 0
+    def ends_inside(self, run: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a crossing run ends inside its last event, and not with it."""
+        return self.runs[1, run] < self.stops[self.touched[1, run] - 1]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def take_away(self, run: cython.Py_ssize_t) -> cython.void:
+        """Take away a run that has grown into another."""
+        self.weight -= self.fixed(self.root(run))
+        if self.crosses(run):
+            self.precision -= self.of_runs[RUN_WORTH, run]
+            self.recall -= self.of_runs[RUN_RECALL, run]
+        else:
+            self.change_inner(run, -1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(self, run: cython.Py_ssize_t) -> cython.void:
+        """Add a run."""
+        self.weight += self.fixed(self.root(run))
+        if not self.crosses(run):
+            self.change_inner(run, 1)
             return
-        self.crossing[RUN_START, run] = start + 1
-        if self.crossing[RUN_CHANGED, run] == 0:
-            self.crossing[RUN_CHANGED, run] = 1
-            self.changed[1, self.changed_runs] = run
-            self.changed_runs += 1
-        if self.ends_inside(last, stop):
-            self.events[PREFIX_STOP, last] = stop
+        first: cython.Py_ssize_t = self.touched[0, run]
+        behind: cython.Py_ssize_t = self.touched[1, run]
+        self.of_runs[PENDING, run] = 1
+        if self.begins_inside(run):
+            self.events[TO_BEHIND, first] = run
+            first += 1
+        if self.ends_inside(run):
+            behind -= 1
+            self.events[FROM_BEFORE, behind] = run
+        first = self.next_outside(first, behind)
+        while first < behind:
+            self.enclose(first)
+            first = self.next_outside(first, behind)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def column(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the column of the crossing run that begins at a point."""
-        event: cython.Py_ssize_t = self.event_at[start]
-        return 2 * event + 1 if self.starts[event] < start else 2 * event
+    def next_outside(self, event: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first event from one on that lies in no crossing run, or one that is not before another."""
+        found: cython.Py_ssize_t = event
+        following: cython.Py_ssize_t
+        while found < behind and self.events[OUTSIDE, found] != found:
+            found = self.events[OUTSIDE, found]
+        while event < behind and self.events[OUTSIDE, event] != event:  # so that it is found in one step next time
+            following = self.events[OUTSIDE, event]
+            self.events[OUTSIDE, event] = found
+            event = following
+        return found
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def ends_inside(self, event: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether a crossing run ends inside the event that is at its last point, and not with it."""
-        return event < self.count and self.starts[event] < stop and stop < self.stops[event]
+    def enclose(self, event: cython.Py_ssize_t) -> cython.void:
+        """Take away what an event is worth by itself, as it lies inside a crossing run from now on."""
+        self.recall -= self.events[WORTH, event]
+        self.precision -= self.events[INNER_WORTH, event]
+        self.events[OUTSIDE, event] = event + 1
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def enclose(self, event: cython.Py_ssize_t, start: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> cython.void:
-        """Take away what an event is worth by itself, if it lies inside a crossing run."""
-        if event < self.count and start <= self.starts[event] and self.stops[event] <= stop:
-            self.recall -= self.events[WORTH, event]
-            self.precision -= self.events[INNER_WORTH, event]
-            self.events[WORTH, event] = self.events[INNER_WORTH, event] = 0
-            self.events[INSIDE, event] = 1
+    def change_inner(self, run: cython.Py_ssize_t, sign: cython.Py_ssize_t) -> cython.void:
+        """Add a run to those inside its event, or take it away."""
+        event: cython.Py_ssize_t = self.touched[0, run]
+        self.events[INNER_POINTS, event] += sign * (self.runs[1, run] - self.runs[0, run])
+        self.events[INNER_WEIGHT, event] += sign * self.fixed(self.root(run))
+        if not self.events[CHANGED, event]:
+            self.events[CHANGED, event] = 1
+            self.changed[self.changed_count] = event
+            self.changed_count += 1
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def decide(self) -> cython.void:
-        """Prune the chains of the runs and the events that have changed."""
+    def decide(self, appear: cython.int[::1], first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Prune the chains of the runs that have appeared, and of the events that have changed, each chain once."""
         j: cython.Py_ssize_t
-        run: cython.Py_ssize_t
         event: cython.Py_ssize_t
-        for j in range(self.changed_runs):
-            run = self.changed[1, j]
-            # Joined with another one, a run may have ceased to be; and its chain may have been pruned already.
-            if self.crossing[RUN_CHANGED, run] and self.crossing[RUN_START, run]:
-                self.prune_from(-1, self.crossing[RUN_START, run] - 1)
-            self.crossing[RUN_CHANGED, run] = 0
-        for j in range(self.changed_events):
-            event = self.changed[0, j]
-            if self.events[CHANGED, event] and not self.events[INSIDE, event]:
-                self.prune_from(event, -1)
+        for j in range(first, behind):
+            if self.of_runs[PENDING, appear[j]]:
+                self.prune_chain_of(NONE, appear[j])
+        for j in range(self.changed_count):
+            event = self.changed[j]
+            if self.events[CHANGED, event] and self.events[OUTSIDE, event] == event:
+                self.prune_chain_of(event, NONE)
             self.events[CHANGED, event] = 0
-        self.changed_runs = self.changed_events = 0
+        self.changed_count = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def prune_from(self, event: cython.Py_ssize_t, run: cython.Py_ssize_t) -> cython.void:
+    def prune_chain_of(self, event: cython.Py_ssize_t, run: cython.Py_ssize_t) -> cython.void:
         """Prune the chain of an event, or else of a run, and find what its members are worth."""
-        # To the left end of the chain, and then through it.
-        while True:
-            if event < 0:
-                if self.starts[self.event_at[run]] >= run:
+        while True:  # to the left end of the chain
+            if event == NONE:
+                if not self.begins_inside(run):
                     break
-                event = self.event_at[run]
-            if self.events[PREFIX_STOP, event] == 0:
+                event = self.touched[0, run]
+            if self.events[FROM_BEFORE, event] == NONE:
                 break
-            run = self.far[self.events[PREFIX_STOP, event] - 1]
-            event = -1
-        begins_with_run: cython.bint = event < 0
+            run = self.events[FROM_BEFORE, event]
+            event = NONE
+        begins_with_run: cython.bint = event == NONE
         length: cython.Py_ssize_t = self.collect(event, run)
         self.prune(length, begins_with_run)
         j: cython.Py_ssize_t
@@ -310,44 +316,40 @@ class State:
         """Write the chain that begins with an event, or else with a run; return its length."""
         chain: cython.Py_ssize_t[:, ::1] = self.chain
         length: cython.Py_ssize_t = 0
-        stop: cython.Py_ssize_t
-        while True:
+        while event != NONE or run != NONE:
             chain[DROPPED, length] = chain[SHARED, length] = 0
-            if event >= 0:
-                chain[PLACE, length] = event
+            if event != NONE:
+                chain[MEMBER, length] = event
                 chain[LENGTH, length] = self.stops[event] - self.starts[event]
                 chain[COVERED, length] = self.events[INNER_POINTS, event]
-                if self.events[PREFIX_STOP, event]:
-                    chain[COVERED, length] += self.events[PREFIX_STOP, event] - self.starts[event]
-                run = self.crossing[RUN_START, 2 * event + 1] - 1
-                if run >= 0:
-                    chain[SHARED, length] = self.stops[event] - run
+                if self.events[FROM_BEFORE, event] != NONE:
+                    chain[COVERED, length] += self.runs[1, self.events[FROM_BEFORE, event]] - self.starts[event]
+                run = self.events[TO_BEHIND, event]
+                if run != NONE:
+                    chain[SHARED, length] = self.stops[event] - self.runs[0, run]
                     chain[COVERED, length] += chain[SHARED, length]
-                event = -1
+                event = NONE
             else:
-                stop = self.far[run] + 1
-                chain[PLACE, length] = run
-                chain[LENGTH, length] = stop - run
-                chain[COVERED, length] = self.labelled_before(stop) - self.labelled_before(run)
-                event = self.event_at[stop - 1]
-                if self.ends_inside(event, stop):
-                    chain[SHARED, length] = stop - self.starts[event]
-                else:
-                    event = -1
-                run = -1
+                chain[MEMBER, length] = run
+                chain[LENGTH, length] = self.runs[1, run] - self.runs[0, run]
+                chain[COVERED, length] = self.labelled_in(run)
+                if self.ends_inside(run):
+                    event = self.touched[1, run] - 1
+                    chain[SHARED, length] = self.runs[1, run] - self.starts[event]
+                run = NONE
             length += 1
-            if event < 0 and run < 0:
-                return length
+        return length
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def labelled_before(self, point: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return how many points are labelled before one."""
-        event: cython.Py_ssize_t = self.event_at[point]
-        if event < self.count and self.starts[event] < point:
-            return self.before[event] + point - self.starts[event]
-        return self.before[event]
+    def labelled_in(self, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return how many points of a run are labelled."""
+        first: cython.Py_ssize_t = self.touched[0, run]
+        last: cython.Py_ssize_t = self.touched[1, run] - 1
+        missing: cython.Py_ssize_t = max(0, self.runs[0, run] - self.starts[first])
+        missing += max(0, self.stops[last] - self.runs[1, run])
+        return self.before[last + 1] - self.before[first] - missing
 
     @cython.cfunc
     @cython.nogil
@@ -376,30 +378,28 @@ class State:
     @cython.exceptval(check=False)
     def settle_run(self, j: cython.Py_ssize_t) -> cython.void:
         """Find what a run of the chain is worth, and the events inside it, which stand and fall with it."""
-        start: cython.Py_ssize_t = self.chain[PLACE, j]
-        stop: cython.Py_ssize_t = self.far[start] + 1
-        run: cython.Py_ssize_t = self.column(start)
-        first: cython.Py_ssize_t = self.event_at[start] + run % 2
-        behind: cython.Py_ssize_t = self.event_at[stop - 1]
-        if behind < self.count and self.stops[behind] == stop:
-            behind += 1
-        root: cython.double = sqrt(cython.cast(cython.double, stop - start))
+        run: cython.Py_ssize_t = self.chain[MEMBER, j]
+        inside: cython.Py_ssize_t = self.touched[1, run] - self.touched[0, run]
+        if self.begins_inside(run):
+            inside -= 1
+        if self.ends_inside(run):
+            inside -= 1
         worth: cython.double = _half_for_enough(self.chain[COVERED, j], self.chain[LENGTH, j], self.theta_p)
         each: cython.double = _half_for_enough(0 if self.chain[DROPPED, j] else 1, 1, self.theta_r)
-        self.precision -= self.crossing[RUN_WORTH, run]
-        self.recall -= self.crossing[RUN_RECALL, run]
-        self.crossing[RUN_WORTH, run] = self.fixed(root * worth)
-        self.crossing[RUN_RECALL, run] = (behind - first) * self.fixed(each)
-        self.precision += self.crossing[RUN_WORTH, run]
-        self.recall += self.crossing[RUN_RECALL, run]
-        self.crossing[RUN_CHANGED, run] = 0
+        self.precision -= self.of_runs[RUN_WORTH, run]
+        self.recall -= self.of_runs[RUN_RECALL, run]
+        self.of_runs[RUN_WORTH, run] = self.fixed(self.root(run) * worth)
+        self.of_runs[RUN_RECALL, run] = inside * self.fixed(each)
+        self.precision += self.of_runs[RUN_WORTH, run]
+        self.recall += self.of_runs[RUN_RECALL, run]
+        self.of_runs[PENDING, run] = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def settle_event(self, j: cython.Py_ssize_t) -> cython.void:
         """Find what an event of the chain is worth, and the runs inside it, which stand and fall with it."""
-        event: cython.Py_ssize_t = self.chain[PLACE, j]
+        event: cython.Py_ssize_t = self.chain[MEMBER, j]
         worth: cython.double = _half_for_enough(self.chain[COVERED, j], self.chain[LENGTH, j], self.theta_r)
         inner: cython.longlong = self.events[INNER_WEIGHT, event]
         if self.chain[DROPPED, j]:

@@ -18,156 +18,71 @@ try:
 except ImportError:
     from dqeval.kernels import _plain as cython
 
+if cython.compiled:
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
 compiled = cython.compiled
 
 
-def tally_runs(
+def find_runs(
     levels: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
-    before: cython.Py_ssize_t[::1],
-    partly: cython.longlong[::1],
-    theta: cython.double,
     stack: cython.Py_ssize_t[:, ::1],
     scale: cython.double,
     counts: cython.longlong[::1],
-    shares: cython.longlong[::1],
-    by_pieces: cython.longlong[::1],
-    enough: cython.longlong[::1],
+    roots: cython.longlong[::1],
+    found: cython.int[:, ::1],
 ):
-    """Tally by level how many runs there are, and how much of each is labelled.
+    """Tally by level how many runs there are, and the roots of their lengths; write those that touch an event.
 
-    ``shares`` are the labelled shares, ``by_pieces`` the same divided by the number of events that a run touches,
-    ``enough`` how many shares are at least ``theta``. ``before[i]`` counts the labelled points before event i, and has
-    an entry behind the last. ``partly[t]``, if given, is what points before t count in part, times ``scale``. The last
-    point must be of level 0. ``stack`` has three rows, and columns for all levels that points have.
+    The rows of ``found`` are the first point, the one behind the last, the highest level, and the one below the lowest.
+    Return how many there are: fewer than points. The last point must be of level 0. ``stack`` has three rows, and
+    columns for all levels that points have.
     """
-    runs: Runs = Runs(levels, starts, stops, before, partly, stack)
-    t: cython.Py_ssize_t
-    worth: cython.longlong
-    with cython.nogil:
-        for t in range(levels.shape[0]):
-            runs.come_to(t)
-            while runs.close():
-                counts[runs.high] += 1
-                counts[runs.low] -= 1
-                runs.cover(scale)
-                if runs.share >= theta:
-                    enough[runs.high] += 1
-                    enough[runs.low] -= 1
-                if runs.share > 0:
-                    worth = cython.cast(cython.longlong, runs.share * scale + 0.5)
-                    shares[runs.high] += worth
-                    shares[runs.low] -= worth
-                if runs.pieces > 0:
-                    worth = cython.cast(cython.longlong, runs.share / runs.pieces * scale + 0.5)
-                    by_pieces[runs.high] += worth
-                    by_pieces[runs.low] -= worth
-            runs.open()
-
-
-@cython.cclass
-class Runs:
-    """The runs that end at a point, one after the other, while time goes on."""
-
-    levels: cython.int[::1]
-    starts: cython.Py_ssize_t[::1]
-    stops: cython.Py_ssize_t[::1]
-    before: cython.Py_ssize_t[::1]
-    partly: cython.longlong[::1]
-    stack: cython.Py_ssize_t[:, ::1]  # the level, the first point, and the event there, of each run that goes on
-    depth: cython.Py_ssize_t
-    event: cython.Py_ssize_t
-
-    # The point, and the last run that ended there: its levels, its first point, and the first event that ends behind.
-    point: cython.Py_ssize_t
-    level: cython.Py_ssize_t
+    count: cython.Py_ssize_t = 0
+    depth: cython.Py_ssize_t = 0
+    event: cython.Py_ssize_t = 0
+    first: cython.Py_ssize_t  # event that ends behind the first point
+    start: cython.Py_ssize_t
     high: cython.Py_ssize_t
     low: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    first: cython.Py_ssize_t
-
-    pieces: cython.Py_ssize_t
-    share: cython.double
-
-    def __init__(
-        self,
-        levels: cython.int[::1],
-        starts: cython.Py_ssize_t[::1],
-        stops: cython.Py_ssize_t[::1],
-        before: cython.Py_ssize_t[::1],
-        partly: cython.longlong[::1],
-        stack: cython.Py_ssize_t[:, ::1],
-    ):
-        self.levels = levels
-        self.starts = starts
-        self.stops = stops
-        self.before = before
-        self.partly = partly
-        self.stack = stack
-        self.stack[0, 0] = 0
-        self.depth = 0
-        self.event = 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def come_to(self, point: cython.Py_ssize_t) -> cython.void:
-        """Go on to the next point."""
-        self.point = self.start = point
-        self.level = self.levels[point]
-        while self.event < self.stops.shape[0] and self.stops[self.event] <= point:
-            self.event += 1
-        self.first = self.event
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def close(self) -> cython.bint:
-        """Tell whether one more run ends at the point; the shorter ones first."""
-        self.high = self.stack[0, self.depth]
-        if self.high <= self.level:
-            return False
-        self.start = self.stack[1, self.depth]
-        self.first = self.stack[2, self.depth]
-        self.depth -= 1
-        self.low = max(self.level, self.stack[0, self.depth])
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def open(self) -> cython.void:
-        """Begin the run that has the point's level, unless it goes on already: where the last one that ended began."""
-        if self.high < self.level:
-            self.depth += 1
-            self.stack[0, self.depth] = self.level
-            self.stack[1, self.depth] = self.start
-            self.stack[2, self.depth] = self.first
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def cover(self, scale: cython.double) -> cython.void:
-        """Find how much of the run is labelled, and how many events it touches."""
-        covered: cython.double = self.labelled_before(self.point, self.event) - self.labelled_before(
-            self.start, self.first
-        )
-        if self.partly.shape[0] > 0:
-            covered += (self.partly[self.point] - self.partly[self.start]) / scale
-        self.share = covered / (self.point - self.start)
-        self.pieces = self.event - self.first
-        if self.event < self.starts.shape[0] and self.starts[self.event] < self.point:
-            self.pieces += 1
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def labelled_before(self, point: cython.Py_ssize_t, event: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return how many points are labelled before one, of which the first event that ends behind it is known."""
-        if event < self.starts.shape[0] and self.starts[event] < point:
-            return self.before[event] + point - self.starts[event]
-        return self.before[event]
+    level: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    root: cython.longlong
+    stack[0, 0] = 0
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            level = levels[t]
+            while event < stops.shape[0] and stops[event] <= t:
+                event += 1
+            start = t
+            first = event
+            while stack[0, depth] > level:
+                high = stack[0, depth]
+                start = stack[1, depth]
+                first = stack[2, depth]
+                depth -= 1
+                low = max(level, stack[0, depth])
+                root = cython.cast(cython.longlong, sqrt(cython.cast(cython.double, t - start)) * scale + 0.5)
+                counts[high] += 1
+                counts[low] -= 1
+                roots[high] += root
+                roots[low] -= root
+                if first < starts.shape[0] and starts[first] < t:
+                    found[0, count] = start
+                    found[1, count] = t
+                    found[2, count] = high
+                    found[3, count] = low
+                    count += 1
+            if stack[0, depth] < level:
+                depth += 1
+                stack[0, depth] = level
+                stack[1, depth] = start
+                stack[2, depth] = first
+    return count
 
 
 def tally_range_recall(

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, parts_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
-from dqeval.core.sweep import Sweep, Tally, at_one_threshold, fixed_point, ratio, run_shares
-from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.sweep import Runs, Sweep, Tally, at_one_threshold, fixed_point, ratio
+from dqeval.core.types import Events, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.kernels import etapr, runs
+from dqeval.kernels import etapr
+from dqeval.kernels.runs import tally_covered
 from dqeval.kernels.sweep import points_by_level
 
 _ETAPR_CHECKS: dict[str, Check] = {"theta_p": arguments.share, "theta_r": arguments.share}
@@ -32,31 +34,35 @@ def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
 
 def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
     """Return precision and recall; overlaps too small for either side are dropped, until nothing changes."""
-    apart, places = sweep.apart, np.zeros(sweep.count + 1, dtype=np.intp)
-    points, count = len(apart.levels), len(apart.events)
-    order = np.empty(points, dtype=np.intc)
-    detected = points_by_level(apart.levels, places, order)
-    event_at = np.repeat(np.arange(count + 1, dtype=np.intc), np.diff(apart.events.stops, prepend=0, append=points))
-    scale, sums = fixed_point(points), sweep.tallies(3)
+    apart, runs, scale = sweep.apart, sweep.runs, fixed_point(len(sweep.levels))
+    count, sums = len(apart.events), sweep.tallies(3)
     etapr.sweep(
-        order[:detected],
-        apart.levels,
-        event_at,
+        runs.found,
+        _by_level(runs.highs, sweep.count),
+        _by_level(runs.lows, sweep.count),
+        np.array(apart.touched(runs), dtype=np.intc),
         apart.events.starts,
         apart.events.stops,
         apart.before,
         theta_p,
         theta_r,
         scale,
-        np.full(points, -1, dtype=np.intc),
         np.zeros((etapr.EVENT_ROWS, count), dtype=np.longlong),
-        np.zeros((etapr.RUN_ROWS, 2 * count + 1), dtype=np.longlong),
+        np.zeros((etapr.RUN_ROWS, len(runs.highs)), dtype=np.longlong),
         np.zeros((etapr.CHAIN_ROWS, 2 * count + 1), dtype=np.intp),
-        np.zeros((2, 2 * count + 1), dtype=np.intp),
+        np.zeros(count, dtype=np.intp),
         sums,
     )
     recall, precision, weight = sums[:, :0:-1] / scale
-    return ratio(precision, weight), np.where(weight > 0, recall / count, 0.0)
+    if theta_p <= 0:  # then a run needs no event to be worth one half
+        precision += (runs.roots - weight) / 2
+    return ratio(precision, runs.roots), np.where(runs.counts > 0, recall / count, 0.0)
+
+
+def _by_level(levels: NDArray[np.intc], count: int) -> NDArray[np.intc]:
+    """Return what has levels in the order of these, the highest first, without what is of level 0."""
+    order = np.empty(len(levels), dtype=np.intc)
+    return order[: points_by_level(levels, np.zeros(count + 1, dtype=np.intp), order)]
 
 
 def _tapr(match: Match, alpha: float, theta: float, delta: int) -> PrecisionRecall:
@@ -65,11 +71,23 @@ def _tapr(match: Match, alpha: float, theta: float, delta: int) -> PrecisionReca
 
 def _tapr_sweep(sweep: Sweep, alpha: float, theta: float, delta: int) -> tuple[FloatArray, FloatArray]:
     zones = sweep.labelled.once(("tapr", delta), lambda: _zones(sweep.labelled, delta))
-    found = run_shares(sweep, theta, zones.before)
-    precision = alpha * ratio(found.enough, found.counts) + (1 - alpha) * ratio(found.shares, found.counts)
-    enough, covered = _covered_sweep(sweep, zones, theta)
-    recall = alpha * enough + (1 - alpha) * covered
+    found, shares = _run_shares(sweep, zones)
+    detected = sweep.sum_between(found, shares >= theta) if theta > 0 else found.counts
+    precisions = [ratio(summed, found.counts) for summed in (detected, sweep.sum_between(found, shares))]
+    recalls = _covered_sweep(sweep, zones, theta)
+    precision, recall = (alpha * enough + (1 - alpha) * covered for enough, covered in (precisions, recalls))
     return precision, np.where(found.counts > 0, recall, 0.0)
+
+
+def _run_shares(sweep: Sweep, zones: _Zones) -> tuple[Runs, FloatArray]:
+    """Return the runs that touch an event or a zone, and how much of each counts."""
+    if zones.before is None:
+        found = sweep.runs
+        return found, sweep.apart.labelled_in(found) / (found.stops - found.starts)
+    events = sweep.apart.events
+    found = sweep.runs_touching(Events(events.starts, zones.stops_apart, events.length))
+    partly = (zones.before[found.stops] - zones.before[found.starts]) / fixed_point(len(sweep.levels))
+    return found, (sweep.apart.labelled_in(found) + partly) / (found.stops - found.starts)
 
 
 def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArray, FloatArray]:
@@ -78,7 +96,7 @@ def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArra
     groups = sweep.groups(events.starts, zones.stops) if len(zones.counts) else sweep.events
     scale = fixed_point(events.length)
     shares, enough = sweep.tallies(2)
-    runs.tally_covered(
+    tally_covered(
         sweep.levels,
         events.starts,
         events.stops,
@@ -106,12 +124,15 @@ class _Zones:
         Where the zone of each event ends; it begins where the event ends.
     counts : array of int
         What each point of a zone counts, of one zone after the other, times `fixed_point` of the number of points.
+    stops_apart : array of int
+        Where zones end where runs are kept apart.
     before : array of int, or None
         What all points before a point count, where runs are kept apart; None if there is no zone.
     """
 
     stops: IntArray
     counts: Tally
+    stops_apart: IntArray
     before: Tally | None
 
 
@@ -130,11 +151,11 @@ def _zones(labelled: Labelled, delta: int) -> _Zones:
     last = (ends - starts)[owner]
     counts = _partial_counts((2 * offset - last) / last, events.length)
     if not len(counts):
-        return _Zones(events.stops, counts, None)
-    points = starts[owner] + offset
+        return _Zones(events.stops, counts, events.stops, None)
+    points, lasts = (labelled.apart(at) for at in (starts[owner] + offset, starts + sizes - 1))
     before = np.zeros(events.length + len(labelled.breaks) + 1, dtype=np.longlong)
-    np.add.at(before, points + np.searchsorted(labelled.breaks, points, side="right") + 1, counts)
-    return _Zones(starts + sizes, counts, np.cumsum(before))
+    before[points + 1] = counts
+    return _Zones(starts + sizes, counts, lasts + 1, np.cumsum(before))
 
 
 def _partial_counts(places: FloatArray, length: int) -> Tally:
