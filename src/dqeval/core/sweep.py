@@ -20,6 +20,8 @@ from dqeval.kernels import sweep as kernel
 
 Tally = NDArray[np.longlong]
 
+FEW_RUNS = 100_000  # there is room for these in any case: 1.6 MB
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -137,9 +139,11 @@ class Sweep(Shared, ABC):
     def runs_touching(self, events: Events) -> Runs:
         """Return the detected runs that touch one of some events, which are kept apart as the levels are."""
         levels, scale = self.apart.levels, fixed_point(len(self.levels))
-        counts, roots = self.tallies(2)
-        found = np.empty((4, len(levels)), dtype=np.intc)
-        count = runs.find_runs(levels, events.starts, events.stops, self.stack(3), scale, counts, roots, found)
+        room, count = 0, FEW_RUNS
+        while count > room:  # few runs touch events, as a rule; only if they do not fit are all of them found again
+            room, (counts, roots) = count, self.tallies(2)
+            found = np.empty((4, room), dtype=np.intc)
+            count = runs.find_runs(levels, events.starts, events.stops, self.stack(3), scale, counts, roots, found)
         return Runs(found[:, :count].copy(), self.down(counts), self.down(roots, scale))
 
     def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:

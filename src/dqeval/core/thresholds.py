@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
+from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 
@@ -261,7 +261,10 @@ def best_in_sweep(
     At a tie, it is the highest threshold.
     """
     if value is None:
-        value = ratio(2 * precision * recall, precision + recall)
+        value = 2 * precision
+        value *= recall
+        total = precision + recall
+        np.divide(value, total, out=value, where=total > 0)
     at = int(np.argmax(value))
     found = Swept(float(value[at]), float(precision[at]), float(recall[at]))
     return Best(found, *sweep.scores_at(at)) if found.value > 0 else nothing_detected(found)

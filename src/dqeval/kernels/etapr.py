@@ -56,7 +56,7 @@ def sweep(
     runs: cython.int[:, ::1],
     appear: cython.int[::1],
     vanish: cython.int[::1],
-    touched: cython.int[:, ::1],
+    touched: cython.Py_ssize_t[:, ::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     before: cython.Py_ssize_t[::1],
@@ -108,7 +108,7 @@ class State:
     """What is detected at a level, and what it is worth."""
 
     runs: cython.int[:, ::1]
-    touched: cython.int[:, ::1]
+    touched: cython.Py_ssize_t[:, ::1]
     starts: cython.Py_ssize_t[::1]
     stops: cython.Py_ssize_t[::1]
     before: cython.Py_ssize_t[::1]
@@ -128,7 +128,7 @@ class State:
     def __init__(
         self,
         runs: cython.int[:, ::1],
-        touched: cython.int[:, ::1],
+        touched: cython.Py_ssize_t[:, ::1],
         starts: cython.Py_ssize_t[::1],
         stops: cython.Py_ssize_t[::1],
         before: cython.Py_ssize_t[::1],

@@ -39,8 +39,8 @@ def find_runs(
     """Tally by level how many runs there are, and the roots of their lengths; write those that touch an event.
 
     The rows of ``found`` are the first point, the one behind the last, the highest level, and the one below the lowest.
-    Return how many there are: fewer than points. The last point must be of level 0. ``stack`` has three rows, and
-    columns for all levels that points have.
+    Return how many there are; those that there is no room for are not written. The last point must be of level 0.
+    ``stack`` has three rows, and columns for all levels that points have.
     """
     count: cython.Py_ssize_t = 0
     depth: cython.Py_ssize_t = 0
@@ -72,10 +72,11 @@ def find_runs(
                 roots[high] += root
                 roots[low] -= root
                 if first < starts.shape[0] and starts[first] < t:
-                    found[0, count] = start
-                    found[1, count] = t
-                    found[2, count] = high
-                    found[3, count] = low
+                    if count < found.shape[1]:
+                        found[0, count] = start
+                        found[1, count] = t
+                        found[2, count] = high
+                        found[3, count] = low
                     count += 1
             if stack[0, depth] < level:
                 depth += 1

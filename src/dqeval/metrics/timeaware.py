@@ -40,7 +40,7 @@ def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArr
         runs.found,
         _by_level(runs.highs, sweep.count),
         _by_level(runs.lows, sweep.count),
-        np.array(apart.touched(runs), dtype=np.intc),
+        np.array(apart.touched(runs)),
         apart.events.starts,
         apart.events.stops,
         apart.before,
