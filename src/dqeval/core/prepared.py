@@ -28,7 +28,7 @@ NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class Shared:
     """What has a place for what several metrics need of it."""
 
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, kw_only=True)
@@ -41,7 +41,7 @@ class _Shared:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled(_Shared):
+class Labelled(Shared):
     """Labels, their events and regions, and what is made from them once, whatever the scores are.
 
     Attributes
@@ -93,6 +93,10 @@ class Labelled(_Shared):
         """The length of each event."""
         return self.events.stops - self.events.starts
 
+    def apart(self, points: IntArray) -> IntArray:
+        """Return where points are if there is one more at each break."""
+        return points + np.searchsorted(self.breaks, points, side="right") if len(self.breaks) else points
+
     def regions(self, near: float) -> Partition:
         """Return the local regions of the events for a near range."""
         return self.once(("regions", near), lambda: replace(cut(self.events, near, self.breaks), axis=self.axis))
@@ -124,7 +128,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored(_Shared):
+class Scored(Shared):
     """Labels and scores: as they were given, and in [0, 1].
 
     Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
+from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 
@@ -155,10 +156,20 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best that a metric of detections reached, and the lowest score detected there, as given: None if none was."""
+    """The best that a metric of detections reached, and where.
+
+    Attributes
+    ----------
+    parts : Parts
+    lowest : float or None
+        The lowest score detected there, as given; None if none was.
+    below : float
+        The highest score that is not detected there; minus infinity if all were.
+    """
 
     parts: Parts
     lowest: float | None
+    below: float = -math.inf
 
 
 def nothing_detected(parts: Parts) -> Best:
@@ -188,8 +199,7 @@ def above_evenly_spaced(scores: FloatArray, count: int) -> Iterator[BoolArray]:
 
     Where nothing lies above, or nothing more than above the value before, nothing is yielded.
     """
-    values = np.linspace(scores.min(), scores.max(), count)
-    levels = np.searchsorted(values, scores, side="left").astype(np.min_scalar_type(count))
+    levels = levels_above_evenly_spaced(scores, count)
     for level in np.flatnonzero(np.bincount(levels))[::-1]:
         if level > 0:
             yield levels >= level
@@ -225,7 +235,8 @@ class Search:
         if self.best is NOTHING:
             self.best = nothing_detected(parts)  # now it is known which parts there are
         if parts.value > self.best.parts.value:
-            self.best = Best(parts, float(raw[match.flags].min()))
+            below = raw[~match.flags].max(initial=-math.inf)
+            self.best = Best(parts, float(raw[match.flags].min()), float(below))
 
     def found(self) -> Best:
         """Return the best; at a tie, at the highest threshold. If the metric has failed, raise its error."""
@@ -242,16 +253,21 @@ def search(scored: Scored, searches: Collection[Search], count: int | Literal["a
             each.take(match, scored.raw)
 
 
-def best_at_every_score(
-    scored: Scored, precision: FloatArray, recall: FloatArray, value: FloatArray | None = None
+def best_in_sweep(
+    sweep: ScoreSweep, precision: FloatArray, recall: FloatArray, value: FloatArray | None = None
 ) -> Best:
-    """Return the best over all distinct scores, from precision and recall at each, and the metric if it is no F1."""
+    """Return the best over the thresholds, from precision and recall at each, and the metric if it is no F1.
+
+    At a tie, it is the highest threshold.
+    """
     if value is None:
+        value = 2 * precision
+        value *= recall
         total = precision + recall
-        value = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
+        np.divide(value, total, out=value, where=total > 0)
     at = int(np.argmax(value))
     found = Swept(float(value[at]), float(precision[at]), float(recall[at]))
-    return Best(found, float(scored.distinct.values[at])) if found.value > 0 else nothing_detected(found)
+    return Best(found, *sweep.scores_at(at)) if found.value > 0 else nothing_detected(found)
 
 
 def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
-"""The loops of the metrics with buffers around the events: VUS and PATE.
+"""The loops of VUS, which has buffers around the events.
 
 A point's *level* is how many of the thresholds its score reaches: at the k-th threshold from below, the points of level
 k and above are detected.
@@ -137,54 +137,3 @@ def _areas(
         tpr = next_tpr
     roc[w] = area + (1 - fpr) * (1 + tpr) / 2
     pr[w] = area_pr
-
-
-def pate_missed(
-    levels: cython.int[::1],
-    starts: cython.Py_ssize_t[::1],
-    stops: cython.Py_ssize_t[::1],
-    missed: cython.double[::1],
-):
-    """Add up in ``missed[k]`` the weighted false negatives of PATE if the points of level k and above are detected."""
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    lowest: cython.Py_ssize_t
-    highest: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(starts.shape[0]):
-            lowest = highest = levels[starts[i]]
-            for t in range(starts[i], stops[i]):
-                lowest = min(lowest, levels[t])
-                highest = max(highest, levels[t])
-            for k in range(lowest + 1, highest + 1):
-                missed[k] += _partly_missed(levels, starts[i], stops[i], k)
-            for k in range(highest + 1, missed.shape[0]):
-                missed[k] += stops[i] - starts[i]
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _partly_missed(
-    levels: cython.int[::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t, level: cython.Py_ssize_t
-) -> cython.double:
-    """Return the false negatives of an event of which some points are detected, weighted by its first run."""
-    length: cython.double = stop - start
-    first: cython.Py_ssize_t = start
-    end: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    run: cython.double
-    missed: cython.double = 0.0
-    while levels[first] < level:
-        first += 1
-    end = first
-    while end < stop and levels[end] >= level:
-        end += 1
-    run = end - first
-    for t in range(start, stop):
-        if levels[t] < level:
-            missed += 1
-            if t - start > run:
-                missed -= (run + 1) * (t - start - run / 2) / (length * (length - 1) / 2)
-    return missed
