@@ -114,7 +114,7 @@ def dqe_at(scored: Scored, near: float) -> float:
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
-    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near), scored.order[::-1]))
+    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near)))
 
 
 @metric(
@@ -264,9 +264,9 @@ def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
 
 def local_scores(levels: Levels) -> FloatArray:
     """Return DQE, capture, near miss and false alarm as four columns, one row per event."""
-    local, _ = _sweep(levels, curve_rows=0)
+    local, _ = _sweep(levelling.reached(levels), curve_rows=0)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
-    return np.minimum(local / levels.total_weight, 1.0)
+    return np.minimum(local / levels.total, 1.0)
 
 
 def curve(levels: Levels) -> Curve:
@@ -315,7 +315,7 @@ def _sweep(levels: Levels, *, curve_rows: int) -> tuple[FloatArray, FloatArray]:
         events.starts - regions.left,
         regions.right - events.stops,
         regions.near,
-        levels.weights,
+        levels.heights,
         levels.first,
         levels.counts,
         tally,

@@ -14,6 +14,8 @@ from dqeval.core.entries import FromNear
 from dqeval.core.matching import Match, harmonic, highest_in_events, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
+from dqeval.core.scaling import min_max
+from dqeval.core.sorting import group_starts
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
@@ -38,7 +40,7 @@ class _Buffers:
 def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
-    levels = np.searchsorted(ascending, scored.scores, side="right").astype(np.intc)
+    levels, _ = scored.levels(scored.scores, ascending)
     precision, recall = _curve(scored.labelled, levels, thresholds, early, late)
     at = np.searchsorted(ascending, chosen, side="left")
     return _area(precision[at], recall[at])
@@ -98,7 +100,12 @@ def _points(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values, hits = scored.distinct_scaled.values, scored.distinct_scaled.hits
+    values, hits = scored.distinct.values, scored.distinct.hits
+    if not scored.binary:
+        values = min_max(values)
+        # Scaling can make distinct scores equal.
+        last = np.append(group_starts(values)[1:], len(values)) - 1
+        values, hits = values[last], hits[last]
     if len(values) > 2:
         changes = np.diff(hits) != 0
         values = values[np.append(True, changes) | np.append(changes, True)]
