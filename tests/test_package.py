@@ -29,7 +29,15 @@ LAYERS = [
     {"kernels"},
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
-        *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
+        *(
+            "core.scaling",
+            "core.sorting",
+            "core.durations",
+            "core.timeline",
+            "core.moments",
+            "core.regions",
+            "core.sampling",
+        ),
         *("core.agreement", "core.alarms", "core.metric_choice"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },

@@ -18,7 +18,7 @@ from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import log_rank, min_max
-from dqeval.core.sorting import ascending, group_starts
+from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
@@ -182,10 +182,10 @@ class Scored(_Shared):
         """What is detected at each distinct score, as they were given."""
         ordered = self.raw[self.order]
         hits = np.cumsum(self.labels[self.order], dtype=np.float64)
-        detected = np.append(group_starts(ordered)[1:], len(ordered)).astype(np.float64)
-        if len(detected) == len(ordered):
+        last = group_ends(ordered)
+        detected = (last + 1).astype(np.float64)
+        if len(last) == len(ordered):
             return Distinct(ordered, detected, hits)
-        last = detected.astype(np.intp) - 1
         return Distinct(ordered[last], detected, hits[last])
 
     def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:

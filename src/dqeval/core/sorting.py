@@ -48,7 +48,19 @@ def group_starts(ordered: FloatArray) -> IntArray:
     >>> group_starts(np.array([0.1, 0.1, 0.4, 0.5, 0.5]))
     array([0, 2, 3])
     """
-    new = np.empty(len(ordered), dtype=np.bool_)
-    new[0] = True
+    new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     return np.flatnonzero(new)
+
+
+def group_ends(ordered: FloatArray) -> IntArray:
+    """Return the last place of each group of equal scores, of scores in order.
+
+    Examples
+    --------
+    >>> group_ends(np.array([0.1, 0.1, 0.4, 0.5, 0.5]))
+    array([1, 2, 4])
+    """
+    last = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=last[:-1])
+    return np.flatnonzero(last)

@@ -22,10 +22,11 @@ FAR = cython.declare(cython.Py_ssize_t, 1 << 60)
 class Windows:
     """The extended labels of VUS while the window grows.
 
-    A point in the buffer of one event, at the distance d from it, counts sqrt(1 - d / window), which is at least the root
-    of a half. So where two buffers overlap, a point counts 1, the most that it can. The root is a polynomial in
+    A point in the buffer of one event, at the distance d from it, counts sqrt(1 - d / window), which is at least the
+    root of a half. So where two buffers overlap, a point counts 1, the most that it can. The root is a polynomial in
     d / window; so it is enough to know, by level, the sums of the powers of all distances. As the window grows, each
-    point comes in once, with its distance, and goes out once, when a second event reaches it: it then counts 1 for good.
+    point comes in once, with its distance, and goes out once, when a second event reaches it: then it counts 1 for
+    good.
 
     A zone is an event with its buffers, or several where they meet: found by its first event, from ``zone_of`` on.
     """
@@ -71,8 +72,8 @@ class Windows:
     ):
         """Begin with the window 0.
 
-        ``detected[k]`` and ``hits[k]`` count the points, and the labelled ones, of level k and above; ``highest`` has the
-        highest level in each event; ``zone_of`` and ``gaps`` count up from 0, to one more where there are gaps.
+        ``detected[k]`` and ``hits[k]`` count the points, and the labelled ones, of level k and above; ``highest`` has
+        the highest level in each event; ``zone_of`` and ``gaps`` count up from 0, and there is one gap more.
         ``longest`` is the longest distance. Working space are ``powers``, zeros, with a row for each of the
         ``coefficients``, and ``by_level``, zeros, four rows, all of them with a column a level, and ``coming_levels``.
         """

@@ -56,13 +56,14 @@ def sweep(
 
     Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]``
     behind it. Its ``counts[i]`` thresholds have their ``heights`` from ``first[i]`` on, in ascending order: what lies
-    between two heights, or below the first, is the weight of the upper one. The columns of ``local`` and
-    ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the sums; ``curve``, if it has
-    rows, the values at each threshold of event i from row ``sum(counts[:i])`` on. ``tally`` is working space, zero on
-    entry, ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
+    between two heights, or below the first, is the weight of the upper one. The columns of ``local`` and ``curve`` are
+    dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the sums; ``curve``, if it has rows, the values
+    at each threshold of event i from row ``sum(counts[:i])`` on, or dqe alone if it has one column. ``tally``, zero on
+    entry, is working space, ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
     """
     region: Region = Region(levels, tally, near)
     keep_curve: cython.bint = curve.shape[0] > 0
+    keep_parts: cython.bint = keep_curve and curve.shape[1] > 1
     row: cython.Py_ssize_t = 0
     weight: cython.double
     i: cython.Py_ssize_t
@@ -79,6 +80,7 @@ def sweep(
                 local[i, 3] += weight * region.false_alarm
                 if keep_curve:
                     curve[row + level - 1, 0] = region.dqe
+                if keep_parts:
                     curve[row + level - 1, 1] = region.capture
                     curve[row + level - 1, 2] = region.near_miss
                     curve[row + level - 1, 3] = region.false_alarm

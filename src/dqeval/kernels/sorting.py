@@ -202,6 +202,7 @@ class Sorter:
     @cython.nogil
     @cython.exceptval(check=False)
     def key_of(self, item: cython.ulonglong) -> cython.ulonglong:
+        """Return the whole key of an item."""
         return _key(self.bits[self.start + cython.cast(cython.Py_ssize_t, item & self.place)])
 
     @cython.cfunc

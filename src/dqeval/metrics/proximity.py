@@ -15,7 +15,7 @@ from dqeval.core.matching import Match, harmonic, highest_in_events, parts_of, s
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
 from dqeval.core.scaling import min_max
-from dqeval.core.sorting import group_starts
+from dqeval.core.sorting import group_ends
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
@@ -104,7 +104,7 @@ def _thresholds(scored: Scored, count: int) -> FloatArray:
     if not scored.binary:
         values = min_max(values)
         # Scaling can make distinct scores equal.
-        last = np.append(group_starts(values)[1:], len(values)) - 1
+        last = group_ends(values)
         values, hits = values[last], hits[last]
     if len(values) > 2:
         changes = np.diff(hits) != 0

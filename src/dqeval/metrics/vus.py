@@ -18,8 +18,8 @@ from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
 
 _WINDOWS_AT_ONCE = 64
-# sqrt(1 - x) for x from 0 to 1/2 is the sum of these times x**0, x**1, ...: the polynomial through its values at the roots
-# of a Chebyshev polynomial, computed with 80 digits. It is right to the last digit of a float, and a test compares.
+# sqrt(1 - x) for x from 0 to 1/2 is the sum of these times x**0, x**1, ...: the polynomial through its values at the
+# roots of a Chebyshev polynomial, computed with 80 digits. It is right to the last digit of a float; a test compares.
 ROOT = np.array(
     [
         *(1.0, -0.49999999999999944, -0.1250000000001574, -0.06249999998174587, -0.03906250111843441),
