@@ -38,7 +38,7 @@ LAYERS = [
             "core.regions",
             "core.sampling",
         ),
-        *("core.agreement", "core.alarms", "core.metric_choice"),
+        *("core.sorting", "core.agreement", "core.alarms", "core.metric_choice"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},

@@ -181,12 +181,12 @@ class Scored(_Shared):
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
         ordered = self.raw[self.order]
-        hits = np.cumsum(self.labels[self.order], dtype=np.float64)
+        hits = np.cumsum(self.labels[self.order], dtype=np.intp)
         last = group_ends(ordered)
-        detected = (last + 1).astype(np.float64)
-        if len(last) == len(ordered):
-            return Distinct(ordered, detected, hits)
-        return Distinct(ordered[last], detected, hits[last])
+        if len(last) < len(ordered):
+            ordered, hits = ordered[last], hits[last]
+        last += 1
+        return Distinct(ordered, last.astype(np.float64), hits.astype(np.float64))
 
     def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.

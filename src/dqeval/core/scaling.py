@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dqeval.core.sorting import ascending, group_starts
+from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.types import FloatArray, IntArray
 
 Scale = Literal["min-max", "log-rank", "none"]
@@ -49,13 +49,14 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     """
     if order is None:
         order = ascending(scores)
-    first = group_starts(scores[order])
-    points = len(scores)
-    heights = np.divide(points, points - first)
+    order = order[::-1]
+    last = group_ends(scores[order])
+    heights = (last + 1).astype(np.float64)
+    np.divide(len(scores), heights, out=heights)
     np.log(heights, out=heights)
-    if len(first) > 1:
-        heights /= heights[-1]
-    found = np.empty(points)
+    if len(heights) > 1:
+        heights /= heights[0]
+    found = np.empty(len(scores))
     # Where all scores differ, there is nothing to repeat.
-    found[order] = heights if len(first) == points else np.repeat(heights, np.diff(first, append=points))
+    found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(last, prepend=-1))
     return found

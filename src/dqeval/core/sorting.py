@@ -40,19 +40,6 @@ def ascending_in(scores: FloatArray, starts: IntArray, stops: IntArray) -> IntAr
     return order
 
 
-def group_starts(ordered: FloatArray) -> IntArray:
-    """Return where each group of equal scores begins, of scores in order.
-
-    Examples
-    --------
-    >>> group_starts(np.array([0.1, 0.1, 0.4, 0.5, 0.5]))
-    array([0, 2, 3])
-    """
-    new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    return np.flatnonzero(new)
-
-
 def group_ends(ordered: FloatArray) -> IntArray:
     """Return the last place of each group of equal scores, of scores in order.
 
@@ -63,4 +50,5 @@ def group_ends(ordered: FloatArray) -> IntArray:
     """
     last = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=last[:-1])
-    return np.flatnonzero(last)
+    # Most scores have no equal, and it takes less time to count up than to look for what is true.
+    return np.arange(len(last)) if last.all() else np.flatnonzero(last)

@@ -410,7 +410,7 @@ def _binary(
 
 
 def _holds_only_bits(array: np.ndarray[Any, Any]) -> bool:
-    """Tell whether an array of booleans or whole numbers is binary, without a temporary array; of others, it does not."""
+    """Tell whether an array of booleans or whole numbers is binary; it takes no temporary array."""
     return array.dtype == np.bool_ or (array.dtype.kind in "iu" and np.bitwise_or.reduce(array) in (0, 1))
 
 
