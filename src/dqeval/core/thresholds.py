@@ -19,7 +19,7 @@ from dqeval.core.sorting import ascending_in
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 
-_MANY = 16  # thresholds of all events, per point
+_MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
