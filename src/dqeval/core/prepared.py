@@ -151,7 +151,7 @@ class Scored(_Shared):
         """The scores in [0, 1]; detections, 0 and 1, are there already."""
         return self.raw if self.binary else min_max(self.raw)
 
-    @cached_property
+    @property
     def log_ranks(self) -> FloatArray:
         """The scores in [0, 1] by how many points score as much."""
         return log_rank(self.raw, self.ascending)
@@ -181,12 +181,11 @@ class Scored(_Shared):
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
         ordered = self.raw[self.order]
-        hits = np.cumsum(self.labels[self.order], dtype=np.intp)
-        last = group_ends(ordered)
-        if len(last) < len(ordered):
-            ordered, hits = ordered[last], hits[last]
-        last += 1
-        return Distinct(ordered, last.astype(np.float64), hits.astype(np.float64))
+        hits = np.cumsum(self.labels[self.order], dtype=np.float64)
+        ends = group_ends(ordered)
+        if ends.all():
+            return Distinct(ordered, np.arange(1.0, len(ordered) + 1), hits)
+        return Distinct(ordered[ends], (np.flatnonzero(ends) + 1).astype(np.float64), hits[ends])
 
     def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.

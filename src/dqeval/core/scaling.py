@@ -50,13 +50,13 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     if order is None:
         order = ascending(scores)
     order = order[::-1]
-    last = group_ends(scores[order])
-    heights = (last + 1).astype(np.float64)
-    np.divide(len(scores), heights, out=heights)
+    ends = group_ends(scores[order])
+    # Where all scores differ, which is common, there is nothing to look for, and nothing to repeat.
+    counts = np.arange(1.0, len(scores) + 1) if ends.all() else np.flatnonzero(ends) + 1.0
+    heights = np.divide(len(scores), counts)
     np.log(heights, out=heights)
     if len(heights) > 1:
         heights /= heights[0]
     found = np.empty(len(scores))
-    # Where all scores differ, there is nothing to repeat.
-    found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(last, prepend=-1))
+    found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(counts, prepend=0).astype(int))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core.types import FloatArray, IntArray
+from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.kernels import sorting
 
 
@@ -40,15 +40,14 @@ def ascending_in(scores: FloatArray, starts: IntArray, stops: IntArray) -> IntAr
     return order
 
 
-def group_ends(ordered: FloatArray) -> IntArray:
-    """Return the last place of each group of equal scores, of scores in order.
+def group_ends(ordered: FloatArray) -> BoolArray:
+    """Tell of each of some scores in order whether it is the last of those that are equal.
 
     Examples
     --------
-    >>> group_ends(np.array([0.1, 0.1, 0.4, 0.5, 0.5]))
-    array([1, 2, 4])
+    >>> group_ends(np.array([0.1, 0.1, 0.4, 0.5, 0.5])).astype(int)
+    array([0, 1, 1, 0, 1])
     """
     last = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=last[:-1])
-    # Most scores have no equal, and it takes less time to count up than to look for what is true.
-    return np.arange(len(last)) if last.all() else np.flatnonzero(last)
+    return last

@@ -30,9 +30,11 @@ def _auc_pr(scored: Scored) -> float:
 
 def _rises(hits: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return by how much the hits rise, and where they do."""
-    steps = np.diff(hits, prepend=0)
-    at = np.flatnonzero(steps)
-    return steps[at], at
+    rising = np.empty(len(hits), dtype=np.bool_)
+    rising[0] = hits[0] > 0
+    np.greater(hits[1:], hits[:-1], out=rising[1:])
+    at = np.flatnonzero(rising)
+    return np.diff(hits[at], prepend=0), at
 
 
 @metric(

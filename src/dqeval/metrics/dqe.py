@@ -304,10 +304,10 @@ def dqe_at_every_score(scores: FloatArray, regions: Partition) -> tuple[FloatArr
     order = ascending(thresholds)[::-1]
     thresholds, gained = thresholds[order], steps[order]
     del steps, order
-    last = group_ends(thresholds)
+    ends = group_ends(thresholds)
     # Adding and subtracting steps leaves rounding errors around 0 and 1.
-    means = np.cumsum(gained, out=gained)[last] / len(regions.events)
-    return thresholds[last], np.clip(means, 0.0, 1.0, out=means)
+    means = np.cumsum(gained, out=gained)[ends] / len(regions.events)
+    return thresholds[ends], np.clip(means, 0.0, 1.0, out=means)
 
 
 def mean_scores(local: FloatArray) -> Scores:

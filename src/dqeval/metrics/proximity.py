@@ -100,12 +100,7 @@ def _points(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values, hits = scored.distinct.values, scored.distinct.hits
-    if not scored.binary:
-        values = min_max(values)
-        # Scaling can make distinct scores equal.
-        last = group_ends(values)
-        values, hits = values[last], hits[last]
+    values, hits = _distinct_scaled(scored)
     if len(values) > 2:
         changes = np.diff(hits) != 0
         values = values[np.append(True, changes) | np.append(changes, True)]
@@ -118,6 +113,16 @@ def _thresholds(scored: Scored, count: int) -> FloatArray:
     share = position - below
     low, high = ascending[below], ascending[np.minimum(below + 1, len(ascending) - 1)]
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+
+
+def _distinct_scaled(scored: Scored) -> tuple[FloatArray, FloatArray]:
+    """Return the distinct scores in [0, 1], descending, and how many labelled points score at least as much."""
+    values, hits = scored.distinct.values, scored.distinct.hits
+    if scored.binary:
+        return values, hits
+    values = min_max(values)
+    ends = group_ends(values)  # scaling can make distinct scores equal
+    return (values, hits) if ends.all() else (values[ends], hits[ends])
 
 
 def _area(precision: FloatArray, recall: FloatArray) -> float:
