@@ -29,9 +29,8 @@ LAYERS = [
     {"kernels"},
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
-        "core.sweep",
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
-        *("core.agreement", "core.alarms", "core.metric_choice"),
+        *("core.agreement", "core.alarms", "core.metric_choice", "core.sorting", "core.sweep"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},

@@ -13,6 +13,8 @@ from dqeval.core.entries import FromNear
 from dqeval.core.matching import Match, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
+from dqeval.core.scaling import min_max
+from dqeval.core.sorting import group_ends
 from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, fixed_point, ratio
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
@@ -38,7 +40,7 @@ class _Buffers:
 def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
-    levels = np.searchsorted(ascending, scored.scores, side="right").astype(np.intc)
+    levels, _ = scored.levels(scored.scores, ascending)
     precision, recall = _curve(GivenLevels(scored.labelled, thresholds, levels), early, late)
     at = len(chosen) - 1 - np.searchsorted(ascending, chosen, side="left")
     return _area(precision[at], recall[at])
@@ -99,7 +101,7 @@ def _points(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values, hits = scored.distinct_scaled.values, scored.distinct_scaled.hits
+    values, hits = _distinct_scaled(scored)
     if len(values) > 2:
         changes = np.diff(hits) != 0
         values = values[np.append(True, changes) | np.append(changes, True)]
@@ -112,6 +114,16 @@ def _thresholds(scored: Scored, count: int) -> FloatArray:
     share = position - below
     low, high = ascending[below], ascending[np.minimum(below + 1, len(ascending) - 1)]
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+
+
+def _distinct_scaled(scored: Scored) -> tuple[FloatArray, FloatArray]:
+    """Return the distinct scores in [0, 1], descending, and how many labelled points score at least as much."""
+    values, hits = scored.distinct.values, scored.distinct.hits
+    if scored.binary:
+        return values, hits
+    values = min_max(values)
+    ends = group_ends(values)  # scaling can make distinct scores equal
+    return (values, hits) if ends.all() else (values[ends], hits[ends])
 
 
 def _area(precision: FloatArray, recall: FloatArray) -> float:
