@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ from dqeval.core.scaling import log_rank, min_max
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
+from dqeval.support.on_demand import cached_property
 
 Made = TypeVar("Made")
 
