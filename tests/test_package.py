@@ -48,6 +48,7 @@ LAYERS = [
         *(
             "analysis.alarms",
             "analysis.detect",
+            "analysis.each_detector",
             "analysis.incidents",
             "analysis.many",
             "analysis.many_result",

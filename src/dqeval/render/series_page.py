@@ -46,6 +46,7 @@ def report(
     max_gap: Length | None = None,
     metrics: Sequence[str] | str | None = None,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Comparison:
     """Write an interactive report on some detectors: one HTML file that needs no server and no network.
 
@@ -76,6 +77,9 @@ def report(
         "tsb-ad", "events" and "timing". DQE is always among them.
     progress : callable, optional
         Called with the number of steps done, and that of all.
+    workers : int, optional
+        How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process may
+        use. The numbers do not depend on it.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def report(
     place = arguments.path("path", path)
     clock = Clock(times, resolution, max_gap)
     prepared = prepare(data, near=near, period=period, clock=clock, name=place.stem)
-    comparison = comparison_of(prepared, metrics=metrics, progress=progress)
+    comparison = comparison_of(prepared, metrics=metrics, progress=progress, workers=workers)
     write_text(place, page(prepared, comparison))
     return comparison
 
