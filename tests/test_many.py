@@ -258,6 +258,9 @@ def test_whose_means():
 
 
 FINE = [0, 1, 0]
+DATES = np.array(["2026-01-01"] * 3, dtype="M8[D]")
+LISTS = np.empty(3, dtype=object)
+LISTS[:] = [[1], [1], [2]]
 NAN = float("nan")
 WRONG = [
     (
@@ -303,6 +306,9 @@ WRONG = [
     ((FINE, FINE), {"offsets": []}, "offsets must be whole numbers"),
     ((FINE, FINE), {"ids": [1, 1]}, "y_true and ids must have the same length: got 3 and 2"),
     ((FINE, FINE), {"ids": ["a", "b", "a"]}, "ids must be in groups: 'a' comes again at index 2"),
+    (([FINE, DATES], [FINE, FINE]), {}, "series 1: y_true must be numeric or boolean: its dtype is datetime64"),
+    (([FINE, FINE], [FINE, DATES]), {}, "series 1: y_score must be numeric or boolean: its dtype is datetime64"),
+    ((FINE, FINE), {"ids": LISTS}, "ids must name the series of every point: some are missing, or cannot be compared"),
     ((FINE, FINE), {"ids": [1, 1, NAN]}, "ids must name the series of every point"),
     ((FINE, FINE), {"ids": pd.array([1, 1, None], dtype="Int64")}, "ids must name the series of every point"),
     (([FINE, FINE], [FINE, FINE]), {"near": [1]}, "near must be one for all series, or one for each of 2: got 1"),
@@ -334,7 +340,7 @@ def test_indexes_must_agree():
 
 
 def test_an_error_that_no_single_series_has_is_told_as_it_is(monkeypatch):
-    monkeypatch.setattr(batches.Batch, "_check_each", lambda *_: None)
+    monkeypatch.setattr(batches.validate, "labels_and_raw_scores", lambda *_: None)
     with pytest.raises(ValueError, match="must contain only 0 and 1"):
         evaluate_many([FINE, [0, 2, 1]], [FINE, FINE])
     with pytest.raises(ValueError, match="must be finite"):

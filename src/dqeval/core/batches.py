@@ -95,7 +95,7 @@ class Batch:
         first, last = bounds
         try:
             labels = validate.labels(self.labels(first, last))
-        except ValueError:
+        except (ValueError, TypeError):  # the types of some series may have nothing in common
             self._check_each(first, last, next(iter(self.scores)))
             raise
         starts = self.offsets[first:last] - self.offsets[first]
@@ -105,10 +105,9 @@ class Batch:
 
     def scaled(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray:
         """Return the scores of a detector in [0, 1], each series for itself."""
-        raw = self.scores[detector](chunk.first, chunk.last)
         try:
-            found = validate.scores(raw)
-        except ValueError:
+            found = validate.scores(self.scores[detector](chunk.first, chunk.last))
+        except (ValueError, TypeError):
             self._check_each(chunk.first, chunk.last, detector)
             raise
         if validate.scale_name(scale) == "min-max":
@@ -247,7 +246,7 @@ def _groups(ids: NDArray[Any], points: int) -> tuple[IntArray, NDArray[Any]]:
         missing = bool((ids != ids).any())
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1]).astype(np.intp)
         first = dict(zip(ids[starts[::-1]].tolist(), starts[::-1].tolist(), strict=True))
-    except TypeError:  # as those of pandas that are missing
+    except TypeError:  # of lists, for example
         missing = True
     if missing:
         raise ValueError("ids must name the series of every point: some are missing, or cannot be compared")
