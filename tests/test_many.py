@@ -285,6 +285,7 @@ WRONG = [
     (([FINE], {"a": [FINE], "b": 3}), {}, "column b: y_score must be a list of series"),
     (([FINE], [FINE]), {"offsets": [0]}, "offsets and ids are for long arrays"),
     (([], []), {}, "y_true is empty"),
+    (([], []), {"ids": []}, "y_true is empty"),
     (
         (np.zeros((2, 3)), np.zeros((2, 3))),
         {},

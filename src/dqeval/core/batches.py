@@ -176,6 +176,7 @@ def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any) -> Batch:
     """Return series that lie one behind the other in long arrays."""
     at_most_one(offsets=offsets, ids=ids)
     labels = validate.column("y_true", y_true)
+    _not_empty("y_true", labels)
     borders, names = np.array([0, len(labels)], dtype=np.intp), np.arange(1)
     if offsets is not None:
         borders = _borders(offsets, len(labels))
@@ -288,9 +289,13 @@ def _arrays(name: str, given: Any) -> list[NDArray[Any]]:
             continue
         with validate.errors_about(f"series {index}"):
             found.append(validate.column(name, item))
-            if not len(found[-1]):
-                raise ValueError(f"{name} is empty: at least one point is needed")
+            _not_empty(name, found[-1])
     return found
+
+
+def _not_empty(name: str, found: Sized) -> None:
+    if not len(found):
+        raise ValueError(f"{name} is empty: at least one point is needed")
 
 
 def _joined(items: list[NDArray[Any]]) -> Column:
