@@ -84,6 +84,13 @@ def test_chance_does_not_depend_on_the_workers(binary):
         dqeval.panel(DEMO.labels, scores, near=5, metrics=FEW).chance(workers=0)
 
 
+def test_profiles_do_not_depend_on_the_workers():
+    alone, told = counted(lambda **options: dqeval.near_profile(DEMO, workers=1, **options))
+    several, told_too = counted(lambda **options: dqeval.near_profile(DEMO, workers=3, **options))
+    assert jsonable(several.numbers()) == jsonable(alone.numbers())
+    assert told_too == told == [(1, 3), (2, 3), (3, 3)]
+
+
 def test_panels_of_each_detector():
     alone, several = ({n: p for n, _, p in panels(prepare(DEMO), metrics=FEW, workers=w)} for w in (1, 3))
     assert alone == several
@@ -133,7 +140,7 @@ def test_warnings_and_errors_of_metrics_come_in_order(talkative, workers):
 
 def test_the_command_line(call, tmp_path):
     write_demo(tmp_path / "demo.csv")
-    for command in (["score"], ["compare"], ["explain"]):
+    for command in (["score"], ["compare"], ["explain"], ["near"]):
         alone = call(*command, "demo.csv", "--workers", "1")
         several = call(*command, "demo.csv", "--workers", "3")
         assert (several.code, several.out, several.err) == (alone.code, alone.out, alone.err)

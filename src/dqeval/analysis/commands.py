@@ -114,7 +114,7 @@ def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | N
 
 
 def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
-    return profile_of(prepared, progress=progress)
+    return profile_of(prepared, progress=progress, workers=workers)
 
 
 def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:

@@ -96,11 +96,11 @@ def report(
     clock = Clock(times, resolution, max_gap)
     prepared = prepare(data, near=near, period=period, clock=clock, name=place.stem)
     comparison = comparison_of(prepared, metrics=metrics, progress=progress, workers=workers)
-    write_text(place, page(prepared, comparison))
+    write_text(place, page(prepared, comparison, workers=workers))
     return comparison
 
 
-def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
+def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers: int | None = None) -> str:
     """Return the HTML of the report; with a link back, if it is one of many."""
     try:
         from bokeh.resources import INLINE
@@ -108,7 +108,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         raise ValueError(missing_bokeh()) from None
     from dqeval.render.explorer import colours_of
 
-    profile = profile_of(prepared, every_flip=False)
+    profile = profile_of(prepared, every_flip=False, workers=workers)
     return fill_template(
         "series_page.html",
         back=back,
