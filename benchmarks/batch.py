@@ -1,9 +1,12 @@
 """Many series in one call, and threads: ``python -m benchmarks.batch``."""
 
 import platform
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from threading import Thread, get_native_id
 
 import numpy as np
 
@@ -65,6 +68,35 @@ def threads() -> dict[str, Callable[[int], object]]:
     }
 
 
+def waiting(work: Callable[[int], object]) -> float:
+    """Return for how long two threads that do the same wait for each other, as a share of their processor time.
+
+    Linux tells for how long a thread computed, and for how long it could have, had there been a core for it. The rest
+    is waiting, almost all of it for Python's lock. Where other work takes the cores, that is longer than without.
+    """
+    shares: list[tuple[float, float]] = []
+
+    def run() -> None:
+        began, before = time.perf_counter(), _scheduled()
+        work(1)
+        computed, ready = _scheduled() - before
+        shares.append((time.perf_counter() - began - computed - ready, computed))
+
+    pair = [Thread(target=run) for _ in range(2)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    waited, computed = np.sum(shares, axis=0)
+    return max(0.0, waited) / computed
+
+
+def _scheduled() -> np.ndarray:
+    """Return for how many seconds this thread has computed, and has been ready to."""
+    found = Path(f"/proc/self/task/{get_native_id()}/schedstat").read_text(encoding="utf-8").split()
+    return np.array(found[:2], dtype=float) / 1e9
+
+
 def main() -> None:
     """Print the tables."""
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
@@ -78,11 +110,12 @@ def main() -> None:
     for name, seconds in found.items():
         print(f"| {name} | {seconds / found['one series']:.2f} × |", flush=True)
     print(f"\ntwo threads in place of one, {LONG:,} points a detector; wall time, processor time\n")
-    print("| what | faster | processor time |")
-    print("|---|---:|---:|")
+    print("| what | faster | processor time | waiting for each other |")
+    print("|---|---:|---:|---:|")
     for name, work in threads().items():
         (one, one_processor), (two, two_processor) = best({"1": partial(work, 1), "2": partial(work, 2)}).values()
-        print(f"| {name} | {one / two:.2f} × | {two_processor / one_processor:.2f} × |", flush=True)
+        waits = f"{min(waiting(work) for _ in range(3)):.0%}" if sys.platform == "linux" else ""
+        print(f"| {name} | {one / two:.2f} × | {two_processor / one_processor:.2f} × | {waits} |", flush=True)
 
 
 if __name__ == "__main__":
