@@ -30,6 +30,7 @@ FUNCTIONS = {
     "evaluate_intervals": (dqeval.evaluate_intervals, ([(5, 9)], [(6, 7)]), {}),
     "evaluate_frame": (dqeval.evaluate_frame, (FRAME,), {}),
     "evaluate_frame_events": (dqeval.evaluate_frame_events, (FRAME,), {}),
+    "evaluate_many": (dqeval.evaluate_many, (LABELS, SCORES), {}),
     "alarms": (dqeval.alarms, (LABELS, DETECTIONS), {}),
     "alarm_curve": (dqeval.alarm_curve, (LABELS, SCORES), {}),
     "threshold_for": (dqeval.threshold_for, (LABELS, SCORES), {"false_alarms_per_1000": 10}),
@@ -79,7 +80,7 @@ def test_wrong_values_are_refused_in_a_sentence_that_names_the_keyword(name, key
     right = RIGHT.get(keyword, set())
     if (name in NEEDED_WINDOW and keyword == "window") or (name, keyword) == ("synthetic", "seed"):
         right = set()
-    if name in SHARE_K and keyword == "k":
+    if (name in SHARE_K and keyword == "k") or (name, keyword) == ("properties", "workers"):
         right = set()
     if name == "best_threshold" and keyword == "thresholds":
         right = {"nothing"}

@@ -21,7 +21,7 @@ SOURCE = Path(dqeval.__file__).parent
 LAYERS = [
     {
         *("support.extras", "support.frames", "support.modules", "support.naming", "support.on_demand"),
-        *("support.places", "support.writing"),
+        *("support.places", "support.threads", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.intervals"),
     },
     {"core.types", "core.entries", "core.metric_groups", "core.registry"},
@@ -30,7 +30,7 @@ LAYERS = [
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
-        *("core.agreement", "core.alarms", "core.metric_choice", "core.sorting", "core.sweep"),
+        *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.sweep"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
@@ -48,7 +48,10 @@ LAYERS = [
         *(
             "analysis.alarms",
             "analysis.detect",
+            "analysis.each_detector",
             "analysis.incidents",
+            "analysis.many",
+            "analysis.many_result",
             "analysis.metric_function",
             "analysis.near_profile",
             "analysis.pitfalls",

@@ -19,6 +19,8 @@ _NAMES = {
     "analysis.explain_result": ["Explanation"],
     "analysis.frames": ["evaluate_frame", "evaluate_frame_events"],
     "analysis.incidents": ["evaluate_intervals", "intervals_from_labels", "labels_from_intervals"],
+    "analysis.many": ["evaluate_many"],
+    "analysis.many_result": ["ManyEvents", "ManyResult"],
     "analysis.near_profile": ["NearProfile", "near_profile"],
     "analysis.panel": ["panel"],
     "analysis.panel_result": ["BestThreshold", "Chance", "Evaluation", "MetricError"],

@@ -14,6 +14,8 @@ from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.frames import evaluate_frame, evaluate_frame_events
 from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
+from dqeval.analysis.many import evaluate_many
+from dqeval.analysis.many_result import ManyEvents, ManyResult
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
@@ -60,6 +62,8 @@ __all__ = [
     "Finding",
     "Findings",
     "Interval",
+    "ManyEvents",
+    "ManyResult",
     "MetricError",
     "NearProfile",
     "OperatingPoint",
@@ -94,6 +98,7 @@ __all__ = [
     "evaluate_frame",
     "evaluate_frame_events",
     "evaluate_intervals",
+    "evaluate_many",
     "explain",
     "find_period",
     "intervals_from_labels",

@@ -37,6 +37,19 @@ def _series(rng):
     return labels, scores
 
 
+def _many(rng, labels, scores):
+    """Return the series as one, as several, or with several detectors."""
+    forms = (labels, scores), ([labels] * 2, [scores, rng.choice((scores, rng.choice(ODD)))]), (labels, {"a": scores})
+    return rng.choice(forms)
+
+
+def _borders(rng, labels):
+    """Return where series begin, if anything."""
+    ids = np.arange(np.size(labels)) // 2
+    good = rng.choice(({}, {"offsets": [0, 2]}, {"ids": ids}, {"workers": 2}, {"scale": "log-rank"}))
+    return {name: rng.choice(ODD) if rng.random() < 0.3 else value for name, value in good.items()}
+
+
 def call(rng):
     """Call one of the functions with what is right, but for some of it."""
     labels, scores = _series(rng)
@@ -46,7 +59,7 @@ def call(rng):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dqeval.UndefinedWarning)
-        which = rng.randrange(6)
+        which = rng.randrange(7)
         if which == 0:
             dqeval.evaluate(labels, scores, **given)
         elif which == 1:
@@ -56,6 +69,8 @@ def call(rng):
             dqeval.evaluate_detections(labels, scores, **{k: v for k, v in given.items() if k != "thresholds"})
         elif which == 3:
             dqeval.find_period(scores)
+        elif which == 6:
+            dqeval.evaluate_many(*_many(rng, labels, scores), **given | _borders(rng, labels))
         elif (
             which == 4
             and len(np.shape(scores)) == len(np.shape(labels)) == 1

@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from dqeval.analysis import pitfalls
-from dqeval.analysis.check import Checked, about_times, findings_in, misread_scores
+from dqeval.analysis.check import Checked, Finding, about_times, findings_in, misread_scores
 from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.each_detector import of_each_detector
 from dqeval.analysis.explain import explanation_of, with_cautions
+from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.result import Result
 from dqeval.analysis.score import score
 from dqeval.analysis.several import Explanations, Several
 from dqeval.core import durations
-from dqeval.core.prepared import Prepared
+from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress, Series
 from dqeval.core.validate import UndefinedError, errors_about
@@ -24,6 +26,16 @@ from dqeval.datasets.door import prepare
 from dqeval.lab.stress import stress_of
 
 Parameters = Mapping[str, Any]
+
+
+class Work(Protocol):
+    """What a command does."""
+
+    def __call__(
+        self, series: Iterable[Any], parameters: Parameters, progress: Progress | None, workers: int | None = None
+    ) -> Result:
+        """Return what comes of it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +49,15 @@ class Command:
     subject : callable
         A series and the parameters to what the command works on: see `prepared_subject`.
     work : callable
-        What it works on, of one or several series one after the other, parameters and progress to a result.
+        What it works on, of one or several series one after the other, parameters, progress, and the number of threads
+        (None for one per core), to a result.
     optional : collection of str
         The parameters that may be missing in a receipt.
     """
 
     parameters: Mapping[str, Callable[[Any], bool]]
     subject: Callable[[Series, Parameters], Any]
-    work: Callable[[Iterable[Any], Parameters, Progress | None], Result]
+    work: Work
     optional: Collection[str] = ()
 
 
@@ -61,26 +74,32 @@ def _prepared(series: Series, parameters: Parameters) -> Prepared:
     return prepare(series, near=parameters.get("near"), period=parameters.get("period"), clock=clock)
 
 
-def _scored(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
+def _scored(
+    series: Iterable[Prepared], parameters: Parameters, progress: Progress | None, workers: int | None = None
+) -> Result:
     options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
-    return score(series, **options, progress=progress)
+    return score(series, **options, progress=progress, workers=workers)
 
 
-def _stressed(series: Iterable[Prepared], parameters: Parameters, progress: Progress | None) -> Result:
+def _stressed(
+    series: Iterable[Prepared], parameters: Parameters, progress: Progress | None, workers: int | None = None
+) -> Result:
     options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
     return stress_of(series, **options, progress=progress)
 
 
-def _of_each(work: Callable[[Any, Parameters, Progress | None], Result]) -> Callable[..., Result]:
+def _of_each(work: Callable[[Any, Parameters, Progress | None, int | None], Result]) -> Work:
     """Return work on several series from that on one: those without an anomaly are left out, if others have some."""
 
-    def work_on_all(series: Iterable[Any], parameters: Parameters, progress: Progress | None) -> Result:
+    def work_on_all(
+        series: Iterable[Any], parameters: Parameters, progress: Progress | None, workers: int | None = None
+    ) -> Result:
         found: list[tuple[str, Result]] = []
         undefined: dict[str, UndefinedError] = {}
         for one in series:
             try:
                 with errors_about(one.name):
-                    found.append((one.name, work(one, parameters, progress)))
+                    found.append((one.name, work(one, parameters, progress, workers)))
             except UndefinedError as error:
                 undefined[one.name] = error
         if not found:
@@ -90,29 +109,31 @@ def _of_each(work: Callable[[Any, Parameters, Progress | None], Result]) -> Call
     return work_on_all
 
 
-def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
-    return comparison_of(prepared, metrics=parameters.get("metrics"), progress=progress)
+def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
+    return comparison_of(prepared, metrics=parameters.get("metrics"), progress=progress, workers=workers)
 
 
-def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
-    return profile_of(prepared, progress=progress)
+def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
+    return profile_of(prepared, progress=progress, workers=workers)
 
 
-def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | None) -> Result:
+def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
     prepared.require_event()
     items, findings = [], about_times(prepared)
     cautions = tuple(pitfall.message for pitfall in pitfalls.of_labels(prepared.labelled, prepared.near))
-    for done, name in enumerate(prepared.scores, start=1):
-        scored = prepared.scored(name)
-        near = prepared.near.points
-        items.append(with_cautions(explanation_of(scored, near, name=name), scored, near))
-        findings += misread_scores(name, scored)
-        if progress is not None:
-            progress(done, len(prepared.scores))
+    near = prepared.near.points
+
+    def work(name: str, scored: Scored) -> tuple[Explanation, list[Finding]]:
+        explanation = with_cautions(explanation_of(scored, near, name=name), scored, near)
+        return explanation, misread_scores(name, scored)
+
+    for _, (item, own) in of_each_detector(prepared, work, progress=progress, workers=workers):
+        items.append(item)
+        findings += own
     return Explanations(tuple(items), prepared.name, tuple(findings), cautions)
 
 
-def _checked(series: Series, parameters: Parameters, progress: Progress | None) -> Result:
+def _checked(series: Series, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
     return Checked(series.name, tuple(findings_in(series, **parameters)))
 
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from dqeval.analysis.check import about_times, misread_scores
+from dqeval.analysis.check import Finding, about_times, misread_scores
 from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
+from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.score import dqe_of
-from dqeval.analysis.score import panels as panels_of
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
 from dqeval.core.metric_choice import chosen_metrics
-from dqeval.core.prepared import Prepared
+from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress
@@ -39,6 +39,7 @@ def compare(
     repeats: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Comparison:
     """Compare the detectors of a series with every metric, event by event, and with chance.
 
@@ -71,6 +72,9 @@ def compare(
         Of these random scores.
     progress : callable, optional
         Called with the number of steps done, and that of all.
+    workers : int, optional
+        How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process may
+        use. The numbers do not depend on it.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def compare(
     ('sharp', ('sharp',), 'false_alarm')
     """
     prepared = prepare(data, near=near, period=period, clock=Clock(times, resolution, max_gap))
-    return comparison_of(prepared, metrics=metrics, repeats=repeats, seed=seed, progress=progress)
+    return comparison_of(prepared, metrics=metrics, repeats=repeats, seed=seed, progress=progress, workers=workers)
 
 
 def compared_metrics(metrics: Sequence[str] | str | None) -> list[str]:
@@ -99,6 +103,7 @@ def comparison_of(
     repeats: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Comparison:
     """Return what `compare` does, of what is checked already."""
     chosen = compared_metrics(metrics)
@@ -108,13 +113,19 @@ def comparison_of(
     tell = arguments.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}
     findings = about_times(prepared)
-    for name, scored, panel in panels_of(prepared, metrics=chosen, progress=lambda done, _: tell(done, steps)):
-        panels[name] = panel
-        explanations[name] = explanation_of(scored, prepared.near.points, name=name, result=panel.dqe)
-        findings += misread_scores(name, scored)
+    near = prepared.near.points
+
+    def work(name: str, scored: Scored) -> tuple[Evaluation, Explanation, list[Finding]]:
+        panel = panel_of_detector(name, scored, near, chosen)
+        return panel, explanation_of(scored, near, name=name, result=panel.dqe), misread_scores(name, scored)
+
+    every = of_each_detector(prepared, work, progress=lambda done, _: tell(done, steps), workers=workers)
+    for name, (panel, explanation, own) in every:
+        panels[name], explanations[name] = panel, explanation
+        findings += own
     panels = dict(sorted(panels.items(), key=lambda item: -item[1]["dqe"]))
     explanations = {name: explanations[name] for name in panels}
-    chance = _chances(panels, repeats, seed, lambda done, _: tell(len(panels) + done, steps))
+    chance = _chances(panels, repeats, seed, lambda done, _: tell(len(panels) + done, steps), workers)
     return Comparison(
         prepared.name,
         panels,
@@ -127,13 +138,15 @@ def comparison_of(
     )
 
 
-def _chances(panels: dict[str, Evaluation], repeats: int, seed: int, progress: Progress) -> dict[str, Chance]:
+def _chances(
+    panels: dict[str, Evaluation], repeats: int, seed: int, progress: Progress, workers: int | None
+) -> dict[str, Chance]:
     """Return the chance levels; one serves all detectors that give scores: random ones know nothing of them."""
     shared: Chance | None = None
     found = {}
     for name, panel in panels.items():
         if panel.binary or shared is None:
-            found[name] = panel.chance(repeats=repeats, seed=seed, progress=progress)
+            found[name] = panel.chance(repeats=repeats, seed=seed, progress=progress, workers=workers)
             shared = shared if panel.binary else found[name]
         else:
             found[name] = shared

@@ -32,6 +32,7 @@ from dqeval.metrics import dqe
 from dqeval.render import drawing
 from dqeval.render.tables import Page, Part, Table, in_words
 from dqeval.support.frames import Framed
+from dqeval.support.threads import in_order, worker_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -272,7 +273,7 @@ class NearProfile(Framed, Result):
         return self.page().html()
 
 
-def near_profile(data: Data, *, progress: Progress | None = None) -> NearProfile:
+def near_profile(data: Data, *, progress: Progress | None = None, workers: int | None = None) -> NearProfile:
     """Show how DQE depends on the near range, and which one to choose.
 
     Parameters
@@ -282,6 +283,9 @@ def near_profile(data: Data, *, progress: Progress | None = None) -> NearProfile
         ``label``, ``value`` and one per detector; or the file.
     progress : callable, optional
         Called with the number of steps done and the number of all steps.
+    workers : int, optional
+        How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process may
+        use. The numbers do not depend on it.
 
     Returns
     -------
@@ -295,15 +299,18 @@ def near_profile(data: Data, *, progress: Progress | None = None) -> NearProfile
     >>> print(found.recommendation.partition(". ")[2])
     sharp is best with every near from 0 to 96.
     """
-    return profile_of(prepare(data), progress=progress)
+    return profile_of(prepare(data), progress=progress, workers=workers)
 
 
-def profile_of(prepared: Prepared, *, progress: Progress | None = None, every_flip: bool = True) -> NearProfile:
+def profile_of(
+    prepared: Prepared, *, progress: Progress | None = None, every_flip: bool = True, workers: int | None = None
+) -> NearProfile:
     """Return what `near_profile` does, of a series that is checked already.
 
     With many detectors, it takes far longer to find where each two change places than where the best one does.
     """
     arguments.callback("progress", progress)
+    count = worker_count(workers, points=len(prepared.labelled.labels))
     values, why_none = _filled_values(prepared)
     estimated = Period(None, reason=why_none) if values is None else _estimated(prepared, values)
     candidates = () if values is None else tuple(candidate_periods(values))
@@ -317,8 +324,11 @@ def profile_of(prepared: Prepared, *, progress: Progress | None = None, every_fl
         prepared.require_event()
     curves = {name: _Curve(prepared.scored(name)) for name in prepared.scores}
     dqe_at: dict[str, FloatArray] = {}
-    for done, (name, curve) in enumerate(curves.items(), start=1):
-        dqe_at[name] = np.array([curve.at(near) for near in ranges.tolist()])
+    for near in ranges.tolist() if curves else ():
+        prepared.labelled.regions(near)  # before several threads would cut them at the same time
+    found = in_order(lambda curve: np.array([curve.at(near) for near in ranges.tolist()]), curves.values(), count)
+    for done, (name, values_at) in enumerate(zip(curves, found, strict=True), start=1):
+        dqe_at[name] = values_at
         if progress is not None:
             progress(done, len(curves))
     at_tabulated = {name: np.array([curve.at(n) for n in tabulated.values()]) for name, curve in curves.items()}

@@ -24,8 +24,9 @@ from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.sweep import ScoreSweep, sweep_of
-from dqeval.core.types import DQEResult, Numbers
+from dqeval.core.types import DQEResult, FloatArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
+from dqeval.support.threads import in_order, worker_count
 
 
 def panel(
@@ -326,18 +327,23 @@ def _random_rows(
     count: int,
     seed: int,
     progress: Callable[[int, int], None] | None,
+    workers: int,
 ) -> list[list[float]]:
     """Return what the metrics say of random scores or detections, one row per repeat."""
     random = np.random.default_rng(seed)
-    rows: list[list[float]] = []
-    for _ in range(count):
-        scores = random.random(len(labelled.labels))
+
+    def work(scores: FloatArray) -> list[float]:
         if detected is not None:
             scores = (np.argsort(np.argsort(scores)) < detected).astype(float)
         run = _Run(Scored(labelled, scores, binary=detected is not None), near, thresholds, metrics)
         for metric in run.metrics:
             run.add(metric)
-        rows.append(list(run.values.values()))
+        return list(run.values.values())
+
+    labelled.regions(near)  # before several threads would cut them at the same time
+    rows: list[list[float]] = []
+    for row in in_order(work, (random.random(len(labelled.labels)) for _ in range(count)), workers):
+        rows.append(row)
         if progress is not None:
             progress(len(rows), count)
     return rows
@@ -351,11 +357,13 @@ def _chance(
     repeats: int,
     seed: int,
     progress: Callable[[int, int], None] | None,
+    workers: int | None,
 ) -> Chance:
     """Return the chance level: random scores, or as many random detections as there were."""
     count = arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
     start = arguments.seed(seed)
     arguments.callback("progress", progress)
+    threads = worker_count(workers, points=len(labelled.labels))
     names = list(evaluation.values)
     metrics = [METRICS[name] for name in names]
     points = hashlib.sha256(labelled.labels.tobytes()).digest()
@@ -370,7 +378,7 @@ def _chance(
         start,
     )
     if key not in _chance_levels:
-        rows = _random_rows(labelled, detected, evaluation.near, thresholds, metrics, count, start, progress)
+        rows = _random_rows(labelled, detected, evaluation.near, thresholds, metrics, count, start, progress, threads)
         while len(_chance_levels) >= MOST_CHANCE_LEVELS:
             _chance_levels.pop(next(iter(_chance_levels)))
         _chance_levels[key] = metrics, rows  # with the metrics, so that no others get their ids

@@ -184,7 +184,14 @@ class Evaluation(Framed):
             raise KeyError(f"{metric!r} has no best threshold here: {', '.join(self.best) or 'no metric'} has")
         return self.best[metric].threshold
 
-    def chance(self, *, repeats: int = 10, seed: int = 0, progress: Callable[[int, int], None] | None = None) -> Chance:
+    def chance(
+        self,
+        *,
+        repeats: int = 10,
+        seed: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+        workers: int | None = None,
+    ) -> Chance:
         """Return what uniform random scores get on the same labels, beside every value.
 
         Parameters
@@ -195,6 +202,9 @@ class Evaluation(Framed):
             Of these random scores.
         progress : callable, optional
             Called after each repeat with the number of those done, and that of all.
+        workers : int, optional
+            How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process
+            may use. The numbers do not depend on it.
 
         Returns
         -------
@@ -204,7 +214,7 @@ class Evaluation(Framed):
         make_chance: Callable[..., Chance] | None = vars(self)["_make_chance"]
         if make_chance is None:
             raise ValueError("a changed copy of an evaluation has no chance level: make the panel again")
-        return make_chance(self, repeats, seed, progress)
+        return make_chance(self, repeats, seed, progress, workers)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot every metric as a bar.

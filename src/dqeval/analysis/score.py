@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import chain, groupby
 from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.analysis.check import Finding, about_times, misread_scores, warnings_about
+from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
 from dqeval.analysis.evaluate import combine
-from dqeval.analysis.panel import panel_of
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments, validate
@@ -22,6 +24,7 @@ from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, 
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
 from dqeval.render.tables import Page, Part, Table, best_of, count_of
+from dqeval.support.threads import in_order, worker_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +244,9 @@ def panels(
     metrics: Sequence[str] | str | None = None,
     thresholds: int | Literal["exact"] = 100,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Iterator[tuple[str, Scored, Evaluation]]:
-    """Evaluate every detector of a series with every metric, one after the other.
+    """Evaluate every detector of a series with every metric.
 
     Parameters
     ----------
@@ -254,6 +258,9 @@ def panels(
         The thresholds of DQE alone: see `evaluate`.
     progress : callable, optional
         Called with the number of detectors done, and that of all.
+    workers : int, optional
+        How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process may
+        use. The numbers do not depend on it.
 
     Yields
     ------
@@ -266,21 +273,14 @@ def panels(
     >>> {name: round(panel["dqe"], 3) for name, _, panel in dqeval.analysis.score.panels(series, metrics=["dqe"])}
     {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
     """
-    arguments.callback("progress", progress)
-    prepared.require_scores()
-    prepared.require_event()
-    for done, name in enumerate(prepared.scores, start=1):
-        scored = prepared.scored(name)
-        yield name, scored, _panel(name, scored, prepared.near.points, metrics, thresholds)
-        if progress is not None:
-            progress(done, len(prepared.scores))
-
-
-def _panel(
-    name: str, scored: Scored, near: float, metrics: Sequence[str] | str | None, thresholds: int | Literal["exact"]
-) -> Evaluation:
-    with validate.errors_about(f"column {name}"):
-        return panel_of(scored, near, metrics=metrics, thresholds=thresholds)
+    near = prepared.near.points
+    found = of_each_detector(
+        prepared,
+        lambda name, scored: (scored, panel_of_detector(name, scored, near, metrics, thresholds)),
+        progress=progress,
+        workers=workers,
+    )
+    return ((name, scored, panel) for name, (scored, panel) in found)
 
 
 def score(
@@ -292,6 +292,7 @@ def score(
     thresholds: int | Literal["exact"] = 100,
     per_event: bool = False,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Scoring:
     """Score every detector of one or several series with every metric.
 
@@ -312,6 +313,9 @@ def score(
         Whether to show every event too.
     progress : callable, optional
         Called for each series with the number of detectors done, and that of all.
+    workers : int, optional
+        How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process may
+        use. The numbers do not depend on it.
 
     Returns
     -------
@@ -339,45 +343,92 @@ def score(
     chosen = chosen_metrics(metrics)
     if arguments.truth("per_event", per_event) and "dqe" not in chosen:
         raise ValueError("the scores of each event are those of DQE: add dqe to the metrics")
-    found: list[SeriesScores] = []
-    left_out: list[str] = []
-    first: tuple[str, tuple[str, ...]] | None = None
-    reason = ""
-    for one in series:
-        prepared = _prepared(one, near, period)
-        own = prepared.name, tuple(prepared.scores)
-        first = first or own
-        _check_same_detectors(first, own)
-        if not len(prepared.labelled.events):
-            left_out.append(prepared.name)
-            reason = prepared.no_event
-            continue
-        with validate.errors_about(prepared.name):
-            found.append(_scores(prepared, chosen, thresholds, progress))
-    if first is None:
-        raise ValueError("there is no series to score")
-    if not found:
-        raise UndefinedError(f"{', '.join(left_out)}: {reason}")
-    return Scoring(tuple(found), tuple(left_out), per_event)
+    arguments.callback("progress", progress)
+    taken = _Taken(near, period)
+    items = taken.detectors(series)
+    first = next(items, None)
+    count = worker_count(workers, points=len(first.prepared.labelled.labels) if first else 0)
+    done = in_order(partial(_scored, chosen, thresholds), chain([] if first is None else [first], items), count)
+    found = [_scores(next(rows), rows, progress) for _, rows in groupby(done, key=lambda row: row.item.place)]
+    taken.check_some()
+    return Scoring(tuple(found), tuple(taken.left_out), per_event)
 
 
-def _prepared(data: Data | Prepared, near: Length | None, period: Length | None) -> Prepared:
-    series = data if isinstance(data, Prepared) else as_series(data)
-    with validate.errors_about(series.name):
-        return prepare(series, near=near, period=period)
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A detector of a series, and the place of the series among all of them."""
+
+    place: int
+    prepared: Prepared
+    name: str
 
 
-def _scores(
-    prepared: Prepared,
-    metrics: Sequence[str],
-    thresholds: int | Literal["exact"],
-    progress: Progress | None,
-) -> SeriesScores:
+class _Taken:
+    """The series to score, one after the other; those without an anomaly are left out."""
+
+    def __init__(self, near: Length | None, period: Length | None) -> None:
+        self._near, self._period = near, period
+        self._first: tuple[str, tuple[str, ...]] | None = None
+        self._reason = ""
+        self._used = 0
+        self.left_out: list[str] = []
+
+    def detectors(self, series: Iterable[Data | Prepared]) -> Iterator[_Item]:
+        """Yield every detector of every series."""
+        for one in series:
+            prepared = self._prepared(one)
+            own = prepared.name, tuple(prepared.scores)
+            self._first = self._first or own
+            _check_same_detectors(self._first, own)
+            if not len(prepared.labelled.events):
+                self.left_out.append(prepared.name)
+                self._reason = prepared.no_event
+                continue
+            with validate.errors_about(prepared.name):
+                prepared.require_scores()
+            prepared.cut()
+            self._used += 1
+            yield from (_Item(self._used, prepared, name) for name in prepared.scores)
+
+    def check_some(self) -> None:
+        """Check that there was a series with an anomaly."""
+        if self._first is None:
+            raise ValueError("there is no series to score")
+        if not self._used:
+            raise UndefinedError(f"{', '.join(self.left_out)}: {self._reason}")
+
+    def _prepared(self, data: Data | Prepared) -> Prepared:
+        series = data if isinstance(data, Prepared) else as_series(data)
+        with validate.errors_about(series.name):
+            return prepare(series, near=self._near, period=self._period)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What comes of a detector of a series."""
+
+    item: _Item
+    panel: Evaluation
+    findings: list[Finding]
+
+
+def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], item: _Item) -> _Row:
+    scored = item.prepared.scored(item.name)
+    with validate.errors_about(item.prepared.name):
+        panel = panel_of_detector(item.name, scored, item.prepared.near.points, metrics, thresholds)
+        return _Row(item, panel, misread_scores(item.name, scored))
+
+
+def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> SeriesScores:
+    """Return the panels of one series."""
+    prepared = first.item.prepared
     found = {}
     findings = about_times(prepared)
-    for name, scored, panel in panels(prepared, metrics=metrics, thresholds=thresholds, progress=progress):
-        found[name] = panel
-        findings += misread_scores(name, scored)
+    for done, row in enumerate(chain([first], others), start=1):
+        found[row.item.name] = row.panel
+        findings += row.findings
+        if progress is not None:
+            progress(done, len(prepared.scores))
     labelled = prepared.labelled
     counts = len(labelled.labels), len(labelled.events)
     cells = str(labelled.axis) if prepared.on_clock else ""

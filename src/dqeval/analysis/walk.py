@@ -67,6 +67,7 @@ class Walk(Generic[Subject]):
         self._found, self._names, self._subject = found, names, subject
         self._progress = progress or (lambda done, total: None)
         self._read = 0
+        self._share = 0.0
         self._said: set[str] = set()
         self.errors: list[Exception] = []
         self.without_scores: list[str] = []
@@ -113,11 +114,17 @@ class Walk(Generic[Subject]):
                 raise
 
     def _reading(self, done: int, total: int) -> None:
-        self._progress(2 * self._read * total + done, 2 * len(self._found) * total)
+        self._tell(2 * self._read * total + done, 2 * len(self._found) * total)
 
     def working(self, done: int, total: int) -> None:
         """Say how much of the work on the series that was read last is done."""
-        self._progress((2 * self._read - 1) * total + done, 2 * len(self._found) * total)
+        self._tell((2 * self._read - 1) * total + done, 2 * len(self._found) * total)
+
+    def _tell(self, done: int, total: int) -> None:
+        """Say how much of everything is done; never less than before, where several series are worked on at once."""
+        if total and done / total >= self._share:
+            self._share = done / total
+            self._progress(done, total)
 
 
 def _advice(entry: Entry) -> str:

@@ -20,6 +20,7 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Threads,
     Time,
     Timezone,
     Value,
@@ -47,6 +48,7 @@ def compare(
     span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
+    workers: Threads = None,
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
@@ -62,4 +64,5 @@ def compare(
         form=form,
         path=path,
         limits=limits,
+        workers=workers,
     )

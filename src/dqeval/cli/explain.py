@@ -18,6 +18,7 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Threads,
     Time,
     Timezone,
     Value,
@@ -43,6 +44,7 @@ def explain(
     span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
+    workers: Threads = None,
     fail_under: FailUnder = None,
 ) -> None:
     """Explain each detector in plain words: what it does at each event, what costs most, what to improve."""
@@ -56,4 +58,5 @@ def explain(
         form=form,
         path=path,
         limits=limits,
+        workers=workers,
     )

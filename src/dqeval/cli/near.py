@@ -16,6 +16,7 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Threads,
     Time,
     Timezone,
     Value,
@@ -41,9 +42,10 @@ def near(
     span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
+    workers: Threads = None,
 ) -> None:
     """Show the periods of series, how DQE depends on the near range, and which near range to choose."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
     given = {name: value for name, value in (("near", near), ("period", period)) if value is not None}
     found = series_of(files, label, value, score, series, intervals)
-    show("near", found, {**given, **intervals.parameters}, form=form, path=path)
+    show("near", found, {**given, **intervals.parameters}, form=form, path=path, workers=workers)

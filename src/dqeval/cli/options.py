@@ -302,6 +302,16 @@ Figures = Annotated[
         "-o", "--output", help="The figure to write, png, svg or pdf; for several files a folder.", metavar="FILE"
     ),
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        help="Number of threads; the numbers do not depend on it.",
+        min=1,
+        show_default="one per CPU",
+        metavar="NUMBER",
+    ),
+]
 FailUnder = Annotated[
     list[str] | None,
     typer.Option(

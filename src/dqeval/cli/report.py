@@ -24,6 +24,7 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Threads,
     Time,
     Timezone,
     Value,
@@ -55,6 +56,7 @@ def report(
     incidents: Incidents = None,
     alerts: Alerts = None,
     span: Span = None,
+    workers: Threads = None,
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
@@ -67,7 +69,7 @@ def report(
     found = series_of(files, label, value, score, series, intervals)
 
     def write(prepared: Prepared, place: Path, tell: Tell) -> Written:
-        comparison = report(prepared, place, metrics=names, progress=tell)
+        comparison = report(prepared, place, metrics=names, progress=tell, workers=workers)
         return Written(comparison.by_detector, comparison.warnings)
 
     parameters = {"near": near, "period": period, **intervals.parameters}

@@ -136,6 +136,7 @@ def show(
     form: OutputFormat,
     path: Path | None,
     limits: Mapping[str, float] | None = None,
+    workers: int | None = None,
     also: Callable[[Any], None] = lambda result: None,
 ) -> None:
     """Read the series, do what the command does, show it, also in other ways, and exit with the code for it."""
@@ -146,7 +147,7 @@ def show(
     with output.progress(command) as tell:
         walk = _walk(command, found, inputs.names(found), parameters, tell, numbered=form.is_receipt)
         with _others_told(walk):
-            result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working)
+            result = COMMANDS[command].work(inputs.subjects(walk), parameters, walk.working, workers)
     output.emit(result, form, path, lambda: inputs.receipt(command, parameters, result))
     also(result)
     _warn(result.warnings)

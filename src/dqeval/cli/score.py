@@ -24,6 +24,7 @@ from dqeval.cli.options import (
     Score,
     SeriesColumn,
     Span,
+    Threads,
     Time,
     Timezone,
     Value,
@@ -53,6 +54,7 @@ def score(
     span: Span = None,
     form: Form = OutputFormat.TABLE,
     path: Output = None,
+    workers: Threads = None,
     fail_under: FailUnder = None,
     module: Modules = None,
 ) -> None:
@@ -75,4 +77,5 @@ def score(
         form=form,
         path=path,
         limits=limits,
+        workers=workers,
     )

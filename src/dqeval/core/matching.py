@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined, UndefinedError
 from dqeval.kernels import ranges
+from dqeval.support.on_demand import cached_property
 
 Number = TypeVar("Number", bound=np.generic)
 Parts = TypeVar("Parts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -234,6 +234,32 @@ def near_from_arguments(
     duration.
     """
     return _on_axis(_near(y_true, labels, near, period, values, axis), axis)
+
+
+def near_of_each(count: int, name: Callable[[int], str], *, near: Any, period: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the near ranges of many series, each in points and in median event lengths, of which one is 0.
+
+    What is given is one for all series, or one for each; an error is about the series that the function names.
+    """
+    arguments.at_most_one(near=near, period=period)
+    what, given = ("near", near) if period is None else ("period", period)
+    if isinstance(given, str) or np.ndim(given) == 0:
+        found = [_points_and_lengths(what, given)]
+    else:
+        if len(given) != count:
+            raise ValueError(f"{what} must be one for all series, or one for each of {count:,}: got {len(given):,}")
+        found = []
+        for index, each in enumerate(given):
+            with validate.errors_about(name(index)):
+                found.append(_points_and_lengths(what, each))
+    points, lengths = np.broadcast_to(np.array(found, dtype=np.float64), (count, 2)).T
+    return points, lengths
+
+
+def _points_and_lengths(what: str, given: Any) -> tuple[float, float]:
+    asked = {"near": None, "period": None, what: given}
+    points = near_from_arguments((), np.zeros(0, dtype=np.bool_), **asked, values=None).points
+    return (0.0, float(given.removesuffix("ev"))) if isinstance(given, str) else (points, 0.0)
 
 
 def _on_axis(near: Near, axis: TimeAxis | None) -> Near:

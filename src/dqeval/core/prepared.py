@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
+from dqeval.support.on_demand import cached_property
 
 Made = TypeVar("Made")
 
@@ -262,6 +262,10 @@ class Prepared:
     def regions(self) -> Partition:
         """The local regions of the events."""
         return self.labelled.regions(self.near.points)
+
+    def cut(self) -> None:
+        """Cut the regions, which all detectors share, before several threads would do so at the same time."""
+        self.labelled.regions(self.near.points)
 
     def scored(self, name: str) -> Scored:
         """Return the labels with the scores of a detector.

@@ -347,6 +347,12 @@ def caller_level() -> int:
     return depth
 
 
+def column(name: str, given: Any, *, or_several: bool = False) -> np.ndarray[Any, Any]:
+    """Return what was given as an array of one dimension, whatever is in it; or of two, if there may be several."""
+    array = _as_array(name, given)
+    return array if array.ndim == 1 or (or_several and array.ndim == 2) else _array(name, given)
+
+
 def _as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
     """Return what was given as an array of any shape."""
     masked = sys.modules.get("numpy.ma")  # loaded by whoever has a masked array, and it takes long to load

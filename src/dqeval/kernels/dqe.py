@@ -44,7 +44,7 @@ def sweep(
     stop: cython.Py_ssize_t[::1],
     early: cython.double[::1],
     late: cython.double[::1],
-    near: cython.double,
+    near: cython.double[::1],
     heights: cython.double[::1],
     first: cython.Py_ssize_t[::1],
     counts: cython.Py_ssize_t[::1],
@@ -55,13 +55,14 @@ def sweep(
     """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
 
     Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]``
-    behind it. Its ``counts[i]`` thresholds have their ``heights`` from ``first[i]`` on, in ascending order: what lies
-    between two heights, or below the first, is the weight of the upper one. The columns of ``local`` and ``curve`` are
-    dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the sums; ``curve``, if it has rows, the values
-    at each threshold of event i from row ``sum(counts[:i])`` on, or dqe alone if it has one column. ``tally``, zero on
-    entry, is working space, ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
+    behind it, and its near range is ``near[i]``. Its ``counts[i]`` thresholds have their ``heights`` from ``first[i]``
+    on, in ascending order: what lies between two heights, or below the first, is the weight of the upper one. The
+    columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the
+    sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe
+    alone if it has one column. ``tally``, zero on entry, is working space, ``TALLY_COLUMNS`` wide, with one row more
+    than the longest of the ``counts``.
     """
-    region: Region = Region(levels, tally, near)
+    region: Region = Region(levels, tally)
     keep_curve: cython.bint = curve.shape[0] > 0
     keep_parts: cython.bint = keep_curve and curve.shape[1] > 1
     row: cython.Py_ssize_t = 0
@@ -70,6 +71,7 @@ def sweep(
     level: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start.shape[0]):
+            region.near = near[i]
             region.enter(start[i], stop[i], early[i], late[i])
             for level in range(counts[i], 0, -1):
                 region.lower_to(level)
@@ -122,10 +124,9 @@ class Region:
     near_miss: cython.double
     false_alarm: cython.double
 
-    def __init__(self, levels: cython.int[::1], tally: cython.longlong[:, ::1], near: cython.double):
+    def __init__(self, levels: cython.int[::1], tally: cython.longlong[:, ::1]):
         self.levels = levels
         self.tally = tally
-        self.near = near
 
     @cython.cfunc
     @cython.nogil

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement, pairwise, product
 from random import Random
 from typing import Literal
@@ -118,9 +118,14 @@ def runs(flags: Sequence[int]) -> list[range]:
     >>> runs((1, 1, 0, 1))
     [range(0, 2), range(3, 4)]
     """
+    return list(_runs(tuple(flags)))
+
+
+@lru_cache(maxsize=4096)  # properties ask for those of the same short series again and again
+def _runs(flags: Levels) -> tuple[range, ...]:
     padded = (0, *(1 if flag else 0 for flag in flags), 0)
     borders = [i for i, (before, after) in enumerate(pairwise(padded)) if before != after]
-    return [range(start, stop) for start, stop in zip(borders[::2], borders[1::2], strict=True)]
+    return tuple(range(start, stop) for start, stop in zip(borders[::2], borders[1::2], strict=True))
 
 
 def every_detection(length: int, near: int) -> Iterator[Case]:

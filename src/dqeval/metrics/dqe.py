@@ -263,9 +263,9 @@ def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
     return tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist()))
 
 
-def local_scores(levels: Levels) -> FloatArray:
-    """Return DQE, capture, near miss and false alarm as four columns, one row per event."""
-    local, _ = _sweep(levelling.reached(levels))
+def local_scores(levels: Levels, near: FloatArray | None = None) -> FloatArray:
+    """Return DQE, capture, near miss and false alarm as columns, a row per event; each may have its near range."""
+    local, _ = _sweep(levelling.reached(levels), near=near)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total, 1.0)
 
@@ -327,7 +327,7 @@ def mean_dqe(levels: Levels) -> float:
     return mean_scores(local_scores(levels)).dqe
 
 
-def _sweep(levels: Levels, *, curve_columns: int = 0) -> tuple[FloatArray, FloatArray]:
+def _sweep(levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     regions = levels.partition
     events = regions.events
     tally = np.zeros((int(levels.counts.max(initial=0)) + 1, kernel.TALLY_COLUMNS), dtype=np.longlong)
@@ -339,7 +339,7 @@ def _sweep(levels: Levels, *, curve_columns: int = 0) -> tuple[FloatArray, Float
         levels.stops,
         events.starts - regions.left,
         regions.right - events.stops,
-        regions.near,
+        np.full(len(events), regions.near, dtype=np.float64) if near is None else near,
         levels.heights,
         levels.first,
         levels.counts,

@@ -46,6 +46,7 @@ def report(
     max_gap: Length | None = None,
     metrics: Sequence[str] | str | None = None,
     progress: Progress | None = None,
+    workers: int | None = None,
 ) -> Comparison:
     """Write an interactive report on some detectors: one HTML file that needs no server and no network.
 
@@ -76,6 +77,9 @@ def report(
         "tsb-ad", "events" and "timing". DQE is always among them.
     progress : callable, optional
         Called with the number of steps done, and that of all.
+    workers : int, optional
+        How many threads compute; 1 for none besides the caller's. If not given, one for each core that this process may
+        use. The numbers do not depend on it.
 
     Returns
     -------
@@ -91,12 +95,12 @@ def report(
     place = arguments.path("path", path)
     clock = Clock(times, resolution, max_gap)
     prepared = prepare(data, near=near, period=period, clock=clock, name=place.stem)
-    comparison = comparison_of(prepared, metrics=metrics, progress=progress)
-    write_text(place, page(prepared, comparison))
+    comparison = comparison_of(prepared, metrics=metrics, progress=progress, workers=workers)
+    write_text(place, page(prepared, comparison, workers=workers))
     return comparison
 
 
-def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
+def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers: int | None = None) -> str:
     """Return the HTML of the report; with a link back, if it is one of many."""
     try:
         from bokeh.resources import INLINE
@@ -104,7 +108,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         raise ValueError(missing_bokeh()) from None
     from dqeval.render.explorer import colours_of
 
-    profile = profile_of(prepared, every_flip=False)
+    profile = profile_of(prepared, every_flip=False, workers=workers)
     return fill_template(
         "series_page.html",
         back=back,

@@ -1,4 +1,4 @@
-"""Fields of data classes that are made when they are first asked for."""
+"""Fields and properties that are made when they are first asked for."""
 
 from __future__ import annotations
 
@@ -38,3 +38,38 @@ class OnDemand(Generic[Value]):
 
     def __set__(self, instance: object, value: Value | Callable[[], Value]) -> None:
         vars(instance)[self._name] = value
+
+
+class cached_property(Generic[Value]):  # noqa: N801 - it stands for that of functools
+    """A property that is made when it is first asked for, and kept.
+
+    That of functools, up to Python 3.11, has one lock for all objects: two threads cannot sort two series at once.
+
+    Examples
+    --------
+    >>> class Numbers:
+    ...     @cached_property
+    ...     def made(self):
+    ...         return [1, 2]
+    >>> numbers = Numbers()
+    >>> numbers.made is numbers.made
+    True
+    """
+
+    def __init__(self, make: Callable[[Any], Value]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> cached_property[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        # From now on, the value is found before this is asked.
+        value = vars(instance)[self._name] = self._make(instance)
+        return value

@@ -1,0 +1,122 @@
+"""Many series in one call, and threads: ``python -m benchmarks.batch``."""
+
+import platform
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from threading import Thread, get_native_id
+
+import numpy as np
+
+import dqeval
+from benchmarks.dqe import case
+from dqeval.analysis.score import score
+
+SERIES, POINTS = 10_000, 1_000
+LONG, DETECTORS = 1_000_000, 4
+
+
+def best(calls: dict[str, Callable[[], object]], rounds: int = 7) -> dict[str, np.ndarray]:
+    """Return the least wall and processor time of each call, of several in turn: a busy machine is unfair to none."""
+    found = {name: np.full(2, np.inf) for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            began = np.array([time.perf_counter(), time.process_time()])
+            call()
+            found[name] = np.minimum(found[name], [time.perf_counter(), time.process_time()] - began)
+    return found
+
+
+def batches() -> dict[str, Callable[[], object]]:
+    """Return ways to evaluate as many points: as one series, or as many."""
+    y_true, y_score = case(SERIES * POINTS, "white noise", 1_000)
+    offsets = np.arange(0, SERIES * POINTS, POINTS)
+    several = np.split(y_true, offsets[1:]), np.split(y_score, offsets[1:])
+    many = partial(dqeval.evaluate_many, near=50, workers=1)
+
+    def loop() -> None:
+        for labels, scores in zip(*several, strict=True):
+            dqeval.evaluate(labels, scores, near=50)
+
+    return {
+        "one series": lambda: dqeval.evaluate(y_true, y_score, near=50),
+        "evaluate_many, offsets": lambda: many(y_true, y_score, offsets=offsets),
+        "evaluate_many, ids": lambda: many(y_true, y_score, ids=np.repeat(np.arange(SERIES), POINTS)),
+        "evaluate_many, lists": lambda: many(*several),
+        "a loop of evaluate": loop,
+    }
+
+
+def threads() -> dict[str, Callable[[int], object]]:
+    """Return work that can be done in threads."""
+    y_true, y_score = case(SERIES * POINTS, "white noise", 1_000)
+    offsets = np.arange(0, SERIES * POINTS, POINTS)
+    random = np.random.default_rng(1)
+    walks = {f"detector {i}": np.cumsum(random.normal(size=LONG)) for i in range(DETECTORS)}
+    series = dqeval.Series("walks", case(LONG, "white noise", 1_000)[0], walks, period=100)
+    columns = np.column_stack(list(walks.values()))
+    many = dqeval.evaluate_many
+    return {
+        f"evaluate_many, {SERIES:,} series": lambda n: many(y_true, y_score, offsets=offsets, near=50, workers=n),
+        f"evaluate_many, {DETECTORS} detectors": lambda n: many(series.labels, columns, near=50, workers=n),
+        f"evaluate_many, {DETECTORS} detectors, exact": lambda n: many(
+            series.labels, columns, near=50, thresholds="exact", workers=n
+        ),
+        f"score, {DETECTORS} detectors": lambda n: score([series], workers=n),
+    }
+
+
+def waiting(work: Callable[[int], object]) -> float:
+    """Return for how long two threads that do the same wait for each other, as a share of their processor time.
+
+    Linux tells for how long a thread computed, and for how long it could have, had there been a core for it. The rest
+    is waiting, almost all of it for Python's lock. Where other work takes the cores, that is longer than without.
+    """
+    shares: list[tuple[float, float]] = []
+
+    def run() -> None:
+        began, before = time.perf_counter(), _scheduled()
+        work(1)
+        computed, ready = _scheduled() - before
+        shares.append((time.perf_counter() - began - computed - ready, computed))
+
+    pair = [Thread(target=run) for _ in range(2)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    waited, computed = np.sum(shares, axis=0)
+    return max(0.0, waited) / computed
+
+
+def _scheduled() -> np.ndarray:
+    """Return for how many seconds this thread has computed, and has been ready to."""
+    found = Path(f"/proc/self/task/{get_native_id()}/schedstat").read_text(encoding="utf-8").split()
+    return np.array(found[:2], dtype=float) / 1e9
+
+
+def main() -> None:
+    """Print the tables."""
+    form = "compiled" if dqeval.kernels.compiled else "interpreted"
+    print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}")
+    print(
+        f"{SERIES:,} series of {POINTS:,} points, as a multiple of one series of as many; processor time, one thread\n"
+    )
+    print("| what | ratio |")
+    print("|---|---:|")
+    found = {name: processor for name, (_, processor) in best(batches()).items()}
+    for name, seconds in found.items():
+        print(f"| {name} | {seconds / found['one series']:.2f} × |", flush=True)
+    print(f"\ntwo threads in place of one, {LONG:,} points a detector; wall time, processor time\n")
+    print("| what | faster | processor time | waiting for each other |")
+    print("|---|---:|---:|---:|")
+    for name, work in threads().items():
+        (one, one_processor), (two, two_processor) = best({"1": partial(work, 1), "2": partial(work, 2)}).values()
+        waits = f"{min(waiting(work) for _ in range(3)):.0%}" if sys.platform == "linux" else ""
+        print(f"| {name} | {one / two:.2f} × | {two_processor / one_processor:.2f} × | {waits} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

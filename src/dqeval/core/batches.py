@@ -1,0 +1,302 @@
+"""Many series at once: their labels and scores in lists or in long arrays, taken in chunks of many points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core import validate
+from dqeval.core.arguments import at_most_one, quote
+from dqeval.core.events import find_events, split_at
+from dqeval.core.regions import cut
+from dqeval.core.scaling import Scale, min_max
+from dqeval.core.types import FloatArray, IntArray, Partition
+
+# Enough that Python around the kernels does not count, and few enough that the arrays stay in a cache.
+MOST_POINTS = 1 << 17
+ONLY = "score"  # what the only detector is called
+
+Column = Callable[[int, int], NDArray[Any]]  # the points from one series up to another
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Some series, one behind the other: where they begin, and the regions of their events, which end there.
+
+    Attributes
+    ----------
+    first, last : int
+        The series from one up to another.
+    starts : array of int
+        Of each series, in the chunk.
+    sizes : array of int
+    regions : Partition
+        The near range in it is 0, as each series has its own.
+    series : array of int, shape (n_events,)
+        Which series of all an event is of.
+    """
+
+    first: int
+    last: int
+    starts: IntArray
+    sizes: IntArray
+    regions: Partition
+    series: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Many series, with the scores of one or several detectors.
+
+    Attributes
+    ----------
+    names : array
+        Of the series.
+    offsets : array of int, shape (n_series + 1,)
+        Where each series begins, and where the last one ends.
+    labels : callable
+    scores : dict of str to callable
+        By detector.
+    """
+
+    names: NDArray[Any]
+    offsets: IntArray
+    labels: Column
+    scores: dict[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many points each series has."""
+        return np.diff(self.offsets)
+
+    def place(self, series: int) -> str:
+        """Return which series it is, in words."""
+        return f"series {self.names[series]}"
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Yield the series in chunks, each from one up to another, of many points or a single series."""
+        first = 0
+        while first < len(self):
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + MOST_POINTS, side="right")) - 1
+            last = max(last, first + 1)
+            yield first, last
+            first = last
+
+    def cut(self, bounds: tuple[int, int]) -> Chunk:
+        """Return a chunk with the regions of its events."""
+        first, last = bounds
+        try:
+            labels = validate.labels(self.labels(first, last))
+        except (ValueError, TypeError):  # the types of some series may have nothing in common
+            self._check_each(first, last, next(iter(self.scores)))
+            raise
+        starts = self.offsets[first:last] - self.offsets[first]
+        events = split_at(find_events(labels), starts[1:])
+        series = first + np.searchsorted(starts, events.starts, side="right") - 1
+        return Chunk(first, last, starts, self.sizes[first:last], cut(events, 0.0, starts[1:]), series)
+
+    def scaled(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray:
+        """Return the scores of a detector in [0, 1], each series for itself."""
+        try:
+            found = validate.scores(self.scores[detector](chunk.first, chunk.last))
+        except (ValueError, TypeError):
+            self._check_each(chunk.first, chunk.last, detector)
+            raise
+        if validate.scale_name(scale) == "min-max":
+            return _min_max_each(found, chunk)
+        scaled = np.empty_like(found)
+        stops = chunk.starts + chunk.sizes
+        for index, (start, stop) in enumerate(zip(chunk.starts.tolist(), stops.tolist(), strict=True)):
+            with self.errors_in(chunk.first + index, self._called(detector)):
+                scaled[start:stop] = validate.scaling(scale)(found[start:stop])
+        return scaled
+
+    def _check_each(self, first: int, last: int, detector: str) -> None:
+        """Have an error in a chunk say which series it is about, and where in it."""
+        for index in range(first, last):
+            with self.errors_in(index, self._called(detector)):
+                validate.labels_and_raw_scores(self.labels(index, index + 1), self.scores[detector](index, index + 1))
+
+    def _called(self, detector: str) -> str | None:
+        return detector if len(self.scores) > 1 else None
+
+    def errors_in(self, series: int | None, detector: str | None) -> ExitStack:
+        """Have errors say which series, if there are several, and which detector they are about."""
+        stack = ExitStack()
+        if series is not None and len(self) > 1:
+            stack.enter_context(validate.errors_about(self.place(series)))
+        if detector is not None:
+            stack.enter_context(validate.errors_about(f"column {detector}"))
+        return stack
+
+
+def _min_max_each(scores: FloatArray, chunk: Chunk) -> FloatArray:
+    """Return scores of which each series is scaled as `min_max` does it."""
+    if len(chunk.starts) == 1:
+        return min_max(scores)
+    low = np.minimum.reduceat(scores, chunk.starts)
+    with np.errstate(over="ignore"):
+        span = np.maximum.reduceat(scores, chunk.starts) - low
+        too_wide = np.isinf(span)
+        span[too_wide | (span == 0)] = 1.0
+        scaled: FloatArray = scores - np.repeat(low, chunk.sizes)
+    scaled /= np.repeat(span, chunk.sizes)
+    for index in np.flatnonzero(too_wide).tolist():
+        own = slice(chunk.starts[index], chunk.starts[index] + chunk.sizes[index])
+        scaled[own] = min_max(scores[own])
+    return scaled
+
+
+def batch_of(y_true: Any, y_score: Any, *, offsets: Any = None, ids: Any = None) -> Batch:
+    """Return the series that a caller gave: in lists, or in long arrays with where each begins, or which it is of."""
+    if not _is_list_of_series(y_true):
+        return _stacked(y_true, y_score, offsets, ids)
+    if offsets is not None or ids is not None:
+        raise ValueError("offsets and ids are for long arrays: leave them out, as y_true is a list of series")
+    return _listed(y_true, y_score)
+
+
+def _is_list_of_series(y_true: Any) -> bool:
+    if isinstance(y_true, np.ndarray) and y_true.ndim > 1:
+        advice = "if each row is a series, give list(y_true) and list(y_score)"
+        raise ValueError(f"y_true must be one-dimensional, or a list of series: its shape is {y_true.shape}; {advice}")
+    is_list = isinstance(y_true, (list, tuple)) or (isinstance(y_true, np.ndarray) and y_true.dtype == object)
+    return is_list and len(y_true) > 0 and np.ndim(y_true[0]) > 0
+
+
+def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any) -> Batch:
+    """Return series that lie one behind the other in long arrays."""
+    at_most_one(offsets=offsets, ids=ids)
+    labels = validate.column("y_true", y_true)
+    _not_empty("y_true", labels)
+    borders, names = np.array([0, len(labels)], dtype=np.intp), np.arange(1)
+    if offsets is not None:
+        borders = _borders(offsets, len(labels))
+        names = np.arange(len(borders) - 1)
+    elif ids is not None:
+        validate.same_index("y_true", y_true, "ids", ids)
+        borders, names = _groups(validate.column("ids", ids), len(labels))
+    validate.same_index("y_true", y_true, "y_score", y_score)
+    columns = _columns(y_score) or _columns_of_array(validate.column("y_score", y_score, or_several=True))
+    batch = Batch(names, borders, _part_of(labels, borders), {})
+    for name, column in columns.items():
+        with batch.errors_in(None, name if len(columns) > 1 else None):
+            found = validate.column("y_score", column)
+            _same_count("y_true and y_score must have the same length", labels, found)
+            validate.same_index("y_true", y_true, "y_score", column)
+        batch.scores[name] = _part_of(found, borders)
+    return batch
+
+
+def _columns(y_score: Any) -> dict[str, Any]:
+    """Return the scores of each detector by its name; nothing if they have no names."""
+    if not (isinstance(y_score, Mapping) or hasattr(y_score, "columns")):
+        return {}
+    names = list(getattr(y_score, "columns", y_score))
+    if not names:
+        raise ValueError("y_score holds no scores: give a column for each detector")
+    return {str(name): y_score[name] for name in names}
+
+
+def _columns_of_array(y_score: NDArray[Any]) -> dict[str, Any]:
+    if y_score.ndim == 1:
+        return {ONLY: y_score}
+    if not y_score.shape[1]:
+        raise ValueError(f"y_score holds no scores: its shape is {y_score.shape}; give a column for each detector")
+    return {str(j): y_score[:, j] for j in range(y_score.shape[1])}
+
+
+def _part_of(long: NDArray[Any], borders: IntArray) -> Column:
+    return lambda first, last: long[borders[first] : borders[last]]
+
+
+def _same_count(rule: str, one: Sized, other: Sized) -> None:
+    if len(one) != len(other):
+        raise ValueError(f"{rule}: got {len(one):,} and {len(other):,}")
+
+
+def _borders(offsets: Any, points: int) -> IntArray:
+    """Return where series begin, and where the last one ends, which may be left out."""
+    given = validate.column("offsets", offsets)
+    if given.dtype.kind not in "iu" or not len(given):
+        raise ValueError(f"offsets must be whole numbers, the starts of the series: got {quote(offsets)}")
+    borders = np.append(given, [] if given[-1] == points else [points]).astype(np.intp)
+    if borders[0] != 0:
+        raise ValueError(f"offsets must begin with 0, the start of the first series: got {given[0]}")
+    not_behind = np.flatnonzero(np.diff(borders) <= 0)
+    if len(not_behind):
+        at = int(not_behind[0])
+        found = f"series {at} begins at {borders[at]:,}, and what follows at {borders[at + 1]:,}"
+        raise ValueError(f"offsets must increase, and end below {points:,}, the number of points: {found}")
+    return borders
+
+
+def _groups(ids: NDArray[Any], points: int) -> tuple[IntArray, NDArray[Any]]:
+    """Return where series begin and end that are named at each of their points, and their names."""
+    if len(ids) != points:
+        raise ValueError(f"y_true and ids must have the same length: got {points:,} and {len(ids):,}")
+    try:
+        missing = bool((ids != ids).any())
+        starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1]).astype(np.intp)
+        first = dict(zip(ids[starts[::-1]].tolist(), starts[::-1].tolist(), strict=True))
+    except TypeError:  # of lists, for example
+        missing = True
+    if missing:
+        raise ValueError("ids must name the series of every point: some are missing, or cannot be compared")
+    for name, start in zip(ids[starts].tolist(), starts.tolist(), strict=True):
+        if first[name] != start:
+            raise ValueError(f"ids must be in groups: {quote(name)} comes again at index {start}; sort by ids first")
+    return np.append(starts, points), ids[starts]
+
+
+def _listed(y_true: Sequence[Any], y_score: Any) -> Batch:
+    """Return series that are items of lists."""
+    labels = _arrays("y_true", y_true)
+    borders = np.concatenate([[0], np.cumsum([len(item) for item in labels])]).astype(np.intp)
+    batch = Batch(np.arange(len(labels)), borders, _joined(labels), {})
+    columns = _columns(y_score) or {ONLY: y_score}
+    for name, column in columns.items():
+        called = name if len(columns) > 1 else None
+        with batch.errors_in(None, called):
+            found = _arrays("y_score", column)
+            _same_count("y_true and y_score must hold as many series", labels, found)
+        for index, (label, score) in enumerate(zip(labels, found, strict=True)):
+            # What has an index was no array.
+            if len(label) != len(score) or label is not y_true[index] or score is not column[index]:
+                with batch.errors_in(index, called):
+                    _same_count("y_true and y_score must have the same length", label, score)
+                    validate.same_index("y_true", y_true[index], "y_score", column[index])
+        batch.scores[name] = _joined(found)
+    return batch
+
+
+def _arrays(name: str, given: Any) -> list[NDArray[Any]]:
+    """Return the items of a list as arrays."""
+    if not isinstance(given, (list, tuple, np.ndarray)):
+        raise ValueError(f"{name} must be a list of series, as y_true is: got {type(given).__name__}")
+    found = []
+    for index, item in enumerate(given):
+        if type(item) is np.ndarray and item.ndim == 1 and len(item):
+            found.append(item)
+            continue
+        with validate.errors_about(f"series {index}"):
+            found.append(validate.column(name, item))
+            _not_empty(name, found[-1])
+    return found
+
+
+def _not_empty(name: str, found: Sized) -> None:
+    if not len(found):
+        raise ValueError(f"{name} is empty: at least one point is needed")
+
+
+def _joined(items: list[NDArray[Any]]) -> Column:
+    return lambda first, last: items[first] if last == first + 1 else np.concatenate(items[first:last])
