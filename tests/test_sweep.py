@@ -12,6 +12,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import metrics
+from dqeval.analysis.best_threshold import best_of
 from dqeval.core import sweep as module
 from dqeval.core import thresholds
 from dqeval.core.matching import Match
@@ -126,8 +127,7 @@ def test_the_best_is_that_of_the_search_one_by_one(name, case, kind, data):
     parameters = {**metric.defaults, **drawn(data, BUFFERS if name == "pate_f1" else {})}
     scored = scored_of(*case)
     fast, slow = (
-        dqeval.analysis.best_threshold.best_of(entry, scored, kind, parameters)
-        for entry in (metric, dataclasses.replace(metric, at_every_level=None))
+        best_of(entry, scored, kind, parameters) for entry in (metric, dataclasses.replace(metric, at_every_level=None))
     )
     assert fast.parts.value == pytest.approx(slow.parts.value, abs=1e-12)
     for best in (fast, slow):
