@@ -22,11 +22,11 @@ def seconds(call: Callable[[], object], *, at_least: float = 0.3, fewest: int = 
     return statistics.median(durations)
 
 
-def processor_seconds(call: Callable[[], object], *, repeats: int = 3) -> float:
+def processor_seconds(call: Callable[[], object], *, at_least: float = 0.1, fewest: int = 3) -> float:
     """Return the least processor time of some calls, after one to warm up: where other work shares the machine."""
     call()
     durations: list[float] = []
-    for _ in range(repeats):
+    while len(durations) < fewest or sum(durations) < at_least:
         began = time.process_time()
         call()
         durations.append(time.process_time() - began)

@@ -12,7 +12,9 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import metrics
+from dqeval.analysis.best_threshold import best_of
 from dqeval.core import sweep as module
+from dqeval.core import thresholds
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.sweep import fixed_point, levels_above_evenly_spaced, sweep_of
@@ -125,8 +127,7 @@ def test_the_best_is_that_of_the_search_one_by_one(name, case, kind, data):
     parameters = {**metric.defaults, **drawn(data, BUFFERS if name == "pate_f1" else {})}
     scored = scored_of(*case)
     fast, slow = (
-        dqeval.analysis.best_threshold.best_of(entry, scored, kind, parameters)
-        for entry in (metric, dataclasses.replace(metric, at_every_level=None))
+        best_of(entry, scored, kind, parameters) for entry in (metric, dataclasses.replace(metric, at_every_level=None))
     )
     assert fast.parts.value == pytest.approx(slow.parts.value, abs=1e-12)
     for best in (fast, slow):
@@ -204,9 +205,21 @@ def test_a_chain_of_events_and_detections_that_falls_link_by_link():
 def test_more_runs_than_there_is_room_for_at_first(monkeypatch):
     random = np.random.default_rng(0)
     y_true, y_score = random.random(300) < 0.5, random.random(300)
-    expected = dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all")
-    monkeypatch.setattr(module, "FEW_RUNS", 3)
-    assert dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all") == expected
+    found = dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all")
+    assert sweep_of(scored_of(y_true, y_score), "all").runs.found.shape[1] > 300 * module.MOST_RUNS + 1
+    monkeypatch.setattr(module, "MOST_RUNS", 1)
+    assert dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all") == found
+
+
+def test_the_best_of_many_thresholds_is_sought_piece_by_piece(monkeypatch):
+    random = np.random.default_rng(0)
+    y_true, y_score = random.random(300) < 0.1, np.round(random.random(300), 2)
+    for name in ("point_f1", "event_f1"):
+        expected = dqeval.best_threshold(name, y_true, y_score, thresholds="all")
+        for most in (1, 7, 50):
+            with monkeypatch.context() as patched:
+                patched.setattr(thresholds, "AT_ONCE", most)
+                assert dqeval.best_threshold(name, y_true, y_score, thresholds="all") == expected
 
 
 @given(st.integers(1, 2**40))

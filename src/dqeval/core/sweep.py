@@ -20,7 +20,7 @@ from dqeval.kernels import sweep as kernel
 
 Tally = NDArray[np.longlong]
 
-FEW_RUNS = 100_000  # there is room for these in any case: 1.6 MB
+MOST_RUNS = 0.125  # that touch events, per point, as a rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +139,8 @@ class Sweep(Shared, ABC):
     def runs_touching(self, events: Events) -> Runs:
         """Return the detected runs that touch one of some events, which are kept apart as the levels are."""
         levels, scale = self.apart.levels, fixed_point(len(self.levels))
-        room, count = 0, FEW_RUNS
-        while count > room:  # few runs touch events, as a rule; only if they do not fit are all of them found again
+        room, count = 0, int(MOST_RUNS * len(levels)) + 1
+        while count > room:  # if they do not fit, they are found again
             room, (counts, roots) = count, self.tallies(2)
             found = np.empty((4, room), dtype=np.intc)
             count = runs.find_runs(levels, events.starts, events.stops, self.stack(3), scale, counts, roots, found)

@@ -16,7 +16,7 @@ from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
 from dqeval.core.sorting import ascending_in
-from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced
+from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
 
@@ -199,6 +199,7 @@ def nothing_detected(parts: Parts) -> Best:
 
 
 NOTHING = nothing_detected(Swept(0.0, 0.0, 0.0))
+AT_ONCE = 65_536  # thresholds of which the best is sought at once: more would need more memory
 
 
 def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
@@ -280,14 +281,19 @@ def best_in_sweep(
 
     At a tie, it is the highest threshold.
     """
-    if value is None:
-        value = 2 * precision
-        value *= recall
-        total = precision + recall
-        np.divide(value, total, out=value, where=total > 0)
-    at = int(np.argmax(value))
-    found = Swept(float(value[at]), float(precision[at]), float(recall[at]))
-    return Best(found, *sweep.scores_at(at)) if found.value > 0 else nothing_detected(found)
+    best, at = -math.inf, 0
+    for first in range(0, len(precision), AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        values = _f1(precision[some], recall[some]) if value is None else value[some]
+        highest = int(np.argmax(values))
+        if values[highest] > best:
+            best, at = float(values[highest]), first + highest
+    found = Swept(best, float(precision[at]), float(recall[at]))
+    return Best(found, *sweep.scores_at(at)) if best > 0 else nothing_detected(found)
+
+
+def _f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
+    return ratio(2 * precision * recall, precision + recall)
 
 
 def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:
