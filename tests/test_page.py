@@ -14,8 +14,10 @@ from dqeval.core.events import find_events
 from dqeval.core.pieces import PIECES, parts_in
 from dqeval.core.sampling import Clock
 from dqeval.core.scaling import min_max
+from dqeval.core.thresholds import grid
 from dqeval.datasets.door import prepare
 from dqeval.render.drawing import COLOURS, UNOBSERVED
+from dqeval.render.packing import MOST_EXACT
 from dqeval.render.series_page import page as html_of
 from dqeval.render.time_scale import scale_of
 
@@ -255,6 +257,54 @@ def test_a_gap_in_a_long_series_hides_no_other_value(opened, tmp_path):
     beside = (np.array(x) < 5990) | (np.array(x) > 7010)
     assert not np.isnan(shown[beside]).any()
     assert np.isnan(shown[~beside]).any()
+
+
+def test_detections_of_a_very_long_series_are_exact(opened, tmp_path):
+    n = MOST_EXACT + 4000
+    labels = np.arange(n) % 2000 < 40
+    scores = np.round(np.random.RandomState(0).rand(n), 2)  # many of them are thresholds
+    path = tmp_path / "very_long.html"
+    dqeval.report({"label": labels, "mine": scores}, path, near=50, metrics="dqe")
+    page = opened(path)
+    page.get_by_role("button", name="[66000, 66040)").click()
+    set_step(page, 57)
+    low, high = page.evaluate("dqevalReport.view()")
+    drawn = page.evaluate("() => { const d = dqevalReport.detections(); return [[...d.left], [...d.right]] }")
+    detections = find_events(min_max(scores) >= grid(100)[56])
+    parts = parts_in(detections, dqeval.partition(labels, near=50))
+    inside = (parts.starts >= low) & (parts.stops <= high)
+    expected = list(zip(parts.starts[inside].tolist(), parts.stops[inside].tolist(), strict=True))
+    assert len(expected) > 20
+    assert [bar for bar in zip(*drawn, strict=True) if low <= bar[0] and bar[1] <= high] == expected
+    hovered = source_of(page, "scores-0")
+    shown = np.round(np.array(hovered["y"], dtype=float), 4)
+    assert shown.tolist() == scores[np.array(hovered["point"], dtype=int)].tolist()
+
+
+def test_rows_out_of_view_follow(opened, tmp_path):
+    n = 6000
+    labels = np.arange(n) % 20 < 4
+    one, two = np.random.RandomState(0).rand(2, n)
+    path = tmp_path / "many.html"
+    dqeval.report({"label": labels, "one": one, "two": two}, path, near=3, metrics="dqe")
+    page = opened(path)
+    cells = "row => [...row.cells].map(cell => cell.textContent)"
+    last = f"({cells})(document.querySelector('#events tbody').lastChild)"
+    before = page.evaluate(last)
+    set_step(page, 40)
+    page.wait_for_function(f"before => String({last}) !== before", arg=",".join(before))
+    page.get_by_role("radio", name="two").check()
+    page.locator("#events tbody tr").last.scroll_into_view_if_needed()
+    page.wait_for_function(f"before => ({last})[6] !== before[6]", arg=before)
+    found = dqeval.explain(labels, two, near=3)
+    assert page.evaluate(last)[6] == found.events[-1].sentence
+    set_step(page, 60)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    shown = page.evaluate(f"[...document.querySelectorAll('#events tbody tr')].map({cells})")
+    rows = dqeval.evaluate_detections(labels, min_max(two) >= grid(100)[59], near=3).per_event
+    assert [row[2:6] for row in shown] == [
+        [f"{x:.3f}" for x in (event.dqe, event.capture, event.near_miss, event.false_alarm)] for event in rows
+    ]
 
 
 def small(**changes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -27,12 +26,11 @@ from dqeval.datasets.door import Data, prepare
 from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
 from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.html import fill_template
+from dqeval.render.packing import packed, packed_scores, packed_values
 from dqeval.render.tables import Table, count_of, printable
 from dqeval.render.time_scale import TimeScale, event_times, scale_of, size_in_words
 from dqeval.support import extras
 from dqeval.support.writing import write_text
-
-_HUGE = float(np.finfo(np.float32).max)  # what lies beyond is drawn there
 
 
 def report(
@@ -188,7 +186,7 @@ def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> d
         "times": _times(prepared),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
         "colours": COLOURS | {"no region": UNOBSERVED},
-        "values": None if prepared.line is None else _packed(np.clip(prepared.line, -_HUGE, _HUGE), "<f4"),
+        "values": None if prepared.line is None else packed_values(prepared.line),
         "detectors": detectors,
         "timePlots": time_item(prepared, scale),
         "curvePlot": curve_item(beside_values=prepared.line is not None),
@@ -206,8 +204,8 @@ def _scale(scale: TimeScale, resolution: int | None) -> dict[str, Any]:
     return {
         "origin": scale.origin,
         "width": scale.step,
-        "breaks": _packed(scale.breaks, "<f8"),
-        "gaps": _packed(scale.gaps, "<f8"),
+        "breaks": packed(scale.breaks, "<f8"),
+        "gaps": packed(scale.gaps, "<f8"),
         "unit": "point" if scale.kind == "points" else "cell",
         "resolution": resolution,
     }
@@ -238,8 +236,7 @@ def _detector(prepared: Prepared, scored: Scored, explanation: Explanation) -> d
         "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),
-        "scores": _packed(scores, "<f4"),
-        "levels": _packed(levels, "u1"),
+        "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
         "means": _thousandths([curve]),
         "perEvent": _thousandths(list(curve.per_event)),
     }
@@ -266,10 +263,6 @@ def _rounded_down(number: float, digits: int) -> str:
 
 
 def _thousandths(curves: list[Curve]) -> str:
-    """Return the four scores at each threshold, lowest first, of each curve, as whole thousandths."""
-    rows = [np.column_stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[::-1] for c in curves]
-    return _packed(np.rint(1000 * np.stack(rows)), "<u2")
-
-
-def _packed(array: np.ndarray[Any, Any], kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
+    """Return the four scores of each curve, each at all thresholds, lowest first, as whole thousandths."""
+    rows = [np.stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[:, ::-1] for c in curves]
+    return packed(np.rint(1000 * np.stack(rows)), "<u2")
