@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from dqeval.core.types import IntArray
 from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.drawing import round_numbers
 from dqeval.render.explorer import empty_figure
+from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
 
 
@@ -27,32 +28,48 @@ def alarm_item(
     curves, explanations, colours : mapping of str to AlarmCurve, Explanation and str
         By detector; the explanations have the suggested thresholds.
     """
-    from bokeh.embed import json_item
-    from bokeh.models import HoverTool
-
     first = next(iter(curves.values()))
     suggested = {name: _suggested(curve, explanations[name].threshold) for name, curve in curves.items()}
     needed = [curve.budgets[[*curve.drawn, *suggested[name]]].max(initial=0.0) for name, curve in curves.items()]
     budgets = _Budgets(first.smallest_budget, 1.3 * max(first.smallest_budget, *map(float, needed)))
     right = budgets.x(budgets.right)
-    figure = empty_figure("alarm", height=300, x_range=(-0.02 * right, right), y_range=(-0.04, 1.06), tools="")
-    budgets.put_on(figure.xaxis[0])
-    figure.xaxis.axis_label = f"false alarms per {first.unit}, at most"
+    models = {"alarm-range": {"start": -0.02 * right, "end": right}, **budgets.ticks()}
+    for i, (name, curve) in enumerate(curves.items()):
+        shown = [f"{explanations[name].shown_threshold} (suggested)"] * len(suggested[name])
+        models[f"alarm-steps-{i}"] = {"data": table(_steps(curve, budgets))}
+        models[f"alarm-dots-{i}"] = {"data": table(_marks(name, curve, curve.drawn, budgets))}
+        at_suggested = _marks(name, curve, suggested[name], budgets) | {"threshold": shown}
+        models[f"alarm-suggested-{i}"] = {"data": table(at_suggested)}
+    return embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours[name] for name in curves), models=models)
+
+
+def _alarm_plot(unit: str, wide: bool, colours: Sequence[str]) -> Any:
+    from bokeh.models import FixedTicker, HoverTool, Range1d
+
+    x_range = Range1d(start=0, end=1, name="alarm-range")
+    figure = empty_figure("alarm", height=300, x_range=x_range, y_range=(-0.04, 1.06), tools="")
+    if wide:
+        figure.xaxis[0].ticker = FixedTicker(ticks=[], name="alarm-ticker")
+    figure.xaxis.axis_label = f"false alarms per {unit}, at most"
     figure.yaxis.axis_label = "share of events detected"
-    for name, curve in curves.items():
-        _add_steps(figure, curve, budgets, colours[name])
-    dots = [_add_marks(figure, name, curve, curve.drawn, budgets, colours[name]) for name, curve in curves.items()]
-    # On top, as several lines may share a place.
-    for name, curve in curves.items():
-        marks = _add_marks(figure, name, curve, suggested[name], budgets, colours[name])
-        marks.glyph.update(marker="diamond", size=16, line_color="white")
-        marks.data_source.data["threshold"] = [f"{explanations[name].shown_threshold} (suggested)"] * len(
-            suggested[name]
-        )
-        dots.append(marks)
+    for i, colour in enumerate(colours):
+        figure.step("x", "y", source=_source(f"alarm-steps-{i}"), mode="after", color=colour, line_width=2)
+    dots = []
+    # Diamonds on top, as several lines may share a place.
+    for name, look in (("dots", {"marker": "circle", "size": 5}), ("suggested", {"marker": "diamond", "size": 16})):
+        for i, colour in enumerate(colours):
+            dots.append(figure.scatter("x", "y", source=_source(f"alarm-{name}-{i}"), color=colour, **look))
+    for marks in dots[len(colours) :]:
+        marks.glyph.line_color = "white"
     tips = [("detector", "@detector"), ("threshold", "@threshold"), ("events detected", "@events")]
-    figure.add_tools(HoverTool(renderers=dots, tooltips=[*tips, (f"false alarms per {first.unit}", "@rate")]))
-    return dict(json_item(figure))
+    figure.add_tools(HoverTool(renderers=dots, tooltips=[*tips, (f"false alarms per {unit}", "@rate")]))
+    return figure
+
+
+def _source(name: str) -> Any:
+    from bokeh.models import ColumnDataSource
+
+    return ColumnDataSource({"x": [], "y": []}, name=name)
 
 
 def _suggested(curve: AlarmCurve, threshold: float) -> IntArray:
@@ -60,19 +77,17 @@ def _suggested(curve: AlarmCurve, threshold: float) -> IntArray:
     return np.flatnonzero(curve.thresholds >= threshold)[-1:]
 
 
-def _add_steps(figure: Any, curve: AlarmCurve, budgets: _Budgets, colour: str) -> None:
-    """Draw which share of the events each budget detects."""
+def _steps(curve: AlarmCurve, budgets: _Budgets) -> dict[str, list[float]]:
+    """Return which share of the events each budget detects."""
     x = [0.0, *curve.budgets[curve.drawn].tolist(), budgets.right]
     shares = [0.0, *curve.events_detected[curve.drawn].tolist()]
-    figure.step([budgets.x(each) for each in x], [*shares, shares[-1]], mode="after", color=colour, line_width=2)
+    return {"x": [budgets.x(each) for each in x], "y": [*shares, shares[-1]]}
 
 
-def _add_marks(figure: Any, name: str, curve: AlarmCurve, positions: IntArray, budgets: _Budgets, colour: str) -> Any:
-    """Mark some thresholds of a detector, and say what they bring."""
-    from bokeh.models import ColumnDataSource
-
+def _marks(name: str, curve: AlarmCurve, positions: IntArray, budgets: _Budgets) -> dict[str, list[Any]]:
+    """Return where some thresholds of a detector are, and what they bring."""
     needed, rates = curve.budgets, curve.false_alarms_per(curve.unit)
-    columns = {
+    return {
         "x": [budgets.x(each) for each in needed[positions].tolist()],
         "y": curve.events_detected[positions].tolist(),
         "detector": [printable(name)] * len(positions),
@@ -80,7 +95,6 @@ def _add_marks(figure: Any, name: str, curve: AlarmCurve, positions: IntArray, b
         "events": [f"{detected:,} of {curve.n_events:,}" for detected in curve.detected[positions].tolist()],
         "rate": [f"{rate:.3g}" for rate in rates[positions].tolist()],
     }
-    return figure.scatter("x", "y", source=ColumnDataSource(columns), marker="circle", size=5, color=colour)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +115,10 @@ class _Budgets:
         # Up to the smallest budget it is linear, and as wide as half a power of ten.
         return share / 2 if share <= 1 else 0.5 + math.log10(share)
 
-    def put_on(self, axis: Any) -> None:
-        from bokeh.models import FixedTicker
-
-        if self.wide:
-            ticks = [0.0, *round_numbers(self.smallest, self.right)]
-            axis.ticker = FixedTicker(ticks=[self.x(tick) for tick in ticks])
-            axis.major_label_overrides = {self.x(tick): f"{tick:,g}" for tick in ticks}
+    def ticks(self) -> dict[str, dict[str, Any]]:
+        """Return the ticks of the axis, as attributes of its models; none where Bokeh finds them."""
+        if not self.wide:
+            return {}
+        ticks = [0.0, *round_numbers(self.smallest, self.right)]
+        labels = {self.x(tick): f"{tick:,g}" for tick in ticks}
+        return {"alarm-ticker": {"ticks": list(labels)}, "alarm-x": {"major_label_overrides": table(labels)}}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.core.types import FloatArray, IntArray
+from dqeval.core.types import FloatArray
 
 # Longer series are drawn by whole steps: far finer than a pixel, and such that the borders between two levels, and
 # between two numbers of four digits, which hover texts show, are borders between two steps.
@@ -33,7 +33,7 @@ def packed_values(values: FloatArray) -> str:
     return packed(np.clip(values, -_HUGE, _HUGE), "<f4")
 
 
-def packed_scores(scores: FloatArray, levels: IntArray, thresholds: FloatArray) -> dict[str, Any]:
+def packed_scores(scores: FloatArray, levels: np.ndarray[Any, Any], thresholds: FloatArray) -> dict[str, Any]:
     """Return scores from 0 to 1 that reach exactly as many thresholds as they did.
 
     Parameters
@@ -59,7 +59,7 @@ def packed_scores(scores: FloatArray, levels: IntArray, thresholds: FloatArray) 
     return {"steps": STEPS, "packed": packed(np.clip(steps, first, first + per_level - 1), "<u2")}
 
 
-def _single(scores: FloatArray, levels: IntArray, thresholds: FloatArray) -> np.ndarray[Any, Any]:
+def _single(scores: FloatArray, levels: np.ndarray[Any, Any], thresholds: FloatArray) -> np.ndarray[Any, Any]:
     """Return scores in single precision, on the same side of every threshold."""
     nearest = thresholds.astype(np.float32)
     at_least = np.where(nearest < thresholds, np.nextafter(nearest, np.float32(2)), nearest)
