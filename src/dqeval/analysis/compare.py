@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -99,8 +100,12 @@ def comparison_of(
     repeats: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
+    known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Comparison:
-    """Return what `compare` does, of what is checked already."""
+    """Return what `compare` does, of what is checked already.
+
+    If values of the metrics are known, by detector, only DQE is computed, and compared with chance.
+    """
     chosen = compared_metrics(metrics)
     # The chance level takes as long as so many detectors more.
     steps = len(prepared.scores) + arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
@@ -108,13 +113,16 @@ def comparison_of(
     tell = arguments.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}
     findings = about_times(prepared)
-    for name, scored, panel in panels_of(prepared, metrics=chosen, progress=lambda done, _: tell(done, steps)):
+    computed = chosen if known is None else ["dqe"]
+    for name, scored, panel in panels_of(prepared, metrics=computed, progress=lambda done, _: tell(done, steps)):
         panels[name] = panel
         explanations[name] = explanation_of(scored, prepared.near.points, name=name, result=panel.dqe)
         findings += misread_scores(name, scored)
     panels = dict(sorted(panels.items(), key=lambda item: -item[1]["dqe"]))
     explanations = {name: explanations[name] for name in panels}
     chance = _chances(panels, repeats, seed, lambda done, _: tell(len(panels) + done, steps))
+    if known is not None:
+        panels = {name: _with_known(panel, chosen, known[name]) for name, panel in panels.items()}
     return Comparison(
         prepared.name,
         panels,
@@ -124,6 +132,15 @@ def comparison_of(
         _winners(panels),
         _disagreements(panels, explanations, chance),
         tuple(findings),
+    )
+
+
+def _with_known(panel: Evaluation, metrics: Sequence[str], known: Mapping[str, float]) -> Evaluation:
+    """Return a panel of DQE with the values of other metrics."""
+    return replace(
+        panel,
+        values={metric: {**known, **panel.values}[metric] for metric in metrics},
+        labels={metric: METRICS[metric].label for metric in metrics},
     )
 
 
@@ -152,8 +169,8 @@ def _disagreements(
     found = []
     for better, worse in combinations(panels, 2):
         a, b = panels[better], panels[worse]
-        noise = {metric: _noise(metric, chance[better], chance[worse]) for metric in a}
-        ahead = {metric: b[metric] - a[metric] for metric in a if b[metric] - a[metric] >= noise[metric]}
+        noise = {metric: _noise(metric, chance[better], chance[worse]) for metric in chance[better].spread}
+        ahead = {metric: b[metric] - a[metric] for metric in noise if b[metric] - a[metric] >= noise[metric]}
         metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric] / METRICS[metric].perfect))
         if metrics and (by := a["dqe"] - b["dqe"]) >= noise["dqe"]:
             part = explaining_part(explanations[better], explanations[worse])

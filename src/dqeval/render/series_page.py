@@ -25,12 +25,14 @@ from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
 from dqeval.render.drawing import COLOURS, UNOBSERVED
-from dqeval.render.html import fill_template
+from dqeval.render.html import fill_template, source_of
 from dqeval.render.packing import packed, packed_scores, packed_values
 from dqeval.render.tables import Table, count_of, printable
 from dqeval.render.time_scale import TimeScale, event_times, scale_of, size_in_words
 from dqeval.support import extras
 from dqeval.support.writing import write_text
+
+SCRIPT = "explorer.js"  # beside pages that share it
 
 
 def report(
@@ -95,13 +97,10 @@ def report(
 
 
 def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
-    """Return the HTML of the report; with a link back, if it is one of many."""
-    try:
-        from bokeh.resources import INLINE
-    except ImportError:
-        raise ValueError(missing_bokeh()) from None
+    """Return the HTML of the report; with a link back, if it is one of many, which share the file of `SCRIPT`."""
     from dqeval.render.explorer import colours_of
 
+    inline = "" if back else script()
     profile = profile_of(prepared, every_flip=False)
     return fill_template(
         "series_page.html",
@@ -122,8 +121,18 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "") -> str:
         colours=COLOURS,
         footer=_footer(prepared, comparison),
         data=_data(prepared, comparison, profile),
-        bokeh="\n".join(INLINE.clone(components=["bokeh"]).js_raw),
+        script=SCRIPT,
+        inline=inline,
     )
+
+
+def script() -> str:
+    """Return what pages of the explorer run: Bokeh, and what fills and moves its plots."""
+    try:
+        from bokeh.resources import INLINE
+    except ImportError:
+        raise ValueError(missing_bokeh()) from None
+    return "\n".join([*INLINE.clone(components=["bokeh"]).js_raw, source_of("series_page.js")])
 
 
 def missing_bokeh() -> str:
