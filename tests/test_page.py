@@ -351,6 +351,14 @@ def test_small_and_odd_input(opened, tmp_path, columns):
         assert page.get_by_text(name).count() > 0
 
 
+def test_an_old_browser_is_told_so(chromium, file):
+    page = chromium.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(file.as_uri())
+    assert page.get_by_text("need a browser of 2023 or later").is_visible()
+    page.close()
+
+
 def test_long_names_do_not_widen_the_page(opened, tmp_path):
     path = tmp_path / "long.html"
     dqeval.report(small(**{300 * "x": np.arange(8.0), "a long name " * 25: np.arange(8.0)[::-1]}), path, near=1)

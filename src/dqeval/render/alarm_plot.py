@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dqeval.analysis.explain_result import Explanation
-from dqeval.core.types import IntArray
+from dqeval.core.types import FloatArray, IntArray
 from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.drawing import round_numbers
 from dqeval.render.explorer import empty_figure
@@ -29,17 +29,15 @@ def alarm_item(
         By detector; the explanations have the suggested thresholds.
     """
     first = next(iter(curves.values()))
-    suggested = {name: _suggested(curve, explanations[name].threshold) for name, curve in curves.items()}
-    needed = [curve.budgets[[*curve.drawn, *suggested[name]]].max(initial=0.0) for name, curve in curves.items()]
+    shown = [_shown(name, curve, explanations[name]) for name, curve in curves.items()]
+    needed = [each.needed.max(initial=0.0) for pair in shown for each in pair]
     budgets = _Budgets(first.smallest_budget, 1.3 * max(first.smallest_budget, *map(float, needed)))
     right = budgets.x(budgets.right)
     models = {"alarm-range": {"start": -0.02 * right, "end": right}, **budgets.ticks()}
-    for i, (name, curve) in enumerate(curves.items()):
-        shown = [f"{explanations[name].shown_threshold} (suggested)"] * len(suggested[name])
-        models[f"alarm-steps-{i}"] = {"data": table(_steps(curve, budgets))}
-        models[f"alarm-dots-{i}"] = {"data": table(_marks(name, curve, curve.drawn, budgets))}
-        at_suggested = _marks(name, curve, suggested[name], budgets) | {"threshold": shown}
-        models[f"alarm-suggested-{i}"] = {"data": table(at_suggested)}
+    for i, (gains, suggested) in enumerate(shown):
+        models[f"alarm-steps-{i}"] = {"data": table(gains.steps(budgets))}
+        models[f"alarm-dots-{i}"] = {"data": table(gains.marks(budgets))}
+        models[f"alarm-suggested-{i}"] = {"data": table(suggested.marks(budgets))}
     return embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours[name] for name in curves), models=models)
 
 
@@ -72,29 +70,44 @@ def _source(name: str) -> Any:
     return ColumnDataSource({"x": [], "y": []}, name=name)
 
 
-def _suggested(curve: AlarmCurve, threshold: float) -> IntArray:
-    """Return the position of the threshold that detects as much as the suggested one; none if nothing is detected."""
-    return np.flatnonzero(curve.thresholds >= threshold)[-1:]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Thresholds:
+    """Some thresholds of a detector: the budgets that they need, and what they bring, in numbers and words."""
+
+    needed: FloatArray
+    shares: FloatArray
+    words: dict[str, list[str]]
+
+    def steps(self, budgets: _Budgets) -> dict[str, list[float]]:
+        """Return which share of the events each budget detects."""
+        x = [0.0, *self.needed.tolist(), budgets.right]
+        shares = [0.0, *self.shares.tolist()]
+        return {"x": [budgets.x(each) for each in x], "y": [*shares, shares[-1]]}
+
+    def marks(self, budgets: _Budgets) -> dict[str, list[Any]]:
+        """Return where the thresholds are, and what is said of them."""
+        return {"x": [budgets.x(each) for each in self.needed.tolist()], "y": self.shares.tolist(), **self.words}
 
 
-def _steps(curve: AlarmCurve, budgets: _Budgets) -> dict[str, list[float]]:
-    """Return which share of the events each budget detects."""
-    x = [0.0, *curve.budgets[curve.drawn].tolist(), budgets.right]
-    shares = [0.0, *curve.events_detected[curve.drawn].tolist()]
-    return {"x": [budgets.x(each) for each in x], "y": [*shares, shares[-1]]}
-
-
-def _marks(name: str, curve: AlarmCurve, positions: IntArray, budgets: _Budgets) -> dict[str, list[Any]]:
-    """Return where some thresholds of a detector are, and what they bring."""
+def _shown(name: str, curve: AlarmCurve, explanation: Explanation) -> tuple[_Thresholds, _Thresholds]:
+    """Return the thresholds of a detector that are drawn: those that detect another event, and the suggested one."""
     needed, rates = curve.budgets, curve.false_alarms_per(curve.unit)
-    return {
-        "x": [budgets.x(each) for each in needed[positions].tolist()],
-        "y": curve.events_detected[positions].tolist(),
-        "detector": [printable(name)] * len(positions),
-        "threshold": [str(curve.rounded_threshold(k)) for k in positions.tolist()],
-        "events": [f"{detected:,} of {curve.n_events:,}" for detected in curve.detected[positions].tolist()],
-        "rate": [f"{rate:.3g}" for rate in rates[positions].tolist()],
-    }
+
+    def those(positions: IntArray, called: Callable[[int], str]) -> _Thresholds:
+        words = {
+            "detector": [printable(name)] * len(positions),
+            "threshold": list(map(called, positions.tolist())),
+            "events": [f"{detected:,} of {curve.n_events:,}" for detected in curve.detected[positions].tolist()],
+            "rate": [f"{rate:.3g}" for rate in rates[positions].tolist()],
+        }
+        return _Thresholds(needed[positions], curve.detected[positions] / curve.n_events, words)
+
+    # The one that detects as much as the suggested threshold; none if nothing is detected.
+    suggested = np.flatnonzero(curve.thresholds >= explanation.threshold)[-1:]
+    return (
+        those(curve.drawn, lambda k: str(curve.rounded_threshold(k))),
+        those(suggested, lambda _: f"{explanation.shown_threshold} (suggested)"),
+    )
 
 
 @dataclass(frozen=True, slots=True)

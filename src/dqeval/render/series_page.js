@@ -2,6 +2,12 @@
 // and threshold, the scores of every event, in thousandths. How many thresholds a point reaches follows from its score.
 "use strict";
 (async () => {
+  if (!("DecompressionStream" in window)) {
+    const told = document.createElement("p");
+    told.textContent = "The drawings, the threshold slider and the table of events need a browser of 2023 or later.";
+    document.querySelector(".controls").before(told);
+    return;
+  }
   const page = JSON.parse(document.getElementById("data").textContent);
   const { events, thresholds, colours } = page;
   const steps = thresholds.length;
