@@ -16,6 +16,7 @@ from dqeval.core.sampling import Clock
 from dqeval.core.scaling import min_max
 from dqeval.core.thresholds import grid
 from dqeval.datasets.door import prepare
+from dqeval.render import explorer, plots
 from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.packing import MOST_EXACT
 from dqeval.render.series_page import page as html_of
@@ -691,6 +692,20 @@ def test_the_plot_of_alarms(demo, file):
     labels = {axis["axis_label"] for axis in models(data, "LinearAxis")}
     assert labels == {"false alarms per 1,000 points, at most", "share of events detected"}
     assert len(models(data, "FixedTicker")) == 1
+
+
+def test_a_plot_is_made_once_and_filled_often(demo):
+    first = prepare(demo, near=24)
+    other = prepare({**small(), "two": np.arange(8.0), "three": [0, 0, 1, 5, 2, 0, 0, 0]}, near=1)
+    comparisons = {prepared: comparison_of(prepared, metrics="dqe", repeats=1) for prepared in (first, other)}
+    made = plots._template.cache_info().misses
+    pages = [data_on(html_of(prepared, comparisons[prepared])) for prepared in (first, other, first)]
+    assert pages[0] == pages[2]
+    assert plots._template.cache_info().misses <= made + 5  # only the plot of alarms may have another unit or scale
+    for item in ("timePlots", "alarmPlot", "nearPlot"):
+        assert pages[0][item] != pages[1][item]
+    with pytest.raises(AssertionError, match="no models have these names: other"):
+        plots.embedded(explorer._curve_plot, 260, models={"other": {}})
 
 
 def test_the_plot_of_alarms_with_little_to_show(tmp_path):
