@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sqlite3
 import sys
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ import pytest
 import dqeval
 from dqeval.bench import run
 from dqeval.bench.ranking import rank, rank_rows
+from dqeval.bench.store import Store
 from dqeval.core.registry import METRICS
 from dqeval.datasets.door import prepare
 from dqeval.render import bench_page as bench_module
@@ -222,7 +224,8 @@ def test_many_series_and_reasons_are_cut(folder, tmp_path, monkeypatch):
     bench_report(folder / "out", tmp_path / "few.html")
     text = (tmp_path / "few.html").read_text(encoding="utf-8")
     assert "Shown are 2 of 4 series: those where the metrics disagree most." in text
-    assert len(list((tmp_path / "few_series").iterdir())) == 2
+    files = [path.name for path in (tmp_path / "few_series").iterdir()]
+    assert sorted(path.rpartition(".")[2] for path in files) == ["html", "html", "js"]
     assert len(rows(section(text, "series"))) == 2
     assert "The 1 most common reasons of 2:" in text
     assert len(rows(section(text, "failures"))) == 1
@@ -301,7 +304,7 @@ def test_data_that_is_gone(tmp_path):
     text = (tmp_path / "some.html").read_text(encoding="utf-8")
     assert "<summary>2 series without a page</summary>" in text
     assert "the series is not in the plan any more" in text
-    assert [path.name for path in (tmp_path / "some_series").iterdir()] == ["s0.html"]
+    assert sorted(path.name for path in (tmp_path / "some_series").iterdir()) == ["explorer.js", "s0.html"]
     shutil.rmtree(tmp_path / "scores")
     bench_report(tmp_path / "out", tmp_path / "none.html")
     text = (tmp_path / "none.html").read_text(encoding="utf-8")
@@ -314,6 +317,73 @@ def test_scores_that_are_gone(tmp_path):
     shutil.rmtree(tmp_path / "out" / "scores")
     bench_report(tmp_path / "out", tmp_path / "bench.html")
     assert "its scores are not kept any more" in (tmp_path / "bench.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """What the page of each series was told of the values of metrics."""
+    told = []
+    monkeypatch.setattr(drilldown, "comparison_of", lambda *_, metrics, known: told.append(known))
+    return told
+
+
+def test_values_of_the_run_are_not_computed_again(folder, tmp_path, known):
+    bench_report(folder / "out", tmp_path / "bench.html")
+    with Store(folder / "out") as store:
+        values = {(row["series"], row["detector"], row["metric"]): row["value"] for row in store.values()}
+    names = [case.name for case in cases_of(stored_values(folder / "out"))]
+    for series, of_series in zip(names, known, strict=True):
+        assert list(of_series) == ["fft", "sr", "sub_lof"]
+        for detector, of_detector in of_series.items():
+            assert np.isnan(of_detector.pop("detect"))
+            assert of_detector == {metric: values[series, detector, metric] for metric in ("dqe", "auc_roc", "auc_pr")}
+
+
+def stored_values(folder):
+    with Store(folder) as store:
+        return [{**row, "unit": row["series"]} for row in store.values(planned=True)]
+
+
+def test_values_of_other_data_are_computed_again(tmp_path, known):
+    made(tmp_path, score_files(tmp_path, ["mine", "theirs"], count=1))
+    path = tmp_path / "scores" / "s0.csv"
+    path.write_text(path.read_text(encoding="utf-8") + "\n0,0.5,0.25", encoding="utf-8")
+    bench_report(tmp_path / "out", tmp_path / "other.html")
+    before, after = known
+    assert {detector: set(values) for detector, values in before.items()} == {
+        "mine": {"dqe", "auc_roc"},
+        "theirs": {"dqe", "auc_roc"},
+    }
+    assert after is None
+
+
+def test_values_that_are_not_all_there_are_computed_again(tmp_path, known):
+    made(tmp_path, score_files(tmp_path, ["mine", "theirs"], count=1))
+    with sqlite3.connect(tmp_path / "out" / "results.sqlite") as database:
+        database.execute("DELETE FROM results WHERE detector = 'mine' AND metric = 'auc_roc'")
+    database.close()
+    bench_report(tmp_path / "out", tmp_path / "other.html")
+    assert known[1:] == [None]
+
+
+def test_only_dqe_of_the_run_is_compared_with_chance(folder):
+    text = (folder / "bench_series" / "slow_0.html").read_text(encoding="utf-8")
+    assert "All metrics of the run" in text
+    panel = rows(text.partition("<details>")[2])
+    assert [row[0].strip() for row in panel] == ["DQE", "capture", "near miss", "false alarm", "AUC-ROC", "AUC-PR"]
+    assert [bool(row[-1]) for row in panel] == [True] + 5 * [False]
+
+
+def test_a_page_without_its_neighbour_says_so(chromium, folder, tmp_path):
+    shutil.copytree(folder / "bench_series", tmp_path / "moved")
+    shutil.copy(folder / "bench_series" / "slow_0.html", tmp_path / "slow_0.html")
+    page = chromium.new_page()
+    page.goto((tmp_path / "slow_0.html").as_uri())
+    assert "need the file explorer.js" in " ".join(page.locator("#alone").inner_text().split())
+    page.goto((tmp_path / "moved" / "slow_0.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("#alone").is_hidden()
+    page.close()
 
 
 def test_values_of_several_columns_are_not_drawn():

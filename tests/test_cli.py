@@ -17,7 +17,7 @@ import typer
 
 import dqeval
 from commands import caller, run, write_clean, write_demo
-from dqeval.cli import entry, output
+from dqeval.cli import output
 from dqeval.core.metric_choice import default_metrics
 from dqeval.core.types import MEANING
 
@@ -477,6 +477,7 @@ def test_demo_on_a_terminal_without_block_characters():
 def test_version_and_help(call):
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     assert run("--version").stdout == f"dqeval {dqeval.__version__} (kernels {form})\n"
+    assert call("--version").out == call("--version", "--help").out == run("--version").stdout
     assert "score" in call("--help").out
     assert "Usage" in call().out
 
@@ -594,7 +595,7 @@ def test_a_real_series(real_scores, tmp_path):
 
 def test_help_whose_reader_has_gone(monkeypatch, capsys):
     gone = []
-    monkeypatch.setattr(entry, "app", lambda **_: (_ for _ in ()).throw(BrokenPipeError))
+    monkeypatch.setattr("dqeval.cli.app.app", lambda **_: (_ for _ in ()).throw(BrokenPipeError))
     monkeypatch.setattr(output, "reader_gone", lambda: gone.append(True) or 141)
     assert caller(monkeypatch, capsys)("--help").code == 141
     assert gone == [True]

@@ -385,6 +385,29 @@ def test_examples_can_be_parsed(path, call, tmp_path):
             assert set(context.params) == {parameter.name for parameter in COMMANDS[path].params}
 
 
+# What is imported
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["bench", "--help"], ["score", "--help"]])
+def test_help_needs_nothing_that_computes(arguments):
+    program = (
+        "import sys; from dqeval.cli.entry import main; sys.argv = ['dqeval', *sys.argv[1:]]\n"
+        "try: main()\n"
+        "except SystemExit: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    imported = set(done.stderr.split())
+    assert "dqeval.cli.output" in imported
+    assert not imported & {"numpy", "rich", "typer.rich_utils", "jinja2", "bokeh", "dqeval.metrics", "dqeval.datasets"}
+    assert not [name for name in imported if name.startswith(("dqeval.analysis", "dqeval.bench", "dqeval.lab"))]
+
+
+def test_a_command_imports_what_it_computes_with():
+    program = "import sys; from dqeval.analysis.commands import COMMANDS; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"dqeval.analysis.compare", "dqeval.analysis.near_profile", "dqeval.lab"} & set(done.stdout.split())
+
+
 # Completion
 
 

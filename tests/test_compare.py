@@ -5,8 +5,10 @@ import pytest
 
 import dqeval
 from dqeval import Series
+from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.compare_result import cost_more
 from dqeval.core.metric_choice import default_metrics
+from dqeval.datasets.door import prepare
 
 LABELS = np.array([0] * 20 + [1] * 3 + [0] * 30 + [1] * 3 + [0] * 20)
 
@@ -223,3 +225,19 @@ def test_in_a_notebook(demo):
     assert "sharp is best" in html
     assert demo.cost_table().html() in html
     assert "DQE 0.577" in demo.explanations["late"]._repr_html_()
+
+
+def test_known_values_are_not_computed_again():
+    prepared = prepare(dqeval.datasets.demo(), period=48)
+    whole = comparison_of(prepared, metrics=["auc_roc", "range_f1"])
+    known = {name: {"auc_roc": panel["auc_roc"], "range_f1": 0.123} for name, panel in whole.panels.items()}
+    found = comparison_of(prepared, metrics=["auc_roc", "range_f1"], known=known)
+    for name, panel in found.panels.items():
+        assert panel.values == {**whole.panels[name].values, "range_f1": 0.123}
+        assert panel.labels == whole.panels[name].labels
+        assert panel.dqe == whole.panels[name].dqe
+        assert found.chance[name].mean == {"dqe": whole.chance[name].mean["dqe"]}
+    assert found.verdict == whole.verdict
+    assert found.disagreements == ()
+    table = found.panel_table()
+    assert [row[-2:] for row in table.rows if row[0] in ("AUC-ROC", "RF")] == [("", ""), ("", "")]

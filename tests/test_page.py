@@ -14,8 +14,11 @@ from dqeval.core.events import find_events
 from dqeval.core.pieces import PIECES, parts_in
 from dqeval.core.sampling import Clock
 from dqeval.core.scaling import min_max
+from dqeval.core.thresholds import grid
 from dqeval.datasets.door import prepare
+from dqeval.render import explorer, plots
 from dqeval.render.drawing import COLOURS, UNOBSERVED
+from dqeval.render.packing import MOST_EXACT
 from dqeval.render.series_page import page as html_of
 from dqeval.render.time_scale import scale_of
 
@@ -257,6 +260,54 @@ def test_a_gap_in_a_long_series_hides_no_other_value(opened, tmp_path):
     assert np.isnan(shown[~beside]).any()
 
 
+def test_detections_of_a_very_long_series_are_exact(opened, tmp_path):
+    n = MOST_EXACT + 4000
+    labels = np.arange(n) % 2000 < 40
+    scores = np.round(np.random.RandomState(0).rand(n), 2)  # many of them are thresholds
+    path = tmp_path / "very_long.html"
+    dqeval.report({"label": labels, "mine": scores}, path, near=50, metrics="dqe")
+    page = opened(path)
+    page.get_by_role("button", name="[66000, 66040)").click()
+    set_step(page, 57)
+    low, high = page.evaluate("dqevalReport.view()")
+    drawn = page.evaluate("() => { const d = dqevalReport.detections(); return [[...d.left], [...d.right]] }")
+    detections = find_events(min_max(scores) >= grid(100)[56])
+    parts = parts_in(detections, dqeval.partition(labels, near=50))
+    inside = (parts.starts >= low) & (parts.stops <= high)
+    expected = list(zip(parts.starts[inside].tolist(), parts.stops[inside].tolist(), strict=True))
+    assert len(expected) > 20
+    assert [bar for bar in zip(*drawn, strict=True) if low <= bar[0] and bar[1] <= high] == expected
+    hovered = source_of(page, "scores-0")
+    shown = np.round(np.array(hovered["y"], dtype=float), 4)
+    assert shown.tolist() == scores[np.array(hovered["point"], dtype=int)].tolist()
+
+
+def test_rows_out_of_view_follow(opened, tmp_path):
+    n = 6000
+    labels = np.arange(n) % 20 < 4
+    one, two = np.random.RandomState(0).rand(2, n)
+    path = tmp_path / "many.html"
+    dqeval.report({"label": labels, "one": one, "two": two}, path, near=3, metrics="dqe")
+    page = opened(path)
+    cells = "row => [...row.cells].map(cell => cell.textContent)"
+    last = f"({cells})(document.querySelector('#events tbody').lastChild)"
+    before = page.evaluate(last)
+    set_step(page, 40)
+    page.wait_for_function(f"before => String({last}) !== before", arg=",".join(before))
+    page.get_by_role("radio", name="two").check()
+    page.locator("#events tbody tr").last.scroll_into_view_if_needed()
+    page.wait_for_function(f"before => ({last})[6] !== before[6]", arg=before)
+    found = dqeval.explain(labels, two, near=3)
+    assert page.evaluate(last)[6] == found.events[-1].sentence
+    set_step(page, 60)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    shown = page.evaluate(f"[...document.querySelectorAll('#events tbody tr')].map({cells})")
+    rows = dqeval.evaluate_detections(labels, min_max(two) >= grid(100)[59], near=3).per_event
+    assert [row[2:6] for row in shown] == [
+        [f"{x:.3f}" for x in (event.dqe, event.capture, event.near_miss, event.false_alarm)] for event in rows
+    ]
+
+
 def small(**changes):
     columns = {"label": [0, 0, 1, 1, 0, 0, 0, 0], "value": np.arange(8.0), "mine": [0, 1, 3, 2, 0, 1, 0, 0.5]}
     return {name: column for name, column in {**columns, **changes}.items() if column is not None}
@@ -299,6 +350,14 @@ def test_small_and_odd_input(opened, tmp_path, columns):
         else:
             set_step(page, 50)
         assert page.get_by_text(name).count() > 0
+
+
+def test_an_old_browser_is_told_so(chromium, file):
+    page = chromium.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(file.as_uri())
+    assert page.get_by_text("need a browser of 2023 or later").is_visible()
+    page.close()
 
 
 def test_long_names_do_not_widen_the_page(opened, tmp_path):
@@ -633,6 +692,20 @@ def test_the_plot_of_alarms(demo, file):
     labels = {axis["axis_label"] for axis in models(data, "LinearAxis")}
     assert labels == {"false alarms per 1,000 points, at most", "share of events detected"}
     assert len(models(data, "FixedTicker")) == 1
+
+
+def test_a_plot_is_made_once_and_filled_often(demo):
+    first = prepare(demo, near=24)
+    other = prepare({**small(), "two": np.arange(8.0), "three": [0, 0, 1, 5, 2, 0, 0, 0]}, near=1)
+    comparisons = {prepared: comparison_of(prepared, metrics="dqe", repeats=1) for prepared in (first, other)}
+    made = plots._template.cache_info().misses
+    pages = [data_on(html_of(prepared, comparisons[prepared])) for prepared in (first, other, first)]
+    assert pages[0] == pages[2]
+    assert plots._template.cache_info().misses <= made + 5  # only the plot of alarms may have another unit or scale
+    for item in ("timePlots", "alarmPlot", "nearPlot"):
+        assert pages[0][item] != pages[1][item]
+    with pytest.raises(AssertionError, match="no models have these names: other"):
+        plots.embedded(explorer._curve_plot, 260, models={"other": {}})
 
 
 def test_the_plot_of_alarms_with_little_to_show(tmp_path):

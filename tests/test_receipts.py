@@ -13,7 +13,7 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
-from dqeval.analysis import commands
+from dqeval.analysis import compare
 from dqeval.analysis import verify as verification
 from dqeval.analysis.commands import COMMANDS
 from dqeval.analysis.receipts import jsonable, receipt, record_of
@@ -329,7 +329,7 @@ def remembering(monkeypatch):
         return kept[key]
 
     monkeypatch.setattr(verification, "_made_again", remembered)
-    monkeypatch.setattr(commands, "comparison_of", partial(commands.comparison_of, repeats=2))
+    monkeypatch.setattr(compare, "comparison_of", partial(compare.comparison_of, repeats=2))
 
 
 def write_tiny(path):

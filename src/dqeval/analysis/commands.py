@@ -1,29 +1,26 @@
-"""The commands that compute numbers, each in a line: what it takes, works on, and gives."""
+"""The commands that compute numbers, each in a line: what it takes, works on, and gives.
+
+What a command computes with is imported when it works, as a command needs only its own.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dqeval.analysis import pitfalls
-from dqeval.analysis.check import Checked, Finding, about_times, findings_in, misread_scores
-from dqeval.analysis.compare import comparison_of
-from dqeval.analysis.each_detector import of_each_detector
-from dqeval.analysis.explain import explanation_of, with_cautions
-from dqeval.analysis.explain_result import Explanation
-from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.result import Result
-from dqeval.analysis.score import score
-from dqeval.analysis.several import Explanations, Several
 from dqeval.core import durations
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress, Series
 from dqeval.core.validate import UndefinedError, errors_about
 from dqeval.datasets.door import prepare
-from dqeval.lab.stress import stress_of
+
+if TYPE_CHECKING:
+    from dqeval.analysis.check import Finding
+    from dqeval.analysis.explain_result import Explanation
 
 Parameters = Mapping[str, Any]
 
@@ -77,15 +74,22 @@ def _prepared(series: Series, parameters: Parameters) -> Prepared:
 def _scored(
     series: Iterable[Prepared], parameters: Parameters, progress: Progress | None, workers: int | None = None
 ) -> Result:
-    options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
-    return score(series, **options, progress=progress, workers=workers)
+    from dqeval.analysis.score import score
+
+    return score(series, **_others(parameters), progress=progress, workers=workers)
 
 
 def _stressed(
     series: Iterable[Prepared], parameters: Parameters, progress: Progress | None, workers: int | None = None
 ) -> Result:
-    options = {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
-    return stress_of(series, **options, progress=progress)
+    from dqeval.lab.stress import stress_of
+
+    return stress_of(series, **_others(parameters), progress=progress)
+
+
+def _others(parameters: Parameters) -> dict[str, Any]:
+    """Return the parameters with which no series was prepared."""
+    return {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
 
 
 def _of_each(work: Callable[[Any, Parameters, Progress | None, int | None], Result]) -> Work:
@@ -104,20 +108,34 @@ def _of_each(work: Callable[[Any, Parameters, Progress | None, int | None], Resu
                 undefined[one.name] = error
         if not found:
             raise next(iter(undefined.values()))
-        return found[0][1] if len(found) == 1 and not undefined else Several(tuple(found), tuple(undefined))
+        if len(found) == 1 and not undefined:
+            return found[0][1]
+        from dqeval.analysis.several import Several
+
+        return Several(tuple(found), tuple(undefined))
 
     return work_on_all
 
 
 def _compared(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
+    from dqeval.analysis.compare import comparison_of
+
     return comparison_of(prepared, metrics=parameters.get("metrics"), progress=progress, workers=workers)
 
 
 def _profiled(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
+    from dqeval.analysis.near_profile import profile_of
+
     return profile_of(prepared, progress=progress, workers=workers)
 
 
 def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
+    from dqeval.analysis import pitfalls
+    from dqeval.analysis.check import about_times, misread_scores
+    from dqeval.analysis.each_detector import of_each_detector
+    from dqeval.analysis.explain import explanation_of, with_cautions
+    from dqeval.analysis.several import Explanations
+
     prepared.require_event()
     items, findings = [], about_times(prepared)
     cautions = tuple(pitfall.message for pitfall in pitfalls.of_labels(prepared.labelled, prepared.near))
@@ -134,6 +152,8 @@ def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | 
 
 
 def _checked(series: Series, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
+    from dqeval.analysis.check import Checked, findings_in
+
     return Checked(series.name, tuple(findings_in(series, **parameters)))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -104,8 +105,12 @@ def comparison_of(
     seed: int = 0,
     progress: Progress | None = None,
     workers: int | None = None,
+    known: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Comparison:
-    """Return what `compare` does, of what is checked already."""
+    """Return what `compare` does, of what is checked already.
+
+    If values of the metrics are known, by detector, only DQE is computed, and compared with chance.
+    """
     chosen = compared_metrics(metrics)
     # The chance level takes as long as so many detectors more.
     steps = len(prepared.scores) + arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
@@ -114,9 +119,10 @@ def comparison_of(
     panels, explanations = {}, {}
     findings = about_times(prepared)
     near = prepared.near.points
+    computed = chosen if known is None else ["dqe"]
 
     def work(name: str, scored: Scored) -> tuple[Evaluation, Explanation, list[Finding]]:
-        panel = panel_of_detector(name, scored, near, chosen)
+        panel = panel_of_detector(name, scored, near, computed)
         return panel, explanation_of(scored, near, name=name, result=panel.dqe), misread_scores(name, scored)
 
     every = of_each_detector(prepared, work, progress=lambda done, _: tell(done, steps), workers=workers)
@@ -126,6 +132,8 @@ def comparison_of(
     panels = dict(sorted(panels.items(), key=lambda item: -item[1]["dqe"]))
     explanations = {name: explanations[name] for name in panels}
     chance = _chances(panels, repeats, seed, lambda done, _: tell(len(panels) + done, steps), workers)
+    if known is not None:
+        panels = {name: _with_known(panel, chosen, known[name]) for name, panel in panels.items()}
     return Comparison(
         prepared.name,
         panels,
@@ -135,6 +143,15 @@ def comparison_of(
         _winners(panels),
         _disagreements(panels, explanations, chance),
         tuple(findings),
+    )
+
+
+def _with_known(panel: Evaluation, metrics: Sequence[str], known: Mapping[str, float]) -> Evaluation:
+    """Return a panel of DQE with the values of other metrics."""
+    return replace(
+        panel,
+        values={metric: {**known, **panel.values}[metric] for metric in metrics},
+        labels={metric: METRICS[metric].label for metric in metrics},
     )
 
 
@@ -165,8 +182,8 @@ def _disagreements(
     found = []
     for better, worse in combinations(panels, 2):
         a, b = panels[better], panels[worse]
-        noise = {metric: _noise(metric, chance[better], chance[worse]) for metric in a}
-        ahead = {metric: b[metric] - a[metric] for metric in a if b[metric] - a[metric] >= noise[metric]}
+        noise = {metric: _noise(metric, chance[better], chance[worse]) for metric in chance[better].spread}
+        ahead = {metric: b[metric] - a[metric] for metric in noise if b[metric] - a[metric] >= noise[metric]}
         metrics = tuple(sorted(ahead, key=lambda metric: -ahead[metric] / METRICS[metric].perfect))
         if metrics and (by := a["dqe"] - b["dqe"]) >= noise["dqe"]:
             part = explaining_part(explanations[better], explanations[worse])

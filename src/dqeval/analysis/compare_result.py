@@ -274,7 +274,9 @@ class Comparison(Framed, Result):
         levels: list[tuple[str, str]] = []
         for metric, label in first.labels.items():
             rows.append((label, *(panel[metric] for panel in self.panels.values())))
-            levels.append((f"{chance.mean[metric]:.3f}", f"{chance.spread[metric]:.3f}"))
+            levels.append(
+                (f"{chance.mean[metric]:.3f}", f"{chance.spread[metric]:.3f}") if metric in chance.mean else ("", "")
+            )
             for part in PARTS if metric == "dqe" else ():
                 rows.append((f"  {part_label(part)}", *(getattr(dqe_of(p), part) for p in self.panels.values())))
                 levels.append(("", ""))

@@ -249,6 +249,11 @@ class Store:
         """Return every row of the results, in order."""
         return self._rows("TRUE", planned)
 
+    def rows_of(self, series: str) -> Iterator[dict[str, Any]]:
+        """Return every row of one series, in order."""
+        columns = ", ".join(COLUMNS)
+        return self._select(f"SELECT {columns} FROM results WHERE series = ? ORDER BY detector, seed, metric", series)
+
     def values(self, *, planned: bool = False) -> Iterator[dict[str, Any]]:
         """Return series, dataset, detector, seed, metric and value of what is ok."""
         those = self._those(planned)

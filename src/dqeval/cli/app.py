@@ -39,10 +39,7 @@ app = App(pretty_exceptions_enable=False)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        import dqeval
-
-        form = "compiled" if dqeval.kernels.compiled else "interpreted"
-        output.say(f"dqeval {dqeval.__version__} (kernels {form})")
+        output.say_version()
         raise typer.Exit
 
 

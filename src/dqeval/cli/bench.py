@@ -7,7 +7,6 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,9 +21,10 @@ from dqeval.cli.help import App
 from dqeval.cli.options import Modules, Output, Page
 from dqeval.cli.options import PlainForm as Form
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.core import arguments
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from dqeval.bench import State
     from dqeval.render.tables import Page as Shown
 
@@ -260,7 +260,7 @@ def export(
     from dqeval.bench import export
 
     if path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"-o {path}: the file should end with {arguments.either(ENDINGS)}")
+        raise ValueError(f"-o {path}: the file should end with {' or '.join(ENDINGS)}")
     with output.write_and_say(path) as place:
         export(folder, place)
 
@@ -310,6 +310,8 @@ def _shard(text: str) -> tuple[int, int]:
 
 def processes(workers: int | None, **others: str | None) -> int:
     """Return the number of processes on this machine: by default one per CPU; none of the others may be given too."""
+    from dqeval.core import arguments
+
     arguments.at_most_one(workers=workers, **others)
     return (os.cpu_count() or 1) if workers is None else workers
 

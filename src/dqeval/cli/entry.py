@@ -12,8 +12,6 @@ from typing import Any
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.app import app
-from dqeval.core.registry import PluginWarning
 
 INTERRUPTED = 130  # as shells have it for Ctrl-C
 _LONGEST = 300  # of what an error says that is no sentence
@@ -29,16 +27,29 @@ def main() -> None:
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     with warnings.catch_warnings():
         warnings.showwarning = _sentence_printer(warnings.showwarning)
-        code = exit_code(lambda: app(standalone_mode=False))
+        code = exit_code(_run)
     if code == INTERRUPTED:
         typer.echo("dqeval: interrupted", err=True)
     sys.exit(code)
+
+
+def _run() -> int | None:
+    # To put all commands together takes longer than to say this.
+    if sys.argv[1:] == ["--version"]:
+        output.say_version()
+        return 0
+    from dqeval.cli.app import app
+
+    found: int | None = app(standalone_mode=False)
+    return found
 
 
 def _sentence_printer(others: Callable[..., None]) -> Callable[..., None]:
     """Return a function that prints warnings: those about packages as a sentence, the others as before."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        from dqeval.core.registry import PluginWarning
+
         if issubclass(category, PluginWarning):
             output.tell(f"warning: {message}")
         else:

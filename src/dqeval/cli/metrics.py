@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dqeval.cli import output
 from dqeval.cli.options import Modules, Output, PlainForm, complete_metrics, metric_names
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.core.entries import Metric
-from dqeval.core.metric_choice import groups_of
 from dqeval.core.metric_groups import ALL, GROUP_NAMES
-from dqeval.core.registry import METRICS
 from dqeval.render.tables import Page
+
+if TYPE_CHECKING:
+    from dqeval.core.entries import Metric
 
 NO_SUMMARY = "No description: its function has no docstring."
 
@@ -32,6 +32,8 @@ class MetricList:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per metric."""
+        from dqeval.core.metric_choice import groups_of
+
         return [
             {
                 "name": metric.name,
@@ -66,12 +68,16 @@ def metrics(
     module: Modules = None,
 ) -> None:
     """List the metrics: input, parameters, reference, cost."""
+    from dqeval.core.registry import METRICS
+
     found = MetricList([METRICS[name] for name in metric_names(names or [ALL])])
     output.emit(found, form, path, found.numbers)
 
 
 def _paragraph(metric: Metric) -> str:
     """Return the description of a metric; metrics of one's own may lack much of it."""
+    from dqeval.core.metric_choice import groups_of
+
     title = f"{metric.name} ({metric.label}), takes {metric.takes}"
     groups = groups_of(metric.name)
     parameters = f"Parameters: {metric.signature or 'none'}."

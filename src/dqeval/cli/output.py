@@ -42,6 +42,14 @@ def say(text: str) -> None:
         raise typer.Exit(reader_gone()) from None
 
 
+def say_version() -> None:
+    """Print the version, and how the kernels run."""
+    import dqeval
+
+    form = "compiled" if dqeval.kernels.compiled else "interpreted"
+    say(f"dqeval {dqeval.__version__} (kernels {form})")
+
+
 def say_sentences(text: str) -> None:
     """Print sentences to standard output, no wider than a terminal."""
     say(wrap(text, width_of(sys.stdout)))

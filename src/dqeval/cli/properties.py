@@ -11,7 +11,6 @@ from dqeval.cli import output
 from dqeval.cli.bench import Workers, processes
 from dqeval.cli.options import SEVERAL, Modules, Output, PlainForm, check_page, complete_metrics
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.core.registry import split_names
 from dqeval.support.modules import found_from_anywhere
 from dqeval.support.writing import write_text
 
@@ -49,6 +48,7 @@ def properties(
     module: Modules = None,
 ) -> None:
     """Show which properties metrics have, and a counter-example for each that they lack."""
+    from dqeval.core.registry import split_names
     from dqeval.lab.matrix import QUESTIONS, properties
 
     if html is not None:

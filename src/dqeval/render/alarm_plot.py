@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dqeval.analysis.explain_result import Explanation
-from dqeval.core.types import IntArray
+from dqeval.core.types import FloatArray, IntArray
 from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.drawing import round_numbers
 from dqeval.render.explorer import empty_figure
+from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
 
 
@@ -27,60 +28,86 @@ def alarm_item(
     curves, explanations, colours : mapping of str to AlarmCurve, Explanation and str
         By detector; the explanations have the suggested thresholds.
     """
-    from bokeh.embed import json_item
-    from bokeh.models import HoverTool
-
     first = next(iter(curves.values()))
-    suggested = {name: _suggested(curve, explanations[name].threshold) for name, curve in curves.items()}
-    needed = [curve.budgets[[*curve.drawn, *suggested[name]]].max(initial=0.0) for name, curve in curves.items()]
+    shown = [_shown(name, curve, explanations[name]) for name, curve in curves.items()]
+    needed = [each.needed.max(initial=0.0) for pair in shown for each in pair]
     budgets = _Budgets(first.smallest_budget, 1.3 * max(first.smallest_budget, *map(float, needed)))
     right = budgets.x(budgets.right)
-    figure = empty_figure("alarm", height=300, x_range=(-0.02 * right, right), y_range=(-0.04, 1.06), tools="")
-    budgets.put_on(figure.xaxis[0])
-    figure.xaxis.axis_label = f"false alarms per {first.unit}, at most"
+    models = {"alarm-range": {"start": -0.02 * right, "end": right}, **budgets.ticks()}
+    for i, (gains, suggested) in enumerate(shown):
+        models[f"alarm-steps-{i}"] = {"data": table(gains.steps(budgets))}
+        models[f"alarm-dots-{i}"] = {"data": table(gains.marks(budgets))}
+        models[f"alarm-suggested-{i}"] = {"data": table(suggested.marks(budgets))}
+    return embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours[name] for name in curves), models=models)
+
+
+def _alarm_plot(unit: str, wide: bool, colours: Sequence[str]) -> Any:
+    from bokeh.models import FixedTicker, HoverTool, Range1d
+
+    x_range = Range1d(start=0, end=1, name="alarm-range")
+    figure = empty_figure("alarm", height=300, x_range=x_range, y_range=(-0.04, 1.06), tools="")
+    if wide:
+        figure.xaxis[0].ticker = FixedTicker(ticks=[], name="alarm-ticker")
+    figure.xaxis.axis_label = f"false alarms per {unit}, at most"
     figure.yaxis.axis_label = "share of events detected"
-    for name, curve in curves.items():
-        _add_steps(figure, curve, budgets, colours[name])
-    dots = [_add_marks(figure, name, curve, curve.drawn, budgets, colours[name]) for name, curve in curves.items()]
-    # On top, as several lines may share a place.
-    for name, curve in curves.items():
-        marks = _add_marks(figure, name, curve, suggested[name], budgets, colours[name])
-        marks.glyph.update(marker="diamond", size=16, line_color="white")
-        marks.data_source.data["threshold"] = [f"{explanations[name].shown_threshold} (suggested)"] * len(
-            suggested[name]
-        )
-        dots.append(marks)
+    for i, colour in enumerate(colours):
+        figure.step("x", "y", source=_source(f"alarm-steps-{i}"), mode="after", color=colour, line_width=2)
+    dots = []
+    # Diamonds on top, as several lines may share a place.
+    for name, look in (("dots", {"marker": "circle", "size": 5}), ("suggested", {"marker": "diamond", "size": 16})):
+        for i, colour in enumerate(colours):
+            dots.append(figure.scatter("x", "y", source=_source(f"alarm-{name}-{i}"), color=colour, **look))
+    for marks in dots[len(colours) :]:
+        marks.glyph.line_color = "white"
     tips = [("detector", "@detector"), ("threshold", "@threshold"), ("events detected", "@events")]
-    figure.add_tools(HoverTool(renderers=dots, tooltips=[*tips, (f"false alarms per {first.unit}", "@rate")]))
-    return dict(json_item(figure))
+    figure.add_tools(HoverTool(renderers=dots, tooltips=[*tips, (f"false alarms per {unit}", "@rate")]))
+    return figure
 
 
-def _suggested(curve: AlarmCurve, threshold: float) -> IntArray:
-    """Return the position of the threshold that detects as much as the suggested one; none if nothing is detected."""
-    return np.flatnonzero(curve.thresholds >= threshold)[-1:]
-
-
-def _add_steps(figure: Any, curve: AlarmCurve, budgets: _Budgets, colour: str) -> None:
-    """Draw which share of the events each budget detects."""
-    x = [0.0, *curve.budgets[curve.drawn].tolist(), budgets.right]
-    shares = [0.0, *curve.events_detected[curve.drawn].tolist()]
-    figure.step([budgets.x(each) for each in x], [*shares, shares[-1]], mode="after", color=colour, line_width=2)
-
-
-def _add_marks(figure: Any, name: str, curve: AlarmCurve, positions: IntArray, budgets: _Budgets, colour: str) -> Any:
-    """Mark some thresholds of a detector, and say what they bring."""
+def _source(name: str) -> Any:
     from bokeh.models import ColumnDataSource
 
+    return ColumnDataSource({"x": [], "y": []}, name=name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Thresholds:
+    """Some thresholds of a detector: the budgets that they need, and what they bring, in numbers and words."""
+
+    needed: FloatArray
+    shares: FloatArray
+    words: dict[str, list[str]]
+
+    def steps(self, budgets: _Budgets) -> dict[str, list[float]]:
+        """Return which share of the events each budget detects."""
+        x = [0.0, *self.needed.tolist(), budgets.right]
+        shares = [0.0, *self.shares.tolist()]
+        return {"x": [budgets.x(each) for each in x], "y": [*shares, shares[-1]]}
+
+    def marks(self, budgets: _Budgets) -> dict[str, list[Any]]:
+        """Return where the thresholds are, and what is said of them."""
+        return {"x": [budgets.x(each) for each in self.needed.tolist()], "y": self.shares.tolist(), **self.words}
+
+
+def _shown(name: str, curve: AlarmCurve, explanation: Explanation) -> tuple[_Thresholds, _Thresholds]:
+    """Return the thresholds of a detector that are drawn: those that detect another event, and the suggested one."""
     needed, rates = curve.budgets, curve.false_alarms_per(curve.unit)
-    columns = {
-        "x": [budgets.x(each) for each in needed[positions].tolist()],
-        "y": curve.events_detected[positions].tolist(),
-        "detector": [printable(name)] * len(positions),
-        "threshold": [str(curve.rounded_threshold(k)) for k in positions.tolist()],
-        "events": [f"{detected:,} of {curve.n_events:,}" for detected in curve.detected[positions].tolist()],
-        "rate": [f"{rate:.3g}" for rate in rates[positions].tolist()],
-    }
-    return figure.scatter("x", "y", source=ColumnDataSource(columns), marker="circle", size=5, color=colour)
+
+    def those(positions: IntArray, called: Callable[[int], str]) -> _Thresholds:
+        words = {
+            "detector": [printable(name)] * len(positions),
+            "threshold": list(map(called, positions.tolist())),
+            "events": [f"{detected:,} of {curve.n_events:,}" for detected in curve.detected[positions].tolist()],
+            "rate": [f"{rate:.3g}" for rate in rates[positions].tolist()],
+        }
+        return _Thresholds(needed[positions], curve.detected[positions] / curve.n_events, words)
+
+    # The one that detects as much as the suggested threshold; none if nothing is detected.
+    suggested = np.flatnonzero(curve.thresholds >= explanation.threshold)[-1:]
+    return (
+        those(curve.drawn, lambda k: str(curve.rounded_threshold(k))),
+        those(suggested, lambda _: f"{explanation.shown_threshold} (suggested)"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +128,10 @@ class _Budgets:
         # Up to the smallest budget it is linear, and as wide as half a power of ten.
         return share / 2 if share <= 1 else 0.5 + math.log10(share)
 
-    def put_on(self, axis: Any) -> None:
-        from bokeh.models import FixedTicker
-
-        if self.wide:
-            ticks = [0.0, *round_numbers(self.smallest, self.right)]
-            axis.ticker = FixedTicker(ticks=[self.x(tick) for tick in ticks])
-            axis.major_label_overrides = {self.x(tick): f"{tick:,g}" for tick in ticks}
+    def ticks(self) -> dict[str, dict[str, Any]]:
+        """Return the ticks of the axis, as attributes of its models; none where Bokeh finds them."""
+        if not self.wide:
+            return {}
+        ticks = [0.0, *round_numbers(self.smallest, self.right)]
+        labels = {self.x(tick): f"{tick:,g}" for tick in ticks}
+        return {"alarm-ticker": {"ticks": list(labels)}, "alarm-x": {"major_label_overrides": table(labels)}}

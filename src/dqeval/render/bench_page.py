@@ -83,8 +83,8 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
         lacking = _lacking(store.rows(planned=True))
         ranking, by_event = _ranked(store), _ranked(store, by="event")
         datasets = _datasets(store, sorted({row["dataset"] for row in values}))
-    cases = cases_of(values)
-    pages = write_pages(plan, folder, path, cases[:MOST_PAGES], progress)
+        cases = cases_of(values)
+        pages = write_pages(plan, store, path, cases[:MOST_PAGES], progress)
     sections = {
         "Leaderboard": _leaderboard(ranking, seconds),
         "Critical differences": _differences(ranking),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -12,14 +12,15 @@ from urllib.parse import quote
 import numpy as np
 
 from dqeval.analysis.compare import comparison_of
-from dqeval.bench.jobs import FROM_FILE, jobs_of, kept_scores
+from dqeval.bench.jobs import FROM_FILE, Job, jobs_of, kept_scores
 from dqeval.bench.plan import Plan, PlannedSeries
 from dqeval.bench.ranking import cube_of
+from dqeval.bench.store import Store
 from dqeval.core.agreement import agreement_of
 from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import prepare
 from dqeval.render.blocks import NONE
-from dqeval.render.series_page import missing_bokeh, page
+from dqeval.render.series_page import SCRIPT, missing_bokeh, page, script
 from dqeval.render.tables import best_of, in_words
 from dqeval.support.naming import file_names
 from dqeval.support.places import without_folders
@@ -103,16 +104,18 @@ def folder_of(path: Path) -> Path:
 
 
 def write_pages(
-    plan: Plan | str, folder: Path, path: Path, cases: Sequence[Case], progress: Progress | None = None
+    plan: Plan | str, store: Store, path: Path, cases: Sequence[Case], progress: Progress | None = None
 ) -> Pages:
-    """Write a page of the explorer for each series into a folder beside the page of the run.
+    """Write a page of the explorer for each series into a folder beside the page of the run; they share one script.
 
     Parameters
     ----------
     plan : Plan or str
         The plan of the run, or why there is none.
-    folder, path : Path
-        Of the run, and of its page.
+    store : Store
+        The results of the run.
+    path : Path
+        Of the page of the run.
     cases : sequence of Case
     progress : callable, optional
 
@@ -132,12 +135,14 @@ def write_pages(
     for done, (case, name) in enumerate(zip(cases, names, strict=True)):
         tell(done, len(cases))
         try:
-            content = _series_page(plan, planned, case.name, folder, back=quote(f"../{path.name}"))
+            content = _series_page(plan, planned, case.name, store, back=quote(f"../{path.name}"))
         except (OSError, ValueError) as error:
             pages.reasons[case.name] = without_folders(str(error), _folder_of(planned.get(case.name)))
             continue
         write_text(beside / name, content)
         pages.links[case.name] = quote(f"{beside.name}/{name}")
+    if pages.links:
+        write_text(beside / SCRIPT, script())
     tell(len(cases), len(cases))
     return pages
 
@@ -150,14 +155,15 @@ def _no_explorer() -> str:
     return ""
 
 
-def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, folder: Path, *, back: str) -> str:
+def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, store: Store, *, back: str) -> str:
     if name not in planned:
         raise ValueError("the series is not in the plan any more")
     series = planned[name].source.read()
     # The explorer shows one detector once: with the first of its seeds.
     alone = replace(plan, series=(planned[name],), seeds=plan.seeds[:1])
+    jobs = list(jobs_of(alone, store.path.parent.resolve(), version("dqeval")))
     scores: dict[str, FloatArray] = {}
-    for job in jobs_of(alone, folder.resolve(), version("dqeval")):
+    for job in jobs:
         kept = dict(series.scores) if job.detector == FROM_FILE else {job.detector.label: kept_scores(job, series)}
         scores |= {label: found for label, found in kept.items() if found is not None}
     if not scores:
@@ -165,7 +171,21 @@ def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, fo
             "its scores are not kept any more: the data or the version of dqeval has changed, or a file is damaged"
         )
     prepared = prepare(replace(series, scores=scores), near=plan.near, period=plan.period)
-    return page(prepared, comparison_of(prepared), back=back)
+    known = _known_values(store, jobs, scores)
+    return page(prepared, comparison_of(prepared, metrics=plan.metrics, known=known), back=back)
+
+
+def _known_values(store: Store, jobs: Sequence[Job], detectors: Iterable[str]) -> dict[str, dict[str, float]] | None:
+    """Return what the metrics of the run say of each detector, if all of it is there, and of the same data."""
+    if any(store.status(job.id) is None for job in jobs):
+        return None
+    seeds = {job.detector.label: job.seed for job in jobs}
+    found: dict[str, dict[str, float]] = {detector: {} for detector in detectors}
+    for row in store.rows_of(jobs[0].series.source.name):
+        if row["detector"] in found and row["seed"] == seeds.get(row["detector"], 0):
+            found[row["detector"]][row["metric"]] = float("nan") if row["value"] is None else row["value"]
+    there = all(set(jobs[0].metrics) <= set(values) for values in found.values())
+    return found if there else None
 
 
 def _folder_of(series: PlannedSeries | None) -> list[str]:

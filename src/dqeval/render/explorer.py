@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dqeval.core.prepared import Prepared
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import FloatArray
 from dqeval.render.drawing import COLOURS, UNOBSERVED
+from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
 from dqeval.render.time_scale import TimeScale
 
@@ -30,7 +31,11 @@ STRIP = (-0.14, -0.03)  # where detections are drawn, below the scores
 
 def colours_of(detectors: Iterable[str]) -> dict[str, str]:
     """Return the colour of each detector; if there are more detectors than colours, hues far from each other follow."""
-    return dict(zip(detectors, chain(DETECTOR_COLOURS, map(_colour, count())), strict=False))
+    return dict(zip(detectors, _colours(), strict=False))
+
+
+def _colours() -> Iterator[str]:
+    return chain(DETECTOR_COLOURS, map(_colour, count()))
 
 
 def _colour(i: int) -> str:
@@ -41,31 +46,143 @@ def _colour(i: int) -> str:
 
 def time_item(prepared: Prepared, scale: TimeScale) -> dict[str, Any]:
     """Return the plots over time, the series above the scores, as Bokeh embeds them."""
-    from bokeh.embed import json_item
-    from bokeh.layouts import column
-    from bokeh.models import CustomJS, Range1d
-
     start, end = scale.limits
     closest = min(8, scale.length) * scale.step
-    x_range = Range1d(start=start, end=end, bounds=(start, end), min_interval=closest, name="view")
-    view_changed = CustomJS(code="window.dqevalReport?.viewChanged()")
-    x_range.js_on_change("start", view_changed)
-    x_range.js_on_change("end", view_changed)
-    time = _Time(prepared.labelled.axis, scale, x_range)
-    scores = _scores_figure(prepared.scores, time)
-    if prepared.line is None:
-        return dict(json_item(scores))
-    both = column(_values_figure(prepared.line, time), scores, sizing_mode="stretch_width")
-    return dict(json_item(both))
+    models: dict[str, dict[str, Any]] = {
+        "view": {"start": start, "end": end, "bounds": [start, end], "min_interval": closest}
+    }
+    if prepared.line is not None:
+        low, high = _limits(prepared.line)
+        models["values-range"] = {"start": low, "end": high}
+    time = _Time(scale.kind == "dates", scale.label, _tip(prepared.labelled.axis, scale), len(scale.gaps) > 0)
+    return embedded(_time_plots, len(prepared.scores), prepared.line is not None, time, models=models)
 
 
 def curve_item(*, beside_values: bool) -> dict[str, Any]:
     """Return the plot of DQE against the threshold, as Bokeh embeds it: as high as the plots over time beside it."""
-    from bokeh.embed import json_item
+    return embedded(_curve_plot, 400 if beside_values else 260)
+
+
+def near_item(profile: NearProfile, colours: Mapping[str, str], axis: TimeAxis | None) -> dict[str, Any]:
+    """Return the plot of DQE against the near range, as Bokeh embeds it."""
+    ranges = profile.ranges.tolist()
+    lasting = [f"{near:.4g}" if axis is None else axis.lasting(near) for near in ranges]
+    models: dict[str, dict[str, Any]] = {
+        "near-range": {"start": 0.0, "end": ranges[-1]},
+        "near-in-use": {"location": profile.near.points},
+    }
+    for i, name in enumerate(colours):
+        words = {"detector": [printable(name)] * len(ranges), "near": lasting}
+        models[f"near-{i}"] = {"data": table({"x": ranges, "y": profile.dqe[name].tolist(), **words})}
+    label = "near range, in points" if axis is None else f"near range, in {_cells(axis)}"
+    return embedded(_near_plot, label, tuple(colours.values()), models=models)
+
+
+def _limits(values: FloatArray) -> tuple[float, float]:
+    """Return the ends of an axis on which all values are."""
+    there = values[np.isfinite(values)]
+    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _tip(axis: TimeAxis | None, scale: TimeScale) -> tuple[str, str]:
+    """Return what the hover text says of the time of a point."""
+    if axis is None:
+        return ("point", "@point")
+    if scale.kind == "numbers":
+        return ("time", "@at{0,0}")
+    forms = (("d", "%F"), ("min", "%F %H:%M"), ("s", "%F %T"))
+    ticks = (axis.origin, axis.resolution)
+    form = next((form for unit, form in forms if not any(tick % UNITS[unit] for tick in ticks)), "%F %T.%3N")
+    return ("time", f"@at{{{form}}}")
+
+
+def _cells(axis: TimeAxis) -> str:
+    return f"cells of {in_words(axis.resolution, exact=True)}" if axis.dated else "cells"
+
+
+# The kinds of plots ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """The axis of time that the series and the scores share; what is said of a point; and whether there are gaps."""
+
+    dated: bool
+    label: str
+    tip: tuple[str, str]
+    gaps: bool
+
+    def put_on(self, axis: Any) -> None:
+        from bokeh.models import DatetimeTickFormatter, NumeralTickFormatter
+
+        axis.axis_label = self.label
+        if not self.dated:
+            axis.formatter = NumeralTickFormatter(format="0,0")
+            return
+        fine = {"microseconds": "%T.%f", "milliseconds": "%T.%3N", "seconds": "%T", "minsec": "%T"}
+        hours = dict.fromkeys(("minutes", "hourmin", "hours"), "%H:%M")
+        # Below, once, the day of hours, and the year of days.
+        of_days = dict.fromkeys([*fine, *hours], "%d %b %Y")
+        once = {"context_which": "all", "hide_repeats": True, "boundary_scaling": False}
+        context = DatetimeTickFormatter(**of_days, days="%Y", months="", years="", **once)
+        axis.formatter = DatetimeTickFormatter(**fine, **hours, days="%d %b", months="%b %Y", context=context, **once)
+
+
+def _time_plots(detectors: int, with_values: bool, time: _Time) -> Any:
+    from bokeh.layouts import column
+    from bokeh.models import CustomJS, Range1d
+
+    view = Range1d(start=0, end=1, name="view")
+    view_changed = CustomJS(code="window.dqevalReport?.viewChanged()")
+    view.js_on_change("start", view_changed)
+    view.js_on_change("end", view_changed)
+    options = {"x_range": view, "x_axis_type": "datetime" if time.dated else "linear", "tools": ""}
+    scores = _scores_figure(detectors, time, options)
+    if not with_values:
+        return scores
+    return column(_values_figure(time, options), scores, sizing_mode="stretch_width")
+
+
+def _values_figure(time: _Time, options: dict[str, Any]) -> Any:
+    from bokeh.models import Range1d
+
+    figure = empty_figure("values", height=190, y_range=Range1d(start=0, end=1, name="values-range"), **options)
+    figure.yaxis.axis_label = "series"
+    figure.xaxis.visible = False  # the scores below have it
+    gaps = _add_regions(figure, "values")
+    line = _add_line(figure, "values")
+    _add_tools(figure, [line], "value", time, gaps)
+    return figure
+
+
+def _scores_figure(detectors: int, time: _Time, options: dict[str, Any]) -> Any:
+    from bokeh.models import ColumnDataSource, FixedTicker, Span
+
+    figure = empty_figure("scores", height=240, y_range=(STRIP[0] - 0.03, 1.04), **options)
+    figure.yaxis.axis_label = "score, scaled"
+    time.put_on(figure.xaxis[0])
+    figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+    gaps = _add_regions(figure, "scores")
+    lines = []
+    for i, colour in enumerate(islice(_colours(), detectors)):
+        line = _add_line(figure, f"scores-{i}")
+        line.glyph.line_color = colour
+        line.visible = i == 0
+        lines.append(line)
+    detections = ColumnDataSource({"left": [], "right": [], "colour": []}, name="detections")
+    figure.quad("left", "right", STRIP[1], STRIP[0], source=detections, color="colour", line_color=None)
+    figure.add_layout(Span(location=0.5, dimension="width", line_dash="dashed", name="threshold"))
+    _add_tools(figure, lines, "score", time, gaps)
+    return figure
+
+
+def _curve_plot(height: int) -> Any:
     from bokeh.events import Tap
     from bokeh.models import ColumnDataSource, CustomJS, Span
 
-    figure = empty_figure("curve", height=400 if beside_values else 260, x_range=(0, 1), y_range=(0, 1.02), tools="")
+    figure = empty_figure("curve", height=height, x_range=(0, 1), y_range=(0, 1.02), tools="")
     figure.xaxis.axis_label = "threshold, of the scaled scores"
     figure.yaxis.axis_label = "DQE at the threshold"
     events = ColumnDataSource({"xs": [], "ys": []}, name="event-curves")
@@ -77,105 +194,23 @@ def curve_item(*, beside_values: bool) -> dict[str, Any]:
     line.name = "mean-line"
     figure.add_layout(Span(location=0.5, dimension="height", line_dash="dashed", name="cursor"))
     figure.js_on_event(Tap, CustomJS(code="window.dqevalReport?.chooseThreshold(cb_obj.x)"))
-    return dict(json_item(figure))
-
-
-def near_item(profile: NearProfile, colours: Mapping[str, str], axis: TimeAxis | None) -> dict[str, Any]:
-    """Return the plot of DQE against the near range, as Bokeh embeds it."""
-    from bokeh.embed import json_item
-    from bokeh.models import ColumnDataSource, HoverTool, Span
-
-    figure = empty_figure("near", height=260, x_range=(0, float(profile.ranges[-1])), y_range=(0, 1.02), tools="")
-    figure.xaxis.axis_label = "near range, in points" if axis is None else f"near range, in {_cells(axis)}"
-    lasting = [f"{near:.4g}" if axis is None else axis.lasting(near) for near in profile.ranges.tolist()]
-    figure.yaxis.axis_label = "DQE"
-    lines = []
-    for name, colour in colours.items():
-        columns = {"x": profile.ranges.tolist(), "y": profile.dqe[name].tolist()}
-        words = {"detector": [printable(name)] * len(profile.ranges), "near": lasting}
-        source = ColumnDataSource(columns | words)
-        lines.append(figure.line("x", "y", source=source, line_color=colour, line_width=2))
-    figure.add_layout(Span(location=profile.near.points, dimension="height", line_dash="dashed", name="near-in-use"))
-    tips = [("detector", "@detector"), ("near", "@near"), ("DQE", "@y{0.000}")]
-    figure.add_tools(HoverTool(renderers=lines, tooltips=tips))
-    return dict(json_item(figure))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Time:
-    """The axis of time that the series and the scores share."""
-
-    axis: TimeAxis | None
-    scale: TimeScale
-    x_range: Any
-
-    @property
-    def figure_options(self) -> dict[str, Any]:
-        kind = "datetime" if self.scale.kind == "dates" else "linear"
-        return {"x_range": self.x_range, "x_axis_type": kind, "tools": ""}
-
-    def put_on(self, axis: Any) -> None:
-        from bokeh.models import DatetimeTickFormatter, NumeralTickFormatter
-
-        axis.axis_label = self.scale.label
-        if self.scale.kind != "dates":
-            axis.formatter = NumeralTickFormatter(format="0,0")
-            return
-        fine = {"microseconds": "%T.%f", "milliseconds": "%T.%3N", "seconds": "%T", "minsec": "%T"}
-        hours = dict.fromkeys(("minutes", "hourmin", "hours"), "%H:%M")
-        # Below, once, the day of hours, and the year of days.
-        of_days = dict.fromkeys([*fine, *hours], "%d %b %Y")
-        once = {"context_which": "all", "hide_repeats": True, "boundary_scaling": False}
-        context = DatetimeTickFormatter(**of_days, days="%Y", months="", years="", **once)
-        axis.formatter = DatetimeTickFormatter(**fine, **hours, days="%d %b", months="%b %Y", context=context, **once)
-
-    def tip(self) -> tuple[str, str]:
-        """Return what the hover text says of the time of a point."""
-        if self.axis is None:
-            return ("point", "@point")
-        if self.scale.kind == "numbers":
-            return ("time", "@at{0,0}")
-        forms = (("d", "%F"), ("min", "%F %H:%M"), ("s", "%F %T"))
-        ticks = (self.axis.origin, self.axis.resolution)
-        form = next((form for unit, form in forms if not any(tick % UNITS[unit] for tick in ticks)), "%F %T.%3N")
-        return ("time", f"@at{{{form}}}")
-
-
-def _cells(axis: TimeAxis) -> str:
-    return f"cells of {in_words(axis.resolution, exact=True)}" if axis.dated else "cells"
-
-
-def _values_figure(values: FloatArray, time: _Time) -> Any:
-    there = values[np.isfinite(values)]
-    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
-    margin = 0.05 * (high - low) or 1.0
-    figure = empty_figure("values", height=190, y_range=(low - margin, high + margin), **time.figure_options)
-    figure.yaxis.axis_label = "series"
-    figure.xaxis.visible = False  # the scores below have it
-    gaps = _add_regions(figure, "values")
-    line = _add_line(figure, "values")
-    _add_tools(figure, [line], "value", time, gaps)
     return figure
 
 
-def _scores_figure(detectors: Iterable[str], time: _Time) -> Any:
-    from bokeh.models import ColumnDataSource, FixedTicker, Span
+def _near_plot(label: str, colours: Sequence[str]) -> Any:
+    from bokeh.models import ColumnDataSource, HoverTool, Range1d, Span
 
-    figure = empty_figure("scores", height=240, y_range=(STRIP[0] - 0.03, 1.04), **time.figure_options)
-    figure.yaxis.axis_label = "score, scaled"
-    time.put_on(figure.xaxis[0])
-    figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
-    gaps = _add_regions(figure, "scores")
+    x_range = Range1d(start=0, end=1, name="near-range")
+    figure = empty_figure("near", height=260, x_range=x_range, y_range=(0, 1.02), tools="")
+    figure.xaxis.axis_label = label
+    figure.yaxis.axis_label = "DQE"
     lines = []
-    for i, colour in enumerate(colours_of(detectors).values()):
-        line = _add_line(figure, f"scores-{i}")
-        line.glyph.line_color = colour
-        line.visible = i == 0
-        lines.append(line)
-    detections = ColumnDataSource({"left": [], "right": [], "colour": []}, name="detections")
-    figure.quad("left", "right", STRIP[1], STRIP[0], source=detections, color="colour", line_color=None)
-    figure.add_layout(Span(location=0.5, dimension="width", line_dash="dashed", name="threshold"))
-    _add_tools(figure, lines, "score", time, gaps)
+    for i, colour in enumerate(colours):
+        source = ColumnDataSource({"x": [], "y": []}, name=f"near-{i}")
+        lines.append(figure.line("x", "y", source=source, line_color=colour, line_width=2))
+    figure.add_layout(Span(location=0, dimension="height", line_dash="dashed", name="near-in-use"))
+    tips = [("detector", "@detector"), ("near", "@near"), ("DQE", "@y{0.000}")]
+    figure.add_tools(HoverTool(renderers=lines, tooltips=tips))
     return figure
 
 
@@ -228,8 +263,8 @@ def _add_tools(figure: Any, lines: list[Any], what: str, time: _Time, gaps: Any)
     """Add pan, zoom and hover; the wheel zooms with the shift key held, so that the page still scrolls."""
     from bokeh.models import BoxZoomTool, HoverTool, PanTool, ResetTool, WheelZoomTool, ZoomInTool, ZoomOutTool
 
-    tips = [time.tip(), (what, "@y{0.[0000]}"), ("place", "@place")]
-    forms = {"@at": "datetime"} if time.scale.kind == "dates" else {}
+    tips = [time.tip, (what, "@y{0.[0000]}"), ("place", "@place")]
+    forms = {"@at": "datetime"} if time.dated else {}
     figure.add_tools(
         PanTool(dimensions="width"),
         BoxZoomTool(dimensions="width"),
@@ -239,6 +274,6 @@ def _add_tools(figure: Any, lines: list[Any], what: str, time: _Time, gaps: Any)
         ResetTool(),
         HoverTool(renderers=lines, mode="vline", tooltips=tips, formatters=forms),
     )
-    if len(time.scale.gaps):
+    if time.gaps:
         # Above the mouse: beside it, the nearest point is told of.
         figure.add_tools(HoverTool(renderers=[gaps], attachment="above", tooltips=[("not observed", "@lasting")]))

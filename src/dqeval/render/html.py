@@ -43,6 +43,13 @@ def fill_template(template: str, **fields: Any) -> str:
     return _environment().get_template(template).render(fields)
 
 
+def source_of(name: str) -> str:
+    """Return the text of a style sheet, a script or a template."""
+    from importlib.resources import files
+
+    return files("dqeval.render").joinpath(name).read_text(encoding="utf-8")
+
+
 def inline_svg(make: Callable[[], Figure]) -> str:
     """Return a figure as SVG in the colour of the text around it, from the first attribute on."""
     from matplotlib import style
@@ -69,14 +76,13 @@ def _environment() -> Environment:
 
     def file(name: str) -> Markup:
         """Return a style sheet or a script, which is not searched for fields."""
-        return Markup(loader.get_source(environment, name)[0])
+        return Markup(source_of(name))
 
     def whole(table: Table) -> Markup:
         return Markup(table.html(most_rows=None))
 
-    loader = PackageLoader("dqeval.render", ".")
     environment = Environment(
-        loader=loader,
+        loader=PackageLoader("dqeval.render", "."),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=shown,

@@ -1,7 +1,13 @@
 // The report's explorer. It draws what is in view and shows numbers that were computed in Python: for every detector
-// and threshold, the scores of every event, in thousandths; and for every point, how many thresholds it reaches.
+// and threshold, the scores of every event, in thousandths. How many thresholds a point reaches follows from its score.
 "use strict";
 (async () => {
+  if (!("DecompressionStream" in window)) {
+    const told = document.createElement("p");
+    told.textContent = "The drawings, the threshold slider and the table of events need a browser of 2023 or later.";
+    document.querySelector(".controls").before(told);
+    return;
+  }
   const page = JSON.parse(document.getElementById("data").textContent);
   const { events, thresholds, colours } = page;
   const steps = thresholds.length;
@@ -9,21 +15,23 @@
   const PIECES = ["false alarm", "near miss", "capture", "near miss", "false alarm"];
   const MOST_TINTED_EVENTS = 400;
   const MOST_BARS = 4000;
+  const MOST_ROWS_AT_ONCE = 200;
+  const PAUSE = 250; // milliseconds
   const inDigits = new Intl.NumberFormat("en");
   const UNITS = [["d", 864e11], ["h", 36e11], ["min", 6e10], ["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
 
-  const values = page.values && decoded(page.values, Float32Array);
+  const values = page.values && (await unpacked(page.values, Float32Array));
   for (const detector of page.detectors) {
-    detector.scores = decoded(detector.scores, Float32Array);
-    detector.levels = decoded(detector.levels, Uint8Array);
-    detector.means = decoded(detector.means, Uint16Array);
-    detector.perEvent = decoded(detector.perEvent, Uint16Array);
+    detector.scores = await scoresOf(detector.scores);
+    detector.levels = levelsOf(detector.scores);
+    detector.means = await unpacked(detector.means, Uint16Array);
+    detector.perEvent = await unpacked(detector.perEvent, Uint16Array);
   }
   // Behind a region there may be a stretch without an event, which is in no region.
   const borders = Float64Array.from([0, ...events.flat(), page.length]);
   const { origin, width, unit, resolution } = page.scale;
-  const breaks = decoded(page.scale.breaks, Float64Array);
-  const gaps = decoded(page.scale.gaps, Float64Array);
+  const breaks = await unpacked(page.scale.breaks, Float64Array);
+  const gaps = await unpacked(page.scale.gaps, Float64Array);
   const skipped = [0]; // cells that were not observed before each break, and in all
   for (const gap of gaps) skipped.push(skipped[skipped.length - 1] + gap);
   const gapEnds = breaks.map((position, i) => position + skipped[i + 1]); // the first cell behind each gap
@@ -35,13 +43,45 @@
   await Bokeh.embed.embed_item(page.nearPlot, "near-plot");
   const view = model("view");
   const slider = document.getElementById("threshold");
+  const timePlots = document.getElementById("time-plots");
+  let plotWidth = timePlots.clientWidth;
   const rows = makeRows();
 
-  function decoded(text, Type) {
+  // An array that render/packing.py has packed: deflated, the first bytes of all numbers before the second ones.
+  async function unpacked(text, Type) {
     const characters = atob(text);
-    const bytes = new Uint8Array(characters.length);
-    for (let i = 0; i < characters.length; i++) bytes[i] = characters.charCodeAt(i);
+    const deflated = new Uint8Array(characters.length);
+    for (let i = 0; i < characters.length; i++) deflated[i] = characters.charCodeAt(i);
+    const stream = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const planes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const size = Type.BYTES_PER_ELEMENT;
+    const length = planes.length / size;
+    const bytes = new Uint8Array(planes.length);
+    for (let plane = 0; plane < size; plane++) {
+      for (let i = 0; i < length; i++) bytes[size * i + plane] = planes[length * plane + i];
+    }
     return new Type(bytes.buffer);
+  }
+
+  // Of a step, the middle is drawn.
+  async function scoresOf({ packed, steps: stepsToOne }) {
+    if (stepsToOne === null) return unpacked(packed, Float32Array);
+    const found = await unpacked(packed, Uint16Array);
+    const scores = new Float32Array(found.length);
+    for (let t = 0; t < found.length; t++) scores[t] = (found[t] - 2.5) / stepsToOne;
+    return scores;
+  }
+
+  // How many thresholds each score reaches. They are even, but for rounding.
+  function levelsOf(scores) {
+    const levels = new Uint8Array(scores.length);
+    for (let t = 0; t < scores.length; t++) {
+      let level = Math.min(steps, Math.floor(steps * scores[t]));
+      if (level < steps && scores[t] >= thresholds[level]) level++;
+      else if (level > 0 && scores[t] < thresholds[level - 1]) level--;
+      levels[t] = level;
+    }
+    return levels;
   }
 
   function model(name) {
@@ -55,7 +95,7 @@
   const thousandths = (number) => (number / 1000).toFixed(3);
   const chosen = () => page.detectors[state.detector];
   const ofEvent = (event, part, step = state.step) =>
-    chosen().perEvent[(event * steps + step - 1) * PARTS + part];
+    chosen().perEvent[(event * PARTS + part) * steps + step - 1];
 
   // Time -------------------------------------------------------------------------------------------------------------
   // A position counts what was observed. Its cell is behind all gaps before it, and is drawn at origin + cell * width.
@@ -140,7 +180,7 @@
   function inView() {
     const first = Math.max(0, Math.floor(positionAt(view.start)) - 1);
     const stop = Math.min(page.length, Math.ceil(positionAt(view.end)) + 1);
-    const columns = Math.max(200, document.getElementById("time-plots").clientWidth);
+    const columns = Math.max(200, plotWidth);
     return { first, stop, columns, pixel: (view.end - view.start) / columns };
   }
 
@@ -294,7 +334,7 @@
   function drawCurves() {
     const each = events.map((_, i) => curve((step) => ofEvent(i, 0, step)));
     model("event-curves").data = { xs: each.map(({ x }) => x), ys: each.map(({ y }) => y) };
-    model("mean-curve").data = curve((step) => chosen().means[(step - 1) * PARTS]);
+    model("mean-curve").data = curve((step) => chosen().means[step - 1]);
     drawChosenCurve();
   }
 
@@ -305,10 +345,17 @@
 
   // In steps: a value holds from the next lower threshold up to its own, so the area below is the mean.
   function curve(read) {
-    const edges = [0, ...thresholds];
-    const x = thresholds.flatMap((threshold, k) => [edges[k], threshold]);
-    const y = thresholds.flatMap((_, k) => [read(k + 1) / 1000, read(k + 1) / 1000]);
-    return { x, y };
+    const x = [0];
+    const y = [read(1) / 1000];
+    for (let step = 2; step <= steps; step++) {
+      const [before, now] = [y[y.length - 1], read(step) / 1000];
+      if (now === before) continue;
+      x.push(thresholds[step - 2], thresholds[step - 2]);
+      y.push(before, now);
+    }
+    x.push(thresholds[steps - 1]);
+    y.push(y[y.length - 1]);
+    return { x: Float64Array.from(x), y: Float64Array.from(y) };
   }
 
   function drawColours() {
@@ -333,7 +380,7 @@
     slider.value = state.step;
     const shown = `${threshold.toFixed(2)} (score ${chosen().rawThresholds[state.step - 1]})`;
     document.getElementById("threshold-value").textContent = shown;
-    const means = [0, 1, 2, 3].map((part) => thousandths(chosen().means[(state.step - 1) * PARTS + part]));
+    const means = [0, 1, 2, 3].map((part) => thousandths(chosen().means[part * steps + state.step - 1]));
     document.querySelectorAll("[data-mean]").forEach((cell) => {
       cell.textContent = means[cell.dataset.mean];
     });
@@ -342,18 +389,52 @@
     model("cursor").location = threshold;
     // The rows may no longer be in the order that the head of a column promises.
     document.querySelector('[aria-sort]:not([data-sort="start"])')?.removeAttribute("aria-sort");
-    for (const row of rows) {
-      for (let part = 0; part < PARTS; part++) row.cells[part].textContent = thousandths(ofEvent(row.event, part));
-    }
+    showRows();
   }
 
   function showDetector() {
-    for (const row of rows) {
-      row.total.textContent = thousandths(chosen().dqe[row.event]);
-      row.words.textContent = chosen().sentences[row.event];
-    }
     document.getElementById("words-of").textContent =
       chosen().name + (chosen().isScores ? `, near misses and false alarms at score ${chosen().startThreshold}` : "");
+  }
+
+  // To lay out thousands of rows takes longer than a frame: those out of view follow when the reader pauses.
+  const waiting = new Set();
+  const rowsInView = new Set();
+  let pause = null;
+
+  function showRows() {
+    const now = rows.length > MOST_ROWS_AT_ONCE ? rowsInView : rows;
+    for (const row of rows) waiting.add(row);
+    for (const row of now) showRow(row);
+    clearTimeout(pause);
+    pause = setTimeout(showWaitingRows, PAUSE);
+  }
+
+  function showWaitingRows() {
+    for (const row of waiting) showRow(row);
+  }
+
+  function showRow(row) {
+    waiting.delete(row);
+    write(row.total, thousandths(chosen().dqe[row.event]));
+    row.cells.forEach((cell, part) => write(cell, thousandths(ofEvent(row.event, part))));
+    write(row.words, chosen().sentences[row.event]);
+  }
+
+  function write(cell, text) {
+    if (cell.textContent !== text) cell.textContent = text;
+  }
+
+  function watchRows() {
+    const rowOf = new Map(rows.map((row) => [row.line, row]));
+    const observer = new IntersectionObserver((changes) => {
+      for (const { target, isIntersecting } of changes) {
+        const row = rowOf.get(target);
+        rowsInView[isIntersecting ? "add" : "delete"](row);
+        if (isIntersecting && waiting.has(row)) showRow(row);
+      }
+    });
+    for (const row of rows) observer.observe(row.line);
   }
 
   // What an event is called, and what else is known of it: its name, when it was or where, and on a clock how long.
@@ -479,13 +560,20 @@
     if (does) does();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => soon(drawColours));
-  addEventListener("resize", () => window.dqevalReport.viewChanged());
+  new ResizeObserver(() => {
+    if (timePlots.clientWidth === plotWidth) return;
+    plotWidth = timePlots.clientWidth;
+    window.dqevalReport.viewChanged();
+  }).observe(timePlots);
   // Paper is white: black ink, whatever the screen has.
   addEventListener("beforeprint", drawColours);
+  addEventListener("beforeprint", showWaitingRows);
   addEventListener("afterprint", drawColours);
 
   drawColours();
   chooseDetector(0);
   soon(drawRegions);
+  soon(showWaitingRows);
+  watchRows();
   document.documentElement.dataset.ready = "true";
 })();

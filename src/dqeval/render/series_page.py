@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -26,13 +25,14 @@ from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
 from dqeval.datasets.door import Data, prepare
 from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
 from dqeval.render.drawing import COLOURS, UNOBSERVED
-from dqeval.render.html import fill_template
+from dqeval.render.html import fill_template, source_of
+from dqeval.render.packing import packed, packed_scores, packed_values
 from dqeval.render.tables import Table, count_of, printable
 from dqeval.render.time_scale import TimeScale, event_times, scale_of, size_in_words
 from dqeval.support import extras
 from dqeval.support.writing import write_text
 
-_HUGE = float(np.finfo(np.float32).max)  # what lies beyond is drawn there
+SCRIPT = "explorer.js"  # beside pages that share it
 
 
 def report(
@@ -101,13 +101,10 @@ def report(
 
 
 def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers: int | None = None) -> str:
-    """Return the HTML of the report; with a link back, if it is one of many."""
-    try:
-        from bokeh.resources import INLINE
-    except ImportError:
-        raise ValueError(missing_bokeh()) from None
+    """Return the HTML of the report; with a link back, if it is one of many, which share the file of `SCRIPT`."""
     from dqeval.render.explorer import colours_of
 
+    inline = "" if back else script()
     profile = profile_of(prepared, every_flip=False, workers=workers)
     return fill_template(
         "series_page.html",
@@ -128,8 +125,18 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers:
         colours=COLOURS,
         footer=_footer(prepared, comparison),
         data=_data(prepared, comparison, profile),
-        bokeh="\n".join(INLINE.clone(components=["bokeh"]).js_raw),
+        script=SCRIPT,
+        inline=inline,
     )
+
+
+def script() -> str:
+    """Return what pages of the explorer run: Bokeh, and what fills and moves its plots."""
+    try:
+        from bokeh.resources import INLINE
+    except ImportError:
+        raise ValueError(missing_bokeh()) from None
+    return "\n".join([*INLINE.clone(components=["bokeh"]).js_raw, source_of("series_page.js")])
 
 
 def missing_bokeh() -> str:
@@ -192,7 +199,7 @@ def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> d
         "times": _times(prepared),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
         "colours": COLOURS | {"no region": UNOBSERVED},
-        "values": None if prepared.line is None else _packed(np.clip(prepared.line, -_HUGE, _HUGE), "<f4"),
+        "values": None if prepared.line is None else packed_values(prepared.line),
         "detectors": detectors,
         "timePlots": time_item(prepared, scale),
         "curvePlot": curve_item(beside_values=prepared.line is not None),
@@ -210,8 +217,8 @@ def _scale(scale: TimeScale, resolution: int | None) -> dict[str, Any]:
     return {
         "origin": scale.origin,
         "width": scale.step,
-        "breaks": _packed(scale.breaks, "<f8"),
-        "gaps": _packed(scale.gaps, "<f8"),
+        "breaks": packed(scale.breaks, "<f8"),
+        "gaps": packed(scale.gaps, "<f8"),
         "unit": "point" if scale.kind == "points" else "cell",
         "resolution": resolution,
     }
@@ -242,8 +249,7 @@ def _detector(prepared: Prepared, scored: Scored, explanation: Explanation) -> d
         "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),
-        "scores": _packed(scores, "<f4"),
-        "levels": _packed(levels, "u1"),
+        "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
         "means": _thousandths([curve]),
         "perEvent": _thousandths(list(curve.per_event)),
     }
@@ -270,10 +276,6 @@ def _rounded_down(number: float, digits: int) -> str:
 
 
 def _thousandths(curves: list[Curve]) -> str:
-    """Return the four scores at each threshold, lowest first, of each curve, as whole thousandths."""
-    rows = [np.column_stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[::-1] for c in curves]
-    return _packed(np.rint(1000 * np.stack(rows)), "<u2")
-
-
-def _packed(array: np.ndarray[Any, Any], kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
+    """Return the four scores of each curve, each at all thresholds, lowest first, as whole thousandths."""
+    rows = [np.stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[:, ::-1] for c in curves]
+    return packed(np.rint(1000 * np.stack(rows)), "<u2")
