@@ -1,4 +1,4 @@
-"""The cost of every metric as a multiple of AUC-ROC on the same arrays: ``python -m benchmarks.panel``.
+"""The cost of every metric beside AUC-ROC, beside sorting, and of all thresholds: ``python -m benchmarks.panel``.
 
 Needs scikit-learn: ``pip install -e .[benchmark]``.
 """
@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import dqeval
 from benchmarks.dqe import case
-from benchmarks.measure import peak_bytes, seconds
+from benchmarks.measure import peak_bytes, processor_seconds, seconds
 
 # Public reference implementations at 100,000 points, random-walk scores: measured once, elsewhere, not by this script.
 REFERENCE = {
@@ -29,11 +29,16 @@ REFERENCE = {
     "auc_pr": 1,
 }
 TITLES = {"default": "whole panel", "all": 'metrics="all"'}
-CASES = [(10_000, "random walk"), (100_000, "random walk"), (100_000, "white noise"), (1_000_000, "random walk")]
+CASES = [
+    *((1_000, "white noise"), (10_000, "random walk"), (100_000, "random walk"), (100_000, "white noise")),
+    (1_000_000, "random walk"),
+]
+KINDS = ("random walk", "white noise")
+BUFFERS = {"pate_f1": {"early": 50, "late": 50}}
 
 
 def main() -> None:
-    """Print the table: a row a metric, a column a case."""
+    """Print the tables."""
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}")
     print("each metric alone, and the whole panel, as a multiple of sklearn.metrics.roc_auc_score; period 100\n")
@@ -53,7 +58,47 @@ def main() -> None:
     for (n, kind), pair in zip(CASES, arrays, strict=True):
         memory = peak_bytes(partial(dqeval.panel, *pair, period=100)) / n
         print(f"\n{n:,} points, {kind}: {memory:.0f} bytes a point at the peak of the whole panel", end="")
-    print()
+    beside_sorting()
+    growth()
+
+
+def beside_sorting(n: int = 1_000_000) -> None:
+    """Print what metrics take at many points, as multiples of sorting the scores."""
+    print(f"\n\nthe same at {n:,} points, as a multiple of numpy.sort of the scores; processor time, near 50\n")
+    print(f"| metric | {' | '.join(KINDS)} |\n|---|---:|---:|")
+    arrays = [case(n, kind, 1_000) for kind in KINDS]
+    for names in [*([metric.name] for metric in dqeval.METRICS if metric.name != "ucr_score"), "default"]:
+        ratios = []
+        for y_true, y_score in arrays:
+            call = partial(dqeval.panel, y_true, y_score, near=50, metrics=names)
+            ratios.append(processor_seconds(call) / processor_seconds(partial(np.sort, y_score)))
+        title = TITLES[names] if isinstance(names, str) else names[0]
+        print(f"| {title} | {' | '.join(f'{ratio:.2f} ×' for ratio in ratios)} |", flush=True)
+
+
+def growth() -> None:
+    """Print how the time of all thresholds grows with the points, and with an event every 1,000 or 20 points."""
+    few, many = 1_000, 1_000_000
+    print(
+        f'\nbest_threshold(…, thresholds="all"): {many:,} points beside numpy.sort; exponent from {few:,} points on\n'
+    )
+    cases = [(kind, distance) for kind in KINDS for distance in (1_000, 20)]
+    print(f"| metric | {' | '.join(f'{kind}, every {distance:,}' for kind, distance in cases)} |")
+    print("|---|" + "---:|" * len(cases))
+    for metric in dqeval.METRICS:
+        if metric.takes == "scores" or not (metric.at_every_level or metric.threshold_of):
+            continue
+        cells = []
+        for kind, distance in cases:
+            taken = []
+            for n in (few, many):
+                y_true, y_score = case(n, kind, distance)
+                options = BUFFERS.get(metric.name, {})
+                call = partial(dqeval.best_threshold, metric.name, y_true, y_score, thresholds="all", **options)
+                taken.append(processor_seconds(call))
+            exponent = np.log(taken[1] / taken[0]) / np.log(many / few)
+            cells.append(f"{taken[1] / processor_seconds(partial(np.sort, y_score)):.1f} ×, {exponent:.2f}")
+        print(f"| {metric.name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,19 @@ import os
 from pathlib import Path
 
 import dqeval
-from dqeval.lab.matrix_result import PropertyMatrix
+from dqeval.lab.matrix_result import WHAT_YES_IS, PropertyMatrix
 
 HERE = Path(__file__).parent / "properties"
 
 
 def matrix_page(found: PropertyMatrix) -> str:
     """Return the tables of all groups, with what each property is."""
-    lines = ["# The matrix", "", "Made by `python docs/properties.py`."]
+    lines = [
+        "# The matrix",
+        "",
+        "Made by `python docs/properties.py`. [How to read it](../properties.md#how-to-read-the-matrix).",
+    ]
+    lines += ["", WHAT_YES_IS, "", *(f"- {each}" for each in found.searched())]
     for (title, table), questions in zip(found.tables().items(), found.groups.values(), strict=True):
         lines += ["", f"## {title}", "", table.markdown(), ""]
         for each in questions:
@@ -37,6 +42,7 @@ def example_page(found: PropertyMatrix) -> str:
 
 
 if __name__ == "__main__":
-    found = dqeval.properties(workers=os.cpu_count() or 1)
+    # Far more time than any takes, so that no answer depends on how busy the machine is.
+    found = dqeval.properties(workers=os.cpu_count() or 1, seconds=300)
     (HERE / "matrix.md").write_text(matrix_page(found), encoding="utf-8")
     (HERE / "counterexamples.md").write_text(example_page(found), encoding="utf-8")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 import strategies as own
+from dqeval.metrics.dqe import dqe_at_every_score
 
 COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
 
@@ -30,7 +31,7 @@ def test_detections(case, near):
     assert dqeval.sdqe_score(y_true, y_pred, near=near) == result.dqe
 
 
-@given(own.labelled(own.scores), own.exact_near, st.sampled_from([1, 2, 3, 7, 10, 100]))
+@given(own.labelled(own.scores), own.exact_near, st.sampled_from([1, 2, 3, 7, 10, 100, 5_000]))
 def test_sampled_thresholds(case, near, thresholds):
     y_true, y_score = case
     result = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds=thresholds)
@@ -133,3 +134,23 @@ def test_real_detectors(real_scores):
         result = dqeval.evaluate(y_true, y_score, near=62.5, thresholds=10)
         scaled = (y_score - y_score.min()) / (y_score.max() - y_score.min())
         assert_equal(result, naive.sampled(y_true, scaled, 62.5, thresholds=10))
+
+
+@given(own.labelled(own.scores), own.exact_near)
+def test_dqe_at_every_score_is_that_of_the_curve(case, near):
+    y_true, y_score = case
+    curve = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds="exact").curve
+    thresholds, dqe = dqe_at_every_score(y_score, dqeval.partition(y_true, near=near))
+    assert thresholds.tolist() == curve.thresholds.tolist()
+    np.testing.assert_allclose(dqe, curve.dqe, rtol=0, atol=1e-12)
+
+
+def test_many_thresholds_for_few_points():
+    """Thresholds that no point of a region needs are left out, and count for those that are kept."""
+    random = np.random.default_rng(3)
+    y_true, y_score = np.arange(400) % 20 == 7, random.random(400)
+    found = dqeval.evaluate(y_true, y_score, near=5, thresholds=100_000)
+    exact = dqeval.evaluate(y_true, y_score, near=5, thresholds="exact")
+    assert found.dqe == pytest.approx(exact.dqe, abs=1e-4)
+    assert len(found.curve.thresholds) == 100_000
+    assert found.dqe == pytest.approx(found.curve.dqe.mean(), abs=1e-12)

@@ -57,6 +57,7 @@ EVERY = {
     "Period": dqeval.find_period(SERIES.values),
     "NearProfile": PROFILE,
     "Comparison": COMPARISON,
+    "Diff": dqeval.diff(SERIES, SERIES, period=48, metrics="dqe"),
     "StressResult": STRESS,
     "PropertyMatrix": dqeval.properties(["dqe"], questions=["coverage"]),
     "Explanation": EXPLANATION,

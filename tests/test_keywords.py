@@ -43,6 +43,7 @@ FUNCTIONS = {
     "find_period": (dqeval.find_period, (VALUES,), {}),
     "explain": (dqeval.explain, (LABELS, SCORES), {}),
     "compare": (dqeval.compare, (COLUMNS,), {"repeats": 1}),
+    "diff": (dqeval.diff, (COLUMNS, COLUMNS), {"metrics": ["dqe"]}),
     "chance": (dqeval.panel(LABELS, SCORES, metrics=["auc_roc"]).chance, (), {"repeats": 1}),
     "score": (scoring.score, ([datasets.series_of(COLUMNS)],), {"metrics": ["dqe"]}),
     "near_profile": (dqeval.near_profile, (COLUMNS,), {}),

@@ -144,8 +144,9 @@ def test_a_metric_of_detections_that_fails_harms_no_other(monkeypatch):
         raise ZeroDivisionError("x")
 
     whole = dqeval.panel(SERIES.labels, SERIES.scores["late"], near=24, metrics=["range_f1", "tapr_f1"])
-    entry = dataclasses.replace(METRICS["range_f1"], compute=fail, from_near={}, defaults={})
+    entry = dataclasses.replace(METRICS["range_f1"], compute=fail, at_every_level=None, from_near={}, defaults={})
     monkeypatch.setitem(METRICS._entries, "range_f1", entry)
+    monkeypatch.setitem(METRICS._entries, "tapr_f1", dataclasses.replace(METRICS["tapr_f1"], at_every_level=None))
     found = panel_and_errors(SERIES.labels, SERIES.scores["late"], near=24, metrics=["range_f1", "tapr_f1"])
     assert list(found.errors) == ["range_f1"]
     assert found.evaluation["tapr_f1"] == whole["tapr_f1"]

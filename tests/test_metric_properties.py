@@ -220,6 +220,29 @@ def test_random_series_show_what_short_ones_do_not():
     assert found.values[0] == found.values[1]
 
 
+def test_what_longer_series_show_is_shortened():
+    """Of twelve points, a few are enough; the shortest may have another near range than the short series."""
+    (found,) = law_answer("vus_roc", "nearer-miss", Budget(points=2, one_alarm_points=12, longest=3, examples=0))
+    assert len(found.before) < 12
+    (found,) = law_answer("affiliation_f1", "more-false-alarms")
+    assert (len(found.before), found.before.near) == (3, 1)
+
+
+def test_detections_everywhere_are_left_out_where_they_are_taken_for_silence():
+    """To a metric of scores, they are a constant. DQE sees them all the same, and a metric of detections does."""
+    everywhere = case(".##", "^^^")
+    for metric in ("dqe_log_rank", "auc_roc", "auc_pr"):
+        assert Judge(METRICS[metric], 1000).value(everywhere) != Judge(METRICS[metric], 1000).value(everywhere)
+    assert Judge(METRICS["dqe"], 1000).value(everywhere) > 0.8
+    assert Judge(METRICS["point_f1"], 1000).value(everywhere) == pytest.approx(0.8)
+    assert not law_answer("dqe_log_rank", "more-captured")
+
+
+def test_the_direction_that_names_a_preference_is_shown_before_what_is_alike():
+    (answer,) = dqeval.properties(["dqe"], questions=["long-or-short"]).answers
+    assert [example.direction for example in answer.examples] == [-1, 0]
+
+
 @pytest.mark.parametrize("name", PROPERTIES)
 def test_random_series_are_such_that_every_property_says_something_of_some(name):
     law = PROPERTIES[name]
@@ -240,6 +263,15 @@ def test_answers_say_what_was_tried():
     assert [answer.word for answer in found.answers] == ["yes", "yes"]
     assert "all series of up to 4 points with scores of four levels, and 3 random longer ones" in found.answers[0].scope
     assert "all series of up to 6 points, and 3 random longer ones" in found.answers[1].scope
+    assert found.answers[1].scope.endswith("; the short ones have near 2, and all but the longest also 1")
+    text = str(found)
+    assert "yes: no counter-example was found; this is not a proof. It was searched, for\n" in text
+    assert f"denser: among {found.questions[1].scope}." in text
+    assert found.numbers()["properties"][1]["scope"] == found.questions[1].scope
+
+
+def test_there_is_nothing_to_say_of_a_yes_where_there_is_none():
+    assert "yes:" not in str(dqeval.properties(["auc_pr"], questions=["ratio", "coverage", "lag"], examples=0))
 
 
 def test_what_it_prefers_may_need_longer_series():
@@ -266,6 +298,7 @@ def test_an_example_is_drawn():
     assert lines == ["labels  .###.", "before  .^^^.  1", "labels  .#.#.", "after   .^^^.  0.94", "near 1"]
     twice = Case((0, 0, 1, 1), (1, 1, 0, 0), 2)
     assert Example(Case((0, 1), (1, 0), 1), twice, (0.5, 0.5)).lines()[-1] == "near 1, then 2"
+    assert Example(before, before, (0.5, 0.5)).lines() == ["labels  .###.", "found   .^^^.  0.5", "near 1"]
 
 
 def test_a_long_example_says_where_everything_is():
@@ -366,6 +399,43 @@ def test_a_metric_that_is_slow(registered):
     assert error.value.word == "too slow"
 
 
+def test_a_metric_that_says_something_else_each_time(registered):
+    values = iter(range(1_000_000))
+    dqeval.metric(takes="detections", label="Odd", name="odd")(lambda y_true, y_pred: next(values))
+    found = dqeval.properties(["odd"], questions=["wrong-added", "coverage"], examples=0)
+    assert [answer.word for answer in found.answers] == ["error", "yes"]
+    assert found.answers[0].sentence.startswith("Odd gives 0 for labels .# and .., near 2, and ")
+    assert found.answers[0].sentence.endswith(" when it is asked again.")
+
+
+def ticking(monkeypatch):
+    """Let every look at the clock take a second, and return how many there were."""
+    times = []
+
+    def clock():
+        times.append(1)
+        return len(times)
+
+    monkeypatch.setattr("dqeval.lab.matrix.Judge", lambda metric, seconds: Judge(metric, seconds, clock=clock))
+    return times
+
+
+def test_a_slow_metric_is_refuted_where_that_is_quick(registered, monkeypatch):
+    """One question alone would take all the time, and is tried for half of it first."""
+    ticking(monkeypatch)
+    asked = ["more-captured", "perfect-alone"]
+    found = dqeval.properties(["share_of_hits"], questions=asked, examples=0, seconds=500)
+    assert [answer.word for answer in found.answers] == ["too slow", "no"]
+
+
+def test_what_needs_more_than_its_share_gets_what_is_left(registered, monkeypatch):
+    times = ticking(monkeypatch)
+    asked = {"questions": ["appended", "perfect-best", "perfect-alone", "order"], "examples": 0}
+    dqeval.properties(["share_of_hits"], questions=["appended"], examples=0, seconds=1_000_000)
+    found = dqeval.properties(["share_of_hits"], **asked, seconds=2 * len(times))
+    assert [answer.word for answer in found.answers] == ["yes", "yes", "no", "yes"]
+
+
 HANGING = '''
 import time
 import dqeval
@@ -373,7 +443,9 @@ import dqeval
 @dqeval.metric(takes="detections", label="Hangs")
 def hangs(y_true, y_pred):
     """Hang."""
-    time.sleep(1000)
+    if len(y_true) > 12:
+        time.sleep(1000)
+    return 1.0
 
 @dqeval.metric(takes="detections", label="Fine")
 def fine(y_true, y_pred):
@@ -385,13 +457,14 @@ def fine(y_true, y_pred):
 def test_a_metric_that_hangs_does_no_harm(tmp_path):
     (tmp_path / "own.py").write_text(HANGING)
     command = [sys.executable, "-m", "dqeval", "properties", "hangs", "fine", "--module", "own.py", "--workers", "2"]
-    command += ["--seconds", "1", "--question", "coverage", "--format", "json"]
+    command += ["--seconds", "1", "--question", "event-more", "--question", "coverage", "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stderr
-    answers = {answer["metric"]: answer for answer in json.loads(done.stdout)["answers"]}
-    assert answers["hangs"]["answer"] == "too slow"
-    assert "took longer than the limit" in answers["hangs"]["sentence"]
-    assert answers["fine"]["answer"] == "no"
+    answers = {(answer["metric"], answer["question"]): answer for answer in json.loads(done.stdout)["answers"]}
+    assert answers["hangs", "event-more"]["answer"] == "no"  # answered before it hung
+    assert answers["hangs", "coverage"]["answer"] == "too slow"
+    assert "took longer than the limit" in answers["hangs", "coverage"]["sentence"]
+    assert answers["fine", "coverage"]["answer"] == "no"
 
 
 def test_processes_give_what_this_one_gives():
@@ -402,7 +475,9 @@ def test_processes_give_what_this_one_gives():
 def test_a_process_that_fails_is_said(tmp_path):
     found = dqeval.properties(["auc_pr"], questions=["coverage"], workers=1, modules=[str(tmp_path / "none.py")])
     assert found.answers[0].word == "error"
-    assert "there is no such file" in found.answers[0].sentence
+    assert re.fullmatch(
+        "AUC-PR could not be examined any further: .*there is no such file.*[.]", found.answers[0].sentence
+    )
 
 
 def test_progress():

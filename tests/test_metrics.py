@@ -1,5 +1,7 @@
 """Every baseline equals its definition in naive.py, its golden values, and the cells of the paper's tables."""
 
+import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,11 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import metrics
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.registry import METRICS
+from dqeval.core.types import Events
 from dqeval.experiments.outcome import expected_numbers
+from dqeval.metrics.vus import ROOT
 from test_reference import GOLDEN, labels_and_detections, paper_cases
 
 PARTS = {
@@ -136,6 +142,59 @@ def test_vus(case, window, thresholds):
     roc, pr = naive.vus(y_true, y_score, window, thresholds)
     assert metrics.vus_roc(y_true, y_score, window=window, thresholds=thresholds) == pytest.approx(roc, abs=1e-12)
     assert metrics.vus_pr(y_true, y_score, window=window, thresholds=thresholds) == pytest.approx(pr, abs=1e-12)
+
+
+@given(own.labelled(own.scores, most=5, longest=30).filter(with_normal_point), st.integers(31, 200))
+def test_vus_of_windows_longer_than_the_series(case, window):
+    y_true, y_score = case
+    roc, pr = naive.vus(y_true, y_score, window, 7)
+    assert metrics.vus_roc(y_true, y_score, window=window, thresholds=7) == pytest.approx(roc, abs=1e-12)
+    assert metrics.vus_pr(y_true, y_score, window=window, thresholds=7) == pytest.approx(pr, abs=1e-12)
+
+
+def test_the_series_for_the_root_is_right_to_the_last_digit():
+    share = np.linspace(0, 0.5, 1001)
+    np.testing.assert_allclose(np.polyval(ROOT[::-1], share), np.sqrt(1 - share), rtol=0, atol=2e-16)
+
+
+def test_vus_of_events_that_were_cut_at_a_gap():
+    """Where nothing was observed between two events, no point lies between their buffers, which still overlap."""
+    y_true, y_score = np.array([0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 0]), np.array([2, 7, 9, 3, 8, 6, 1, 4, 0, 5, 10.0])
+    split = Events(np.array([2, 3, 9]), np.array([3, 5, 10]), len(y_true))
+    labelled = Labelled(y_true.astype(bool))
+    vars(labelled)["events"] = split
+    for window in range(12):
+        expected = vus_of_events(split, y_score, window)
+        assert METRICS["vus_roc"].compute(Scored(labelled, y_score), window, 5) == pytest.approx(expected, abs=1e-12)
+
+
+def vus_of_events(events, scores, largest):
+    """Return VUS-ROC of given events, point by point, at 5 thresholds."""
+    n, areas = len(scores), []
+    for window in range(largest + 1):
+        half, soft, zones = window // 2, [0.0] * n, []
+        for start, stop in events:
+            for t in range(max(start - half, 0), min(stop + half, n)):
+                away = start - t if t < start else max(t - stop + 1, 0)
+                soft[t] = min(1.0, soft[t] + math.sqrt(1 - away / window)) if away else 1.0
+            zone = range(start - half, stop + half)
+            if zones and zones[-1].stop > zone.start:
+                zones[-1] = range(zones[-1].start, zone.stop)
+            else:
+                zones.append(zone)
+        inside = [any(start <= t < stop for start, stop in events) for t in range(n)]
+        curve, ordered = [(0.0, 0.0)], sorted(scores, reverse=True)
+        for k in range(5):
+            found = [score >= ordered[k * (n - 1) // 4] for score in scores]
+            hits = sum(x for x, y, f in zip(soft, inside, found, strict=True) if y and f)
+            extension = sum(x for x, y, f in zip(soft, inside, found, strict=True) if f and not y)
+            reached = sum(any(found[max(z.start, 0) : z.stop]) for z in zones) / len(zones)
+            positives = sum(inside) + extension / 2
+            tpr = min((hits + extension) / positives, 1) * reached
+            curve.append(((sum(found) - hits - extension) / (n - positives), tpr))
+        curve.append((1.0, 1.0))
+        areas.append(sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(curve)))
+    return sum(areas) / len(areas)
 
 
 @given(own.labelled(own.scores), st.integers(0, 12), st.integers(0, 12), st.sampled_from([2, 3, 10, 100]))

@@ -15,9 +15,6 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import metrics
-from dqeval.core.matching import Match
-from dqeval.core.prepared import Labelled, Scored
-from dqeval.core.timeline import TimeAxis
 from dqeval.metrics.nab import PROFILES
 
 GOLDEN = json.loads((Path(__file__).parent / "reference" / "more_metrics.json").read_text(encoding="utf-8"))["cases"]
@@ -121,29 +118,6 @@ def test_best_of_all_scores(name, case, data):
     assert best.value == pytest.approx(expected, abs=1e-12)
     found = definition(y_true, [s >= best.threshold for s in y_score], **parameters)
     assert found == pytest.approx(best.value, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", [*SWEPT, "nab_score"])
-@given(own.labelled(own.scores, most=6), st.data())
-def test_every_score_beside_gaps_of_a_clock(name, case, data):
-    """Where something was not observed, events and alarms end; the fast way knows of it, too."""
-    y_true, y_score = case
-    gaps = data.draw(own.breaks(len(y_true)))
-    metric = dqeval.METRICS[name]
-    labelled = Labelled(y_true.astype(bool), axis_with(gaps, len(y_true)))
-    scored = Scored(labelled, y_score.astype(float))
-    precision, recall, *value = metric.at_every_score(scored, **metric.defaults)
-    for k, threshold in enumerate(scored.distinct.values):
-        parts = metric.compute(Match(labelled, scored.raw >= threshold), **metric.defaults)
-        if name != "nab_score":
-            assert (precision[k], recall[k]) == pytest.approx((parts.precision, parts.recall), abs=1e-12)
-        if value:
-            assert value[0][k] == pytest.approx(parts.value, abs=1e-10)
-
-
-def axis_with(gaps, length):
-    """Return a clock of as many cells, with something missing before some of them."""
-    return TimeAxis(0, 1, length, "number", tuple(gaps), (9,) * len(gaps))
 
 
 @given(own.labelled(own.detections), st.floats(0.1, 5))

@@ -30,7 +30,7 @@ LAYERS = [
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
-        *("core.agreement", "core.alarms", "core.batches", "core.metric_choice"),
+        *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.sweep"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
@@ -63,7 +63,7 @@ LAYERS = [
     {"lab"},
     {
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
-        "analysis.verify",
+        *("analysis.verify", "analysis.diff", "analysis.diff_result", "analysis.diff_sides"),
     },
     {"experiments"},
     {"lab.paper_rows", "lab.measures", "lab.matrix", "lab.matrix_result", "lab.property_page"},

@@ -294,13 +294,21 @@ def test_the_shortest_threshold_separates(scores, data):
 def test_what_is_detected_at_a_threshold_is_looked_at_once(monkeypatch):
     looked = []
     monkeypatch.setattr(prepared, "find_events", lambda flags: looked.append(flags) or find_events(flags))
+    dqeval.panel(Y_TRUE, Y_SCORE, near=24)
+    assert len(looked) == 1  # labels
+    for name in ("range_f1", "affiliation_f1"):
+        metric = replace(dqeval.METRICS[name], at_every_level=None)
+        monkeypatch.setitem(dqeval.METRICS._entries, name, metric)
     levels = len(list(thresholds.detections_at(prepared.Labelled(Y_TRUE).scored(Y_SCORE), 100)))
+    looked.clear()
     dqeval.panel(Y_TRUE, Y_SCORE, near=24)
     assert len(looked) == 1 + levels  # labels, and detections
 
 
 def test_metrics_with_other_thresholds_are_searched_apart(monkeypatch):
-    metric = dqeval.METRICS["range_f1"]
+    metric = replace(dqeval.METRICS["range_f1"], at_every_level=None)
+    for name in ("range_f1", "tapr_f1"):
+        monkeypatch.setitem(dqeval.METRICS._entries, name, replace(dqeval.METRICS[name], at_every_level=None))
     alone = dqeval.panel(Y_TRUE, Y_SCORE, near=24, metrics=["tapr_f1", "range_f1"])
     few = dqeval.best_threshold("range_f1", Y_TRUE, Y_SCORE, thresholds=5)
     monkeypatch.setitem(dqeval.METRICS._entries, "few", replace(metric, name="few", sweep=5))

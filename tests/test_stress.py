@@ -14,9 +14,9 @@ from dqeval.core.intervals import mean_interval, mean_intervals
 from dqeval.core.types import Series
 from dqeval.datasets.door import prepare
 from dqeval.lab import stress as stress_module
-from dqeval.lab.perturbations import KINDS, PERTURBATIONS, shift
+from dqeval.lab.perturbations import KINDS, PERTURBATIONS, shift, windows
 from dqeval.lab.stress import stress_of
-from dqeval.lab.variation import Copies, chance_levels, varied_by
+from dqeval.lab.variation import Copies, chance_levels, spread_between, varied_by
 from dqeval.render.stress_page import stress_figure, stress_report
 
 DEMO = dqeval.datasets.demo()
@@ -40,8 +40,8 @@ def copies(values, base, spread=nan):
     return Copies(list(range(values.shape[1])), values, base, np.array([spread]))
 
 
-def varied(*found):
-    (only,) = varied_by("lag", ["dqe"], found)
+def varied(*found, kind="jitter"):
+    (only,) = varied_by(kind, ["dqe"], found)
     return only
 
 
@@ -156,6 +156,16 @@ class TestIntervals:
         found = varied(copies([[0.5, 0.7, 0.6, 0.6]], [0.6]))
         assert not found.deviation_interval.is_known
 
+    def test_fixed_steps_need_series(self):
+        """They are the same each time: to draw them again says nothing."""
+        values = [0.5, 0.7, 0.6, 0.65, 0.52, 0.55]
+        few = [copies([values, values], [0.4, 0.6], 0.1)] * 2
+        for name in ("shift", "deviation", "relative_shift", "relative_deviation"):
+            interval = getattr(varied(*few, kind="lag"), f"{name}_interval")
+            assert str(interval) == "too few: 2 series"
+            assert getattr(varied(*few, kind="jitter"), f"{name}_interval").is_known
+            assert getattr(varied(*few * 3, kind="lag"), f"{name}_interval").is_known
+
     def test_of_deviations_hold_them(self):
         """Nine times out of ten with ten normal draws; percentiles of drawn deviations hold it seven times."""
         random = np.random.default_rng(0)
@@ -167,7 +177,7 @@ class TestStress:
     def test_lag_by_hand(self):
         scores = {name: DEMO.scores[name] for name in ("sharp", "late")}
         found = dqeval.stress(DEMO.labels, scores, period=48, metrics=["dqe", "auc_roc"], kinds=["lag"])
-        lags = (-12, -10, -7, -5, -2, 0, 2, 5, 7, 10, 12)
+        lags = (-12, -10, -7, -5, -2, 2, 5, 7, 10, 12)
         for each in found.varied:
             base, values = [], []
             for raw in scores.values():
@@ -180,7 +190,30 @@ class TestStress:
             assert each.shift == pytest.approx(np.mean(np.array(values) - np.array(base)[:, None]))
             best = int(np.argmax(base))
             assert each.best_stays == np.mean([column[best] == max(column) for column in np.array(values).T])
-        assert [each.copies for each in found.varied] == [11, 11]
+        assert [each.copies for each in found.varied] == [10, 10]
+
+    def test_ratio_by_hand(self):
+        """Windows around one event are compared with the widest of them: the whole series has other events."""
+        labels = np.zeros(400, dtype=int)
+        labels[[20, 21, 22, 23, 200, 201, 202, 203]] = 1
+        scores = {name: np.random.default_rng(seed).random(400) + labels for seed, name in enumerate("ab")}
+        (found,) = dqeval.stress(labels, scores, near=5, metrics=["dqe"], kinds=["ratio"]).varied
+        *narrower, widest = windows(dqeval.partition(labels, near=0).regions)
+        dqe = {
+            part: [dqeval.dqe_score(labels[slice(*part)], raw[slice(*part)], near=5) for raw in scores.values()]
+            for part in (*narrower, widest)
+        }
+        assert found.copies == len(narrower)
+        assert found.value == pytest.approx(statistics.mean(dqe[widest]))
+        assert found.shift == pytest.approx(np.mean([dqe[part] for part in narrower]) - found.value)
+        assert found.spread == pytest.approx(
+            statistics.pstdev([dqeval.dqe_score(labels, raw, near=5) for raw in scores.values()])
+        )
+
+    def test_no_room_for_windows(self):
+        found = dqeval.stress([1, 1, 1, 1, 0], [0.1, 0.4, 0.2, 0.3, 0.1], near=1, metrics=["dqe"], kinds=["ratio"])
+        assert found.varied == ()
+        assert "No anomaly ratio: no event has room for windows of several widths." in str(found)
 
     def test_kinds_do_not_depend_on_each_other_nor_on_detectors(self, whole):
         for kind in ("noise", "jitter", "length"):
@@ -262,7 +295,39 @@ class TestStress:
         assert found.varied[0].copies == 1
         assert "so none can be split (1 of 2 series)." in str(found)
         assert "(1 changed copy)" in str(found)
-        assert "Intervals need five series, or five changed copies." in str(found)
+        assert "Intervals need five series, or five changed copies that are random draws." in str(found)
+
+    def test_without_a_near_range_there_is_no_lag(self):
+        found = dqeval.stress(DEMO.labels, DEMO.scores, near=0, metrics=["dqe"], kinds=["lag", "splits"])
+        assert found.kinds == ("splits",)
+        assert "No lag: the near range is below one point, so there is no period to move scores by." in str(found)
+
+    def test_a_single_copy_has_a_shift_but_no_deviation(self):
+        scores = {"a": [0, 1, 2, 3, 1, 2], "b": [1, 3, 0, 2, 0, 0]}
+        found = dqeval.stress([0, 1, 1, 1, 0, 0], scores, near=2, metrics=["dqe"], kinds=["splits"])
+        only = found.of("splits")["dqe"]
+        assert (only.copies, only.undefined) == (1, 0)
+        assert math.isfinite(only.shift)
+        assert math.isfinite(only.relative_shift)
+        assert math.isnan(only.deviation)
+        assert math.isnan(only.relative_deviation)
+        assert found.table("splits").rows[0][-1] == "–"
+
+    def test_detectors_that_are_alike_have_no_spread(self):
+        """Not even by rounding: the mean of three times 0.1 is not 0.1."""
+        alike = np.full((3, 1), 0.1)
+        assert alike.std(axis=0)[0] > 0
+        assert spread_between(alike).tolist() == [0]
+        labels = np.arange(600) < 60
+        constant = dict.fromkeys("abc", np.full(600, 0.5))
+        (found,) = dqeval.stress(labels, constant, near=24, metrics=["auc_pr"], kinds=["jitter"]).varied
+        assert found.spread == 0
+        assert math.isnan(found.relative_shift)
+
+    def test_there_are_no_columns_for_intervals_that_nobody_knows(self):
+        found = dqeval.stress(DEMO.labels, DEMO.scores, period=48, metrics=["dqe"], kinds=["lag", "jitter"], draws=5)
+        assert found.table("lag").header == ["metric", "value", "shift", "SD", "shift/spread", "SD/spread"]
+        assert found.table("jitter").header.count("95 % interval") == 4
 
     def test_undefined_metrics(self):
         labels = np.zeros(60, dtype=int)
@@ -361,7 +426,7 @@ class TestShown:
         for each in PERTURBATIONS.values():
             assert f"{each.label[0].upper()}{each.label[1:]}: {each.definition} (" in text
         assert "Random draws: 5, seed 0." in text
-        assert "(copies drawn again). They say nothing of other series" in text
+        assert "(copies drawn again), for random draws only. They say nothing of other series" in text
         assert max(map(len, whole.overview_table().text().splitlines())) <= 120
         assert max(map(len, whole.ranking_table().text().splitlines())) <= 120
         assert whole._repr_html_().startswith("<p")

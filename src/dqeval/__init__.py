@@ -12,6 +12,8 @@ _NAMES = {
     "analysis.compare": ["compare"],
     "analysis.compare_result": ["Comparison"],
     "analysis.detect": ["detect"],
+    "analysis.diff": ["diff"],
+    "analysis.diff_result": ["Diff"],
     "analysis.evaluate": ["combine", "evaluate", "evaluate_detections"],
     "analysis.explain": ["explain"],
     "analysis.explain_result": ["Explanation"],

@@ -7,6 +7,8 @@ from dqeval.analysis.check import Finding, Findings, check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.detect import detect
+from dqeval.analysis.diff import diff
+from dqeval.analysis.diff_result import Diff
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
@@ -53,6 +55,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "DQEResult",
+    "Diff",
     "Evaluation",
     "EventScores",
     "Explanation",
@@ -88,6 +91,7 @@ __all__ = [
     "detect",
     "detector",
     "detectors",
+    "diff",
     "dqe_score",
     "evaluate",
     "evaluate_detections",

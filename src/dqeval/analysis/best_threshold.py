@@ -16,6 +16,7 @@ from dqeval.core.matching import Match, or_undefined
 from dqeval.core.metric_choice import metric_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
+from dqeval.core.sweep import sweep_of
 from dqeval.core.types import Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 
@@ -40,8 +41,9 @@ def best_threshold(
     y_score : array-like of numbers, shape (n,)
         The larger, the more anomalous.
     thresholds : int or "all", optional
-        How many, evenly spaced from the lowest score to the highest; or every distinct score, one by one, which takes
-        long for many. If not given, every distinct score for ``point_f1`` and ``nab_score``, 100 for the others.
+        How many, evenly spaced from the lowest score to the highest; or every distinct score, which takes long for many
+        only with a metric of your own. If not given, every distinct score for ``point_f1`` and ``nab_score``, 100 for
+        the others.
     undefined : "raise" or "nan", default "raise"
         What to do if the metric is undefined, as where ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN
         with a warning.
@@ -81,7 +83,7 @@ def best_threshold(
     if not validate.check_defined(scored.events, undefined):
         return nothing
     find = partial(best_of, chosen, scored, count, {**chosen.defaults, **checked})
-    return or_undefined(nothing, lambda: as_threshold(scored, find()), undefined)
+    return or_undefined(nothing, lambda: as_threshold(find()), undefined)
 
 
 def _checked_parameters(metric: Metric, given: dict[str, Any]) -> dict[str, Any]:
@@ -100,8 +102,9 @@ def best_of(
     if metric.threshold_of is not None:
         other = METRICS[metric.threshold_of]
         return at_other_best(metric, scored, best_of(other, scored, thresholds, dict(other.defaults)), parameters)
-    if thresholds == "all" and metric.at_every_score is not None:
-        return sweeping.best_at_every_score(scored, *metric.at_every_score(scored, **parameters))
+    if metric.at_every_level is not None:
+        sweep = sweep_of(scored, thresholds)
+        return sweeping.best_in_sweep(sweep, *metric.at_every_level(sweep, **parameters))
     search = sweeping.Search(partial(metric.compute, **parameters))
     sweeping.search(scored, [search], thresholds)
     return search.found()
@@ -111,10 +114,13 @@ def at_other_best(metric: Metric, scored: Scored, best: sweeping.Best, parameter
     """Return a metric at the threshold that is best for another one."""
     if best.lowest is None:
         raise UndefinedError(f"no threshold is better for {metric.threshold_of} than to detect nothing")
-    return sweeping.Best(metric.compute(Match(scored.labelled, scored.raw >= best.lowest), **parameters), best.lowest)
+    found = metric.compute(Match(scored.labelled, scored.raw >= best.lowest), **parameters)
+    return sweeping.Best(found, best.lowest, best.below)
 
 
-def as_threshold(scored: Scored, found: sweeping.Best) -> BestThreshold:
+def as_threshold(found: sweeping.Best) -> BestThreshold:
     """Return what was found, with the threshold on the scale of the scores."""
-    threshold = np.inf if found.lowest is None else sweeping.shortest_threshold(scored.raw, found.lowest)
+    threshold = np.inf
+    if found.lowest is not None:
+        threshold = sweeping.shortest_threshold(np.array([found.below, found.lowest]), found.lowest)
     return BestThreshold(found.parts.value, threshold, found.parts.precision, found.parts.recall)

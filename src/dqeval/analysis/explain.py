@@ -134,13 +134,14 @@ class _Explaining:
             dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS), scored.labelled
         )
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
-        self.start, self.sdqe = suggested_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))
+        self.start, self.sdqe = suggested_threshold(*dqe.dqe_at_every_score(scored.scores, regions))
         self.detections: BoolArray = scored.scores >= self.start
         parts = parts_in(scored.labelled.runs(self.detections), regions)
         owned = belonging_to_captures(parts)
         # What is detected apart from the alarms that capture events, and what these have beyond the events.
         self.parts, self.overhang = parts.without(owned), parts.without(~owned)
         self.threshold = self.raw_threshold()
+        self.digits = _Digits(scored.raw)
         events = regions.events
         # Where scores are changed to do away with each kind of trouble.
         self.places: dict[str, Any] = {
@@ -174,7 +175,7 @@ class _Explaining:
 
     def events(self) -> Iterator[EventExplanation]:
         costs = self.costs()
-        digits = _Digits(self.scored.raw)
+        digits = self.digits
         for i, scores in enumerate(self.result.per_event):
             yield EventExplanation(
                 scores=scores,
@@ -243,26 +244,32 @@ class _Explaining:
         most = max((step.after - step.before for step in found), default=0.0)
         found = [step for step in found if step.after - step.before >= max(most / 10, WORTH_SAYING)]
         found.sort(key=lambda step: -(step.after - step.before) / step.moved)
-        return found[:MOST_IMPROVEMENTS]
+        return [replace(step, sentence=self.sentence(step)) for step in found[:MOST_IMPROVEMENTS]]
 
     def steps(self, part: str) -> Iterator[Improvement]:
-        """Yield the change of one kind at each event where it brings anything."""
+        """Yield the change of one kind at each event where it brings anything, without words."""
         before, after = self.sdqe_of(self.detections), self.sdqe_of(self.changed(part))
         for i in np.flatnonzero(after > before).tolist():
-            silenced = [] if part == "capture" else self.parts.of(i, part.replace("_", " "))
-            cut_off = self.cut_off(i, part)
-            if part != "capture" and not silenced and not cut_off:
+            peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
+            if part != "capture" and not peaks:
                 continue  # half a point of a neighbour's alarm reaches over the border between their regions
-            peaks = [self.peak_of(found) for found in silenced]
-            gain = f"DQE of this event rises from {before[i]:.2f} to {after[i]:.2f}"
             yield Improvement(
                 event=i,
                 part=part,
                 before=float(before[i]),
                 after=float(after[i]),
-                moved=self.moved(i, [*peaks, *map(self.peak_of, cut_off)]),
-                sentence=f"{self.change(i, part, peaks, cut_off)}: {gain}.",
+                moved=self.moved(i, peaks),
+                sentence="",
             )
+
+    def sentence(self, step: Improvement) -> str:
+        """Say what to change, and what it brings."""
+        gain = f"DQE of this event rises from {step.before:.2f} to {step.after:.2f}"
+        return f"{self.change(step.event, step.part)}: {gain}."
+
+    def silenced(self, i: int, part: str) -> list[tuple[float, float]]:
+        """Return the alarms around an event that are silenced, to mend one kind of trouble."""
+        return [] if part == "capture" else self.parts.of(i, part.replace("_", " "))
 
     def changed(self, part: str) -> BoolArray:
         """Return the detections with one kind of trouble mended everywhere.
@@ -295,16 +302,17 @@ class _Explaining:
             return max(self.start - float(scores[self.places["capture"][i]]), step)
         return float(np.sum(scores[silenced] - self.start + step))
 
-    def change(self, i: int, part: str, peaks: list[int], cut_off: list[tuple[float, float]]) -> str:
+    def change(self, i: int, part: str) -> str:
         """Say what to change."""
-        event, raw, digits = self.result.per_event[i], self.scored.raw, _Digits(self.scored.raw)
+        peaks = [self.peak_of(found) for found in self.silenced(i, part)]
+        event, raw, digits = self.result.per_event[i], self.scored.raw, self.digits
         place = event.place
         if part == "capture" and self.scored.binary:
             return f"Detect {place}"
         if part == "capture":
             now = digits.shown(raw[self.places["capture"][i]])
             return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
-        steps = list(_trims(event, cut_off, self.axis))
+        steps = list(_trims(event, self.cut_off(i, part), self.axis))
         if peaks:
             noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
             which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
@@ -334,14 +342,14 @@ class _Digits:
     """Scores as text, with as many digits as tell them from each other, and four at least."""
 
     def __init__(self, raw: FloatArray) -> None:
-        self._distinct = np.unique(raw)
+        self._ordered = np.sort(raw)
 
     def shown(self, score: float | None) -> str:
         if score is None:
             return ""
-        at = int(np.searchsorted(self._distinct, score))
-        below = self._distinct[at - 1] if at > 0 else -np.inf
-        above = self._distinct[at + 1] if at + 1 < len(self._distinct) else np.inf
+        first, stop = (int(np.searchsorted(self._ordered, score, side=side)) for side in ("left", "right"))
+        below = self._ordered[first - 1] if first > 0 else -np.inf
+        above = self._ordered[stop] if stop < len(self._ordered) else np.inf
         shorter = (f"{score:.{digits}g}" for digits in range(_FEWEST_DIGITS, 17))
         return next((text for text in shorter if below < float(text) < above), repr(float(score)))
 

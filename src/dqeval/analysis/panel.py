@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.analysis.best_threshold import as_threshold, at_other_best, best_of
+from dqeval.analysis.best_threshold import as_threshold, at_other_best
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.analysis.timed_result import on_clock
 from dqeval.core import arguments, validate
@@ -23,6 +23,7 @@ from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.prepared import Labelled, Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
+from dqeval.core.sweep import ScoreSweep, sweep_of
 from dqeval.core.types import DQEResult, FloatArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 from dqeval.support.threads import in_order, worker_count
@@ -202,6 +203,7 @@ class _Run:
         self.best: dict[str, BestThreshold] = {}
         self.labels: dict[str, str] = {}
         self.dqe: DQEResult | None = None
+        self.sweeps: dict[int | Literal["all"], ScoreSweep] = {}
         self.searches: dict[str, sweeping.Search] = {}
 
     def complete(self) -> Evaluation:
@@ -257,7 +259,7 @@ class _Run:
             return float(found)
         if self.scored.binary:
             return float(metric.compute(Match(self.scored.labelled, self.scored.raw == 1), **parameters).value)
-        self.best[metric.name] = as_threshold(self.scored, self.best_of(metric, parameters))
+        self.best[metric.name] = as_threshold(self.best_of(metric, parameters))
         return self.best[metric.name].value
 
     def best_of(self, metric: Metric, parameters: dict[str, Any]) -> sweeping.Best:
@@ -265,8 +267,11 @@ class _Run:
         if metric.threshold_of is not None:
             other = METRICS[metric.threshold_of]
             return at_other_best(metric, self.scored, self.best_of(other, self.parameters_of(other)), parameters)
-        if _needs_no_search(metric):
-            return best_of(metric, self.scored, metric.sweep, parameters)
+        if metric.at_every_level is not None:
+            if metric.sweep not in self.sweeps:
+                self.sweeps[metric.sweep] = sweep_of(self.scored, metric.sweep)
+            sweep = self.sweeps[metric.sweep]
+            return sweeping.best_in_sweep(sweep, *metric.at_every_level(sweep, **parameters))
         return self.searched(metric).found()
 
     def searched(self, metric: Metric) -> sweeping.Search:
@@ -302,14 +307,10 @@ class _Run:
         )
 
 
-def _needs_no_search(metric: Metric) -> bool:
-    """Tell whether there is a faster way to the best of a metric than to try its thresholds, or no best at all."""
-    return metric.threshold_of is not None or (metric.at_every_score is not None and metric.sweep == "all")
-
-
 def _searched_together(one: Metric, other: Metric) -> bool:
-    """Tell whether the best thresholds of two metrics are sought among the same ones."""
-    return not _needs_no_search(one) and (one.takes, one.sweep) == (other.takes, other.sweep)
+    """Tell whether one metric is searched for the best of the same thresholds as another, which is."""
+    needs_search = one.at_every_level is None and one.threshold_of is None
+    return needs_search and (one.takes, one.sweep) == (other.takes, other.sweep)
 
 
 MOST_CHANCE_LEVELS = 16

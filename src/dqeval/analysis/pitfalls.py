@@ -139,7 +139,7 @@ def event_heights(scored: Scored) -> FloatArray:
 
 def _suggested(scored: Scored, regions: Partition) -> BoolArray:
     """Return what is detected at the suggested threshold."""
-    return scored.scores >= suggested_threshold(dqe.curve(levelling.exact_levels(scored.scores, regions)))[0]
+    return scored.scores >= suggested_threshold(*dqe.dqe_at_every_score(scored.scores, regions))[0]
 
 
 def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> Iterator[Pitfall]:

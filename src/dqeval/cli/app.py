@@ -19,6 +19,7 @@ from dqeval.cli import (
     demo,
     detect,
     detectors,
+    diff,
     explain,
     metrics,
     near,
@@ -60,6 +61,7 @@ def _root(
 app.command()(demo.demo)
 app.command()(score.score)
 app.command()(compare.compare)
+app.command()(diff.diff)
 app.command()(explain.explain)
 app.command()(near.near)
 app.command()(stress.stress)

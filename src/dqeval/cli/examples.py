@@ -34,6 +34,12 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval compare scored/", "every file, and a summary"),
         ("dqeval compare cpu.csv --incidents down.csv", "with incidents for labels"),
     ),
+    "diff": (
+        ("dqeval diff old.csv new.csv", "same series, other scores"),
+        ("dqeval diff old.csv new.csv --fail-on-loss", "a gate for CI"),
+        ("dqeval diff main.json scored/ --html diff.html", "also as a page"),
+        ("dqeval diff run-1 run-2 --format markdown", "two benchmark runs"),
+    ),
     "explain": (
         ("dqeval explain scores.csv --score late", "one detector in plain words"),
         ("dqeval explain scored/ --score sub_lof", "in each file of a folder"),

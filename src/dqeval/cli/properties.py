@@ -32,7 +32,13 @@ def properties(
     examples: Annotated[
         int, typer.Option(help="Random series per property, beside all short ones.", min=0, metavar="NUMBER")
     ] = 200,
-    seconds: Annotated[float, typer.Option(help="The most time that a metric may take.", metavar="SECONDS")] = 30,
+    seconds: Annotated[
+        float,
+        typer.Option(
+            help="The most processor time that a metric may take; if it hangs, it is stopped after five times as long.",
+            metavar="SECONDS",
+        ),
+    ] = 30,
     html: Annotated[
         Path | None,
         typer.Option(help="Also write an HTML page, on which a click shows the counter-example.", metavar="FILE"),

@@ -39,9 +39,9 @@ class Metric:
         The defaults that are others for detections.
     sweep : int or "all"
         The thresholds that are tried to make detections from scores.
-    at_every_score : callable, optional
-        `Scored` to the metric's precision and recall at every distinct score, and to the metric if it is not their
-        harmonic mean, where that is faster than one by one.
+    at_every_level : callable, optional
+        `Sweep` to the metric's precision and recall at each of many thresholds, from the highest down, and to the
+        metric if it is not their harmonic mean, where that is faster than one by one.
     threshold_of : str, optional
         Scores are not searched for the best threshold of this metric, but get that of another one: its name.
     needs_normal : bool
@@ -70,7 +70,7 @@ class Metric:
     from_near: Mapping[str, FromNear]
     binary_defaults: Mapping[str, Any]
     sweep: int | Literal["all"]
-    at_every_score: Callable[..., Any] | None
+    at_every_level: Callable[..., Any] | None
     needs_normal: bool
     summary: str
     citation: str

@@ -17,6 +17,7 @@ from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import log_rank, min_max
+from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
@@ -28,7 +29,7 @@ NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class Shared:
     """What has a place for what several metrics need of it."""
 
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, kw_only=True)
@@ -41,7 +42,7 @@ class _Shared:
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled(_Shared):
+class Labelled(Shared):
     """Labels, their events and regions, and what is made from them once, whatever the scores are.
 
     Attributes
@@ -93,6 +94,10 @@ class Labelled(_Shared):
         """The length of each event."""
         return self.events.stops - self.events.starts
 
+    def apart(self, points: IntArray) -> IntArray:
+        """Return where points are if there is one more at each break."""
+        return points + np.searchsorted(self.breaks, points, side="right") if len(self.breaks) else points
+
     def regions(self, near: float) -> Partition:
         """Return the local regions of the events for a near range."""
         return self.once(("regions", near), lambda: replace(cut(self.events, near, self.breaks), axis=self.axis))
@@ -124,7 +129,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored(_Shared):
+class Scored(Shared):
     """Labels and scores: as they were given, and in [0, 1].
 
     Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use
@@ -150,39 +155,53 @@ class Scored(_Shared):
         """The scores in [0, 1]; detections, 0 and 1, are there already."""
         return self.raw if self.binary else min_max(self.raw)
 
-    @cached_property
+    @property
     def log_ranks(self) -> FloatArray:
         """The scores in [0, 1] by how many points score as much."""
-        return log_rank(self.raw, self.order)
+        return log_rank(self.raw, self.ascending)
 
     @cached_property
+    def ascending(self) -> IntArray:
+        """The points by ascending score, equal ones by time."""
+        return ascending(self.raw)
+
+    @property
     def order(self) -> IntArray:
         """The points by descending score."""
-        return np.argsort(self.raw)[::-1]
+        return self.ascending[::-1]
 
     @cached_property
     def ranks(self) -> IntArray:
         """The rank of each point among the distinct scores, from 0 for the highest."""
-        points = np.diff(self.distinct.detected, prepend=0).astype(np.intp)
+        detected = self.distinct.detected
         ranks = np.empty(len(self.raw), dtype=np.intp)
-        ranks[self.order] = np.repeat(np.arange(len(points)), points)
+        of_order = np.arange(len(detected))
+        if len(detected) < len(ranks):
+            of_order = np.repeat(of_order, np.diff(detected, prepend=0).astype(np.intp))
+        ranks[self.order] = of_order
         return ranks
 
     @cached_property
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
-        return self._distinct(self.raw)
-
-    @cached_property
-    def distinct_scaled(self) -> Distinct:
-        """What is detected at each distinct score in [0, 1]."""
-        return self._distinct(self.scores)
-
-    def _distinct(self, scores: FloatArray) -> Distinct:
-        ordered = scores[self.order]
-        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        ordered = self.raw[self.order]
         hits = np.cumsum(self.labels[self.order], dtype=np.float64)
-        return Distinct(ordered[last], (last + 1).astype(np.float64), hits[last])
+        ends = group_ends(ordered)
+        if ends.all():
+            return Distinct(ordered, np.arange(1.0, len(ordered) + 1), hits)
+        return Distinct(ordered[ends], (np.flatnonzero(ends) + 1).astype(np.float64), hits[ends])
+
+    def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
+        """Return how many thresholds, in ascending order, the score of each point reaches.
+
+        The scores are as they were given, or scaled, which keeps their order. Also returned is how many points reach
+        fewer than 0, 1, 2, ... of the thresholds.
+        """
+        below = np.append(0, np.searchsorted(scores, thresholds, side="left", sorter=self.ascending))
+        levels = np.empty(len(scores), dtype=np.intc)
+        steps = np.diff(below, append=len(scores))
+        levels[self.ascending] = np.repeat(np.arange(len(below), dtype=np.intc), steps)
+        return levels, below
 
 
 @dataclass(frozen=True, eq=False)

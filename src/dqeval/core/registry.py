@@ -297,7 +297,7 @@ def metric(
     binary_defaults: Mapping[str, Any] | None = None,
     name: str | None = None,
     sweep: int | Literal["all"] = 100,
-    at_every_score: Callable[..., Any] | None = None,
+    at_every_level: Callable[..., Any] | None = None,
     threshold_of: str | None = None,
     needs_normal: bool = False,
     perfect: float = 1.0,
@@ -333,9 +333,9 @@ def metric(
         The name to choose it by, if it is not that of the function.
     sweep : int or "all", default 100
         How many thresholds make detections from scores; "all" for every distinct score.
-    at_every_score : callable, optional
-        ``Scored`` to precision and recall at every distinct score, and to the metric if it is not their harmonic mean,
-        if there is a faster way than one by one.
+    at_every_level : callable, optional
+        ``Sweep`` of ``dqeval.core.sweep`` to precision and recall at each of many thresholds, from the highest down,
+        and to the metric if it is not their harmonic mean, if there is a faster way than one by one.
     threshold_of : str, optional
         The name of another metric of detections. Scores get the metric at the threshold that is best for that one, if
         the best of its own would say nothing.
@@ -393,7 +393,7 @@ def metric(
                 from_near=from_near or {},
                 binary_defaults=binary_defaults or {},
                 sweep=sweep,
-                at_every_score=at_every_score,
+                at_every_level=at_every_level,
                 threshold_of=threshold_of,
                 needs_normal=needs_normal,
                 perfect=perfect,

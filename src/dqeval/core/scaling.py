@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.types import FloatArray, IntArray
 
 Scale = Literal["min-max", "log-rank", "none"]
@@ -37,7 +38,7 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     ----------
     scores : array of float, shape (n,)
     order : array of int, shape (n,), optional
-        The points by descending score, if they are sorted already.
+        The points by ascending score, if they are sorted already.
 
     Examples
     --------
@@ -47,12 +48,15 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     [0.0, 1.0, 1.0, 0.0]
     """
     if order is None:
-        order = np.argsort(scores)[::-1]
-    ordered = scores[order]
-    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # of each group of equal scores
-    shares = np.log(len(scores) / (last + 1))
-    heights = shares / shares[0] if len(last) > 1 else shares
+        order = ascending(scores)
+    order = order[::-1]
+    ends = group_ends(scores[order])
+    # Where all scores differ, which is common, there is nothing to look for, and nothing to repeat.
+    counts = np.arange(1.0, len(scores) + 1) if ends.all() else np.flatnonzero(ends) + 1.0
+    heights = np.divide(len(scores), counts)
+    np.log(heights, out=heights)
+    if len(heights) > 1:
+        heights /= heights[0]
     found = np.empty(len(scores))
-    # Where all scores differ, there is nothing to repeat.
-    found[order] = heights if len(last) == len(scores) else np.repeat(heights, np.diff(last, prepend=-1))
+    found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(counts, prepend=0).astype(int))
     return found

@@ -15,8 +15,12 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
+from dqeval.core.sorting import ascending_in
+from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import levels_by_rank, levels_on_grid
+
+_MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,11 +33,12 @@ class Levels:
     of_point : array of int
         How many thresholds of its region a point reaches. Event i lies at [starts[i], stops[i]).
     starts, stops : array of int, shape (n_events,)
-    thresholds, weights : array of float
-        Region i has ``counts[i]`` of them from ``first[i]`` on, in ascending order.
+    thresholds, heights : array of float
+        Region i has ``counts[i]`` of them from ``first[i]`` on, in ascending order. A threshold counts for what lies
+        between its height and the next lower one, or 0.
     first, counts : array of int, shape (n_events,)
-    total_weight : float
-        What the weights of all thresholds in (0, 1] add up to.
+    total : float
+        The height of the threshold 1.
     shared : bool
         Whether all regions have the same thresholds.
     """
@@ -43,10 +48,10 @@ class Levels:
     starts: IntArray
     stops: IntArray
     thresholds: FloatArray
-    weights: FloatArray
+    heights: FloatArray
     first: IntArray
     counts: IntArray
-    total_weight: float
+    total: float
     shared: bool
 
 
@@ -72,36 +77,52 @@ def detection_levels(detections: BoolArray, partition: Partition) -> Levels:
     return _shared(partition, detections.astype(np.intc), np.ones(1))
 
 
-def exact_levels(scores: FloatArray, partition: Partition, order: IntArray | None = None) -> Levels:
+def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
     """Return the ranks of the scores within each local region: every distinct score is a threshold.
 
-    A threshold counts for the interval from the next lower one, or 0, up to itself. The points in ascending order need
-    not be sorted again, if that is given.
+    A threshold counts for the interval from the next lower one, or 0, up to itself.
     """
     validate.countable('the points for thresholds="exact"', len(scores), advice="give a number of thresholds")
     if not len(partition.events):
         return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
-    first_point = np.floor(partition.left).astype(np.intp)
-    last_point = np.ceil(partition.right).astype(np.intp)
-    stops = np.cumsum(last_point - first_point)
-    first = stops - (last_point - first_point)
-    shift = first - first_point
-    of_point = np.zeros(stops[-1], dtype=np.intc)
-    thresholds = np.empty(stops[-1])
-    weights = np.empty(stops[-1])
-    counts = np.zeros(len(first), dtype=np.intp)
-    region = np.repeat(np.arange(len(first), dtype=np.intc), np.diff(last_point, prepend=0))
-    if order is None:
-        order = np.argsort(scores)
-    if (np.append(first_point, len(scores)) > np.append(0, last_point)).any():  # some points are in no region
-        inside = np.zeros(len(scores), dtype=np.bool_)
-        for start, stop in zip(first_point.tolist(), last_point.tolist(), strict=True):
-            inside[start:stop] = True
-        order = order[inside[order]]
-    levels_by_rank(order, scores, region, partition.right, shift, first, of_point, thresholds, weights, counts)
+    return _ranked(scores, partition, total=1.0)
+
+
+def reached(levels: Levels) -> Levels:
+    """Return levels without thresholds that no point of their region needs, if these are many.
+
+    Between the levels of its points, nothing in a region changes. So the next higher threshold counts for those that
+    are left out, and the scores of the events stay what they are.
+    """
+    events = levels.partition.events
+    if not levels.shared or len(levels.thresholds) * len(events) <= _MANY * len(levels.of_point):
+        return levels
+    return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
+
+
+def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:
+    """Return the ranks of scores within each region, whose thresholds are these scores."""
+    starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
+    last = np.cumsum(stops - starts)
+    first = last - (stops - starts)
+    shift = first - starts
+    of_point = np.empty(last[-1], dtype=np.intc)
+    thresholds = np.empty(last[-1])
+    counts = np.empty(len(first), dtype=np.intp)
+    order = ascending_in(scores, starts, stops)
+    levels_by_rank(order, scores, first, last, shift, of_point, thresholds, counts)
     events = partition.events
     return Levels(
-        partition, of_point, events.starts + shift, events.stops + shift, thresholds, weights, first, counts, 1.0, False
+        partition,
+        of_point,
+        events.starts + shift,
+        events.stops + shift,
+        thresholds,
+        thresholds,
+        first,
+        counts,
+        total,
+        shared=False,
     )
 
 
@@ -110,14 +131,14 @@ def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatA
     events = partition.events
     first = np.zeros(len(events), dtype=np.intp)
     counts = np.full(len(events), len(thresholds), dtype=np.intp)
-    weights = np.ones(len(thresholds))
+    heights = np.arange(1.0, len(thresholds) + 1)
     return Levels(
         partition,
         of_point,
         events.starts,
         events.stops,
         thresholds,
-        weights,
+        heights,
         first,
         counts,
         len(thresholds),
@@ -155,10 +176,20 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best that a metric of detections reached, and the lowest score detected there, as given: None if none was."""
+    """The best that a metric of detections reached, and where.
+
+    Attributes
+    ----------
+    parts : Parts
+    lowest : float or None
+        The lowest score detected there, as given; None if none was.
+    below : float
+        The highest score that is not detected there; minus infinity if all were.
+    """
 
     parts: Parts
     lowest: float | None
+    below: float = -math.inf
 
 
 def nothing_detected(parts: Parts) -> Best:
@@ -188,8 +219,7 @@ def above_evenly_spaced(scores: FloatArray, count: int) -> Iterator[BoolArray]:
 
     Where nothing lies above, or nothing more than above the value before, nothing is yielded.
     """
-    values = np.linspace(scores.min(), scores.max(), count)
-    levels = np.searchsorted(values, scores, side="left").astype(np.min_scalar_type(count))
+    levels = levels_above_evenly_spaced(scores, count)
     for level in np.flatnonzero(np.bincount(levels))[::-1]:
         if level > 0:
             yield levels >= level
@@ -225,7 +255,8 @@ class Search:
         if self.best is NOTHING:
             self.best = nothing_detected(parts)  # now it is known which parts there are
         if parts.value > self.best.parts.value:
-            self.best = Best(parts, float(raw[match.flags].min()))
+            below = raw[~match.flags].max(initial=-math.inf)
+            self.best = Best(parts, float(raw[match.flags].min()), float(below))
 
     def found(self) -> Best:
         """Return the best; at a tie, at the highest threshold. If the metric has failed, raise its error."""
@@ -242,16 +273,21 @@ def search(scored: Scored, searches: Collection[Search], count: int | Literal["a
             each.take(match, scored.raw)
 
 
-def best_at_every_score(
-    scored: Scored, precision: FloatArray, recall: FloatArray, value: FloatArray | None = None
+def best_in_sweep(
+    sweep: ScoreSweep, precision: FloatArray, recall: FloatArray, value: FloatArray | None = None
 ) -> Best:
-    """Return the best over all distinct scores, from precision and recall at each, and the metric if it is no F1."""
+    """Return the best over the thresholds, from precision and recall at each, and the metric if it is no F1.
+
+    At a tie, it is the highest threshold.
+    """
     if value is None:
+        value = 2 * precision
+        value *= recall
         total = precision + recall
-        value = np.divide(2 * precision * recall, total, out=np.zeros(len(total)), where=total > 0)
+        np.divide(value, total, out=value, where=total > 0)
     at = int(np.argmax(value))
     found = Swept(float(value[at]), float(precision[at]), float(recall[at]))
-    return Best(found, float(scored.distinct.values[at])) if found.value > 0 else nothing_detected(found)
+    return Best(found, *sweep.scores_at(at)) if found.value > 0 else nothing_detected(found)
 
 
 def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | None = None) -> float:

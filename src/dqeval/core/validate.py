@@ -355,7 +355,8 @@ def column(name: str, given: Any, *, or_several: bool = False) -> np.ndarray[Any
 
 def _as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
     """Return what was given as an array of any shape."""
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+    masked = sys.modules.get("numpy.ma")  # loaded by whoever has a masked array, and it takes long to load
+    if masked is not None and isinstance(given, masked.MaskedArray) and masked.is_masked(given):
         raise ValueError(f"{name} has masked values: remove or fill them first")
     try:
         return np.asarray(given)
@@ -407,11 +408,16 @@ def _binary(
     advice: str = "1 marks an anomaly, 0 a normal point",
 ) -> BoolArray:
     array = _array(name, given)
-    if array.dtype != np.bool_ and (bad := _not_binary(array)).any():
+    if not _holds_only_bits(array) and (bad := _not_binary(array)).any():
         if beside is not None and _is_binary(beside[1]):
             advice = f"{beside[0]} is binary, so the two look swapped: {first} comes first"
         raise ValueError(f"{name} must contain only 0 and 1: {_first(array, bad)}; {advice}")
     return np.ascontiguousarray(array, dtype=np.bool_)
+
+
+def _holds_only_bits(array: np.ndarray[Any, Any]) -> bool:
+    """Tell whether an array of booleans or whole numbers is binary; it takes no temporary array."""
+    return array.dtype == np.bool_ or (array.dtype.kind in "iu" and np.bitwise_or.reduce(array) in (0, 1))
 
 
 def _not_binary(array: np.ndarray[Any, Any]) -> BoolArray:

@@ -14,7 +14,7 @@ compiled = False
 
 # Called, a type converts as C does: to a float, or to a whole number by cutting off what is behind the point.
 double = float
-Py_ssize_t = int
+Py_ssize_t = longlong = ulonglong = int
 
 
 def declare(kind: Callable[[Any], Any], value: Any) -> Any:

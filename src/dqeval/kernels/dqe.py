@@ -45,7 +45,7 @@ def sweep(
     early: cython.double[::1],
     late: cython.double[::1],
     near: cython.double[::1],
-    weights: cython.double[::1],
+    heights: cython.double[::1],
     first: cython.Py_ssize_t[::1],
     counts: cython.Py_ssize_t[::1],
     tally: cython.longlong[:, ::1],
@@ -55,13 +55,16 @@ def sweep(
     """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
 
     Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]``
-    behind it, and its near range is ``near[i]``. Its ``counts[i]`` thresholds have their weights from ``first[i]`` on.
-    The columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the
-    sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on. ``tally``
-    is working space, zero on entry, ``TALLY_COLUMNS`` wide, with one row more than the longest of the ``counts``.
+    behind it, and its near range is ``near[i]``. Its ``counts[i]`` thresholds have their ``heights`` from ``first[i]``
+    on, in ascending order: what lies between two heights, or below the first, is the weight of the upper one. The
+    columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the
+    sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe
+    alone if it has one column. ``tally``, zero on entry, is working space, ``TALLY_COLUMNS`` wide, with one row more
+    than the longest of the ``counts``.
     """
     region: Region = Region(levels, tally)
     keep_curve: cython.bint = curve.shape[0] > 0
+    keep_parts: cython.bint = keep_curve and curve.shape[1] > 1
     row: cython.Py_ssize_t = 0
     weight: cython.double
     i: cython.Py_ssize_t
@@ -72,13 +75,14 @@ def sweep(
             region.enter(start[i], stop[i], early[i], late[i])
             for level in range(counts[i], 0, -1):
                 region.lower_to(level)
-                weight = weights[first[i] + level - 1]
+                weight = heights[first[i] + level - 1] - (heights[first[i] + level - 2] if level > 1 else 0.0)
                 local[i, 0] += weight * region.dqe
                 local[i, 1] += weight * region.capture
                 local[i, 2] += weight * region.near_miss
                 local[i, 3] += weight * region.false_alarm
                 if keep_curve:
                     curve[row + level - 1, 0] = region.dqe
+                if keep_parts:
                     curve[row + level - 1, 1] = region.capture
                     curve[row + level - 1, 2] = region.near_miss
                     curve[row + level - 1, 3] = region.false_alarm
@@ -184,19 +188,23 @@ class Region:
     @cython.exceptval(check=False)
     def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
         """Lower the threshold by one level: its points become detected, and the scores follow."""
-        tally: cython.longlong[:, ::1] = self.tally
-        if tally[level, NEAR_POINTS] == 0 and tally[level, ALARM_POINTS] == 0 and level != self.capture_level:
+        if level != self.capture_level and self.tally[level, NEAR_POINTS] == 0 and self.tally[level, ALARM_POINTS] == 0:
             return
-        self.near_points += tally[level, NEAR_POINTS]
-        self.near_borders += tally[level, NEAR_BORDERS]
-        self.near_distances += tally[level, NEAR_DISTANCES]
-        self.near_closeness = max(self.near_closeness, tally[level, NEAR_CLOSENESS])
-        self.alarm_points += tally[level, ALARM_POINTS]
-        self.alarm_borders += tally[level, ALARM_BORDERS]
-        _clear(tally, level)
+        near_before: cython.longlong = self.near_points
+        alarm_before: cython.longlong = self.alarm_points
+        self.near_points += self.tally[level, NEAR_POINTS]
+        self.near_borders += self.tally[level, NEAR_BORDERS]
+        self.near_distances += self.tally[level, NEAR_DISTANCES]
+        self.near_closeness = max(self.near_closeness, self.tally[level, NEAR_CLOSENESS])
+        self.alarm_points += self.tally[level, ALARM_POINTS]
+        self.alarm_borders += self.tally[level, ALARM_BORDERS]
+        _clear(self.tally, level)
         self.capture = 1.0 if level <= self.capture_level else 0.0
-        self.near_miss = self.near_miss_score(level)
-        self.false_alarm = self.false_alarm_score(level)
+        # Without new points of a kind, its score stays; until there are any, it depends on the others.
+        if self.near_points == 0 or self.near_points > near_before:
+            self.near_miss = self.near_miss_score(level)
+        if self.alarm_points == 0 or self.alarm_points > alarm_before:
+            self.false_alarm = self.false_alarm_score(level)
         self.dqe = sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
 
     @cython.cfunc
@@ -231,7 +239,7 @@ class Region:
         if not self.whole:
             duration = self.duration(self.near_early, self.early, self.near_late, self.late, self.alarm_points, level)
         burden: cython.double = max(0.0, 1 - duration / (self.alarm_room / 2))
-        if self.log_bins == 0:
+        if self.log_bins == 0 or burden == 0:
             return burden
         # Two parts on one side are an undetected point apart and never share a bin, so the parts count the bins.
         bins: cython.double = self.alarm_borders // 2

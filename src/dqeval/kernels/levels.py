@@ -37,39 +37,33 @@ def levels_on_grid(scores: cython.const[cython.double][::1], grid: cython.double
 def levels_by_rank(
     order: cython.Py_ssize_t[::1],
     scores: cython.const[cython.double][::1],
-    region: cython.int[::1],
-    right: cython.double[::1],
-    shift: cython.Py_ssize_t[::1],
     first: cython.Py_ssize_t[::1],
+    last: cython.Py_ssize_t[::1],
+    shift: cython.Py_ssize_t[::1],
     levels: cython.int[::1],
     thresholds: cython.double[::1],
-    weights: cython.double[::1],
     counts: cython.Py_ssize_t[::1],
 ):
     """Rank the positive scores within each local region, ties together, and collect the region's thresholds.
 
-    ``order`` sorts the scores ascending. ``region`` is the first region that a point lies in; a point that ``right[i]``
-    cuts lies in the next region too. Point t of region i has its level at ``t + shift[i]``; the region's thresholds,
-    ascending, begin at ``first[i]``, with their distances from the next lower one, or 0, as ``weights``. ``counts``,
-    zero on entry, becomes their number.
+    ``order`` has the points of region i by ascending score from ``first[i]`` up to ``last[i]``. Point t of it has its
+    level at ``t + shift[i]``. The region's thresholds, ascending, begin at ``first[i]`` too; ``counts`` becomes their
+    number.
     """
+    i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    lower: cython.double
+    level: cython.Py_ssize_t
+    highest: cython.double
     with cython.nogil:
-        for k in range(order.shape[0]):
-            t = order[k]
-            i = region[t]
-            while True:
-                end = first[i] + counts[i]
-                lower = thresholds[end - 1] if counts[i] > 0 else 0.0
-                if scores[t] > lower:
-                    thresholds[end] = scores[t]
-                    weights[end] = scores[t] - lower
-                    counts[i] += 1
-                levels[t + shift[i]] = counts[i]
-                if right[i] >= t + 1:
-                    break
-                i += 1
+        for i in range(first.shape[0]):
+            level = 0
+            highest = 0.0
+            for k in range(first[i], last[i]):
+                t = order[k]
+                if scores[t] > highest:
+                    highest = scores[t]
+                    thresholds[first[i] + level] = highest
+                    level += 1
+                levels[t + shift[i]] = level
+            counts[i] = level

@@ -26,7 +26,7 @@ class Example:
         return 0 if abs(after - before) <= TOLERANCE else 1 if after > before else -1
 
     def lines(self) -> list[str]:
-        r"""Return the two cases as strips of text, with the values beside them.
+        r"""Return the two cases as strips of text, with the values beside them; or the one, if nothing was changed.
 
         Examples
         --------
@@ -39,10 +39,11 @@ class Example:
         """
         (labels, found), (other_labels, other_found) = self.before.drawn(), self.after.drawn()
         before, after = apart(*self.values)
-        rows = [("labels", labels, ""), ("before", found, before)]
+        rows = [("labels", labels, ""), ("found" if self.after == self.before else "before", found, before)]
         if self.before.labels != self.after.labels:
             rows.append(("labels", other_labels, ""))
-        rows.append(("after", other_found, after))
+        if self.after != self.before:
+            rows.append(("after", other_found, after))
         width = max(len(strip) for _, strip, _ in rows)
         near = f"near {self.before.near}"
         if self.after.near != self.before.near:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from dqeval.analysis.panel import value_of_metric
@@ -14,6 +14,7 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.validate import UndefinedError
 from dqeval.lab.cases import Case, Levels
 
+ERROR, TOO_SLOW = "error", "too slow"
 TOLERANCE = 1e-9  # what differs less is equal: metrics add up floats in another order
 
 
@@ -27,7 +28,8 @@ class CannotJudgeError(Exception):
 
     Attributes
     ----------
-    word : "error" or "too slow"
+    word : str
+        As it stands in the matrix: "error" or "too slow".
     sentence : str
     """
 
@@ -52,23 +54,39 @@ class Judge:
         self.metric = metric
         self.seconds = seconds
         self._clock = clock
-        self._until = clock() + seconds
+        self._end = self._until = clock() + seconds
         self._values: dict[Case, float] = {}
 
+    def allow(self, seconds: float) -> None:
+        """Let the next question take so long, if that much time is left."""
+        self._until = min(self._end, self._clock() + seconds)
+
     def value(self, case: Case) -> float:
-        """Return the metric's value; NaN where it is undefined."""
+        """Return the metric's value; NaN where it is undefined, or takes detections at every point for none."""
         known = self._values.get(case)
         if known is None:
-            known = self._values[case] = self._computed(case)
+            silenced = set(case.found) == {1} and self._takes_all_for_none
+            known = self._values[case] = math.nan if silenced else self._computed(case)
+        else:
+            self._check_time()
         return known
 
-    def _computed(self, case: Case) -> float:
-        def called() -> str:
-            labels, found = case.drawn()
-            return f"labels {labels} and {found}, near {case.near}"
+    def confirm(self, case: Case) -> None:
+        """Raise an error if the metric gives another value when it is asked again."""
+        first, again = self.value(case), self._computed(case)
+        if not abs(again - first) <= TOLERANCE:
+            why = f"{self.metric.label} gives {first:g} for {_called(case)}, and {again:g} when it is asked again"
+            raise CannotJudgeError(ERROR, why)
 
+    def _computed(self, case: Case) -> float:
         own = {_IN_POINTS[self.metric.name]: case.near} if self.metric.name in _IN_POINTS else {}
-        return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, called, own)
+        return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, lambda: _called(case), own)
+
+    @cached_property
+    def _takes_all_for_none(self) -> bool:
+        """Whether the metric is one of scores, to which detections at every point are a constant, as silence is."""
+        everywhere, nowhere = (Case((0, 1, 1), (found,) * 3, near=2) for found in (1, 0))
+        return self.metric.takes == "scores" and abs(self._computed(everywhere) - self._computed(nowhere)) <= TOLERANCE
 
     def value_of(
         self, scored: Scored, near: float, called: Callable[[], str], own: Mapping[str, Any] | None = None
@@ -77,16 +95,24 @@ class Judge:
 
         ``called`` is what errors call the series, ``own`` has parameters that are not the metric's defaults.
         """
-        if self._clock() > self._until:
-            why = f"{self.metric.label} took more than {self.seconds:g} s, so the rest was left out"
-            raise CannotJudgeError("too slow", why)
+        self._check_time()
         try:
             return value_of_metric(self.metric, scored, float(near), own or {})
         except UndefinedError:
             return math.nan
         except (Exception, SystemExit) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise CannotJudgeError("error", f"{self.metric.label} fails for {called()}: {reason}") from error
+            raise CannotJudgeError(ERROR, f"{self.metric.label} fails for {called()}: {reason}") from error
+
+    def _check_time(self) -> None:
+        if self._clock() > self._until:
+            why = f"{self.metric.label} took more than {self.seconds:g} s, so the rest was left out"
+            raise CannotJudgeError(TOO_SLOW, why)
+
+
+def _called(case: Case) -> str:
+    labels, found = case.drawn()
+    return f"labels {labels} and {found}, near {case.near}"
 
 
 @lru_cache(maxsize=4096)

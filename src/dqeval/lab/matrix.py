@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from dqeval.bench.crew import crew_for, work_off
@@ -15,7 +18,7 @@ from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.registry import METRICS
 from dqeval.core.types import Progress
 from dqeval.lab.answers import DEPENDS, NO, UNDEFINED, YES, Answer, Example, apart, in_digits
-from dqeval.lab.judge import CannotJudgeError, Judge
+from dqeval.lab.judge import ERROR, TOO_SLOW, CannotJudgeError, Judge
 from dqeval.lab.matrix_result import PropertyMatrix, Question
 from dqeval.lab.measures import MEASURES, Measure
 from dqeval.lab.paper_rows import PAPER_ROWS, PaperRow
@@ -23,6 +26,7 @@ from dqeval.lab.properties import PROPERTIES
 from dqeval.lab.property_kinds import Property
 from dqeval.lab.search import Budget, SearchResult, search
 from dqeval.support.modules import import_all
+from dqeval.support.writing import atomic_write
 
 QUESTIONS: Mapping[str, Property | PaperRow | Measure] = {**PROPERTIES, **PAPER_ROWS, **MEASURES}
 SECONDS = 30.0
@@ -93,14 +97,19 @@ def properties(
     arguments.at_most("seconds", math.ceil(limit), LONGEST)
     imported = tuple(validate.names_in("modules", modules))
     arguments.callback("progress", progress)
-    tasks = [_Task(name, tuple(each.name for each in chosen), budget, limit, imported) for name in names]
+    asked = tuple(each.name for each in chosen)
     found: dict[str, list[Answer]] = {}
-    for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
-        found[name] = answers
-        if progress is not None:
-            progress(done, len(names))
+    with TemporaryDirectory(prefix="dqeval-") as folder:
+        tasks = [_Task(name, asked, budget, limit, imported, str(Path(folder, str(i)))) for i, name in enumerate(names)]
+        for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
+            found[name] = answers
+            if progress is not None:
+                progress(done, len(names))
     labels = {name: METRICS[name].label for name in names}
-    described = tuple(Question(each.name, each.group, each.title, each.definition, each.citation) for each in chosen)
+    described = tuple(
+        Question(each.name, each.group, each.title, each.definition, each.citation, _scope(each, budget))
+        for each in chosen
+    )
     return PropertyMatrix(described, labels, tuple(answer for name in names for answer in found[name]))
 
 
@@ -116,13 +125,20 @@ def _questions(names: Sequence[str] | None) -> list[Property | PaperRow | Measur
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A metric to examine: what a process needs to know."""
+    """A metric to examine: what a process needs to know.
+
+    Attributes
+    ----------
+    kept : str, optional
+        A file for the answers so far, which are not lost if the process is stopped at the next question.
+    """
 
     metric: str
     questions: tuple[str, ...]
     budget: Budget
     seconds: float
     modules: tuple[str, ...]
+    kept: str | None = None
 
 
 def _answered(tasks: Sequence[_Task], workers: int) -> Iterator[tuple[str, list[Answer]]]:
@@ -144,17 +160,40 @@ def _result(task: _Task, future: Future[Any]) -> list[Answer]:
     try:
         found: list[Answer] = future.result()
     except WorkFailedError as error:
-        word = "too slow" if error.reason.startswith("took longer") else "error"
-        sentence = f"{METRICS[task.metric].label} could not be examined: {error.reason}"
-        return [Answer(task.metric, question, word, sentence=sentence) for question in task.questions]
+        word = TOO_SLOW if error.reason.startswith("took longer") else ERROR
+        sentence = f"{METRICS[task.metric].label} could not be examined any further: {error.reason}."
+        kept = _kept(task)
+        return [kept.get(name) or Answer(task.metric, name, word, sentence=sentence) for name in task.questions]
     return found
 
 
+def _kept(task: _Task) -> dict[str, Answer]:
+    """Return the answers that were found before the process was stopped, by question."""
+    if task.kept is None or not Path(task.kept).exists():
+        return {}
+    kept: dict[str, Answer] = pickle.loads(Path(task.kept).read_bytes())
+    return kept
+
+
 def examine(task: _Task) -> list[Answer]:
-    """Return the answers for one metric."""
+    """Return the answers for one metric.
+
+    At first, each question gets the same share of the time: a slow metric is refuted quickly where it can be. What was
+    not answered then gets what is left.
+    """
     import_all(task.modules, "", called="the module {}", hint="name a file that ends with .py, or an installed module")
     judge = Judge(METRICS[task.metric], task.seconds)
-    return [_answer(judge, QUESTIONS[name], task.budget) for name in task.questions]
+    answers: dict[str, Answer] = {}
+    for share in (task.seconds / len(task.questions), task.seconds):
+        for name in task.questions:
+            if name in answers and answers[name].word != TOO_SLOW:
+                continue
+            judge.allow(share)
+            answers[name] = _answer(judge, QUESTIONS[name], task.budget)
+            if task.kept is not None:
+                with atomic_write(task.kept, lasting=False) as place:
+                    place.write_bytes(pickle.dumps(answers))
+    return [answers[name] for name in task.questions]
 
 
 def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) -> Answer:
@@ -164,10 +203,18 @@ def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) 
             name = judge.metric.name
             return Answer(name, asked.name, measured.word, sentence=measured.sentence, curve=measured.curve)
         if isinstance(asked, PaperRow):
-            return _in_order(judge, asked)
-        return _searched(judge, asked, search(asked, judge, budget), budget)
+            answer = _in_order(judge, asked)
+        else:
+            answer = _searched(judge, asked, search(asked, judge, budget), budget)
+        for case in (case for example in answer.examples for case in (example.before, example.after)):
+            judge.confirm(case)
+        return answer
     except CannotJudgeError as trouble:
         return Answer(judge.metric.name, asked.name, trouble.word, sentence=f"{trouble.sentence}.")
+
+
+def _scope(asked: Property | PaperRow | Measure, budget: Budget) -> str:
+    return budget.scope(asked) if isinstance(asked, Property) else ""
 
 
 def _searched(judge: Judge, asked: Property, found: SearchResult, budget: Budget) -> Answer:

@@ -6,29 +6,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dqeval.lab.answers import NO, Answer
+from dqeval.lab.answers import NO, YES, Answer
 from dqeval.render.tables import Page, Part, Table, Verbatim
 from dqeval.support.frames import Framed
 
 FEW = 3  # metrics, of which counter-examples are printed below the matrix
 HOW_TO_SEE = f"Counter-examples are shown for up to {FEW} metrics, and on the page that html_page() or --html gives."
 
+WHAT_YES_IS = "yes: no counter-example was found; this is not a proof. It was searched, for"
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A property that was asked for: its name, the group it stands in, it in words, and where it is from."""
+    """A property that was asked for: its name, the group it stands in, it in words, and where it is from.
+
+    ``scope`` says what a counter-example was searched among; it is empty where nothing was searched.
+    """
 
     name: str
     group: str
     title: str
     definition: str
     citation: str
+    scope: str = ""
 
     def numbers(self) -> dict[str, str]:
         """Return it ready for JSON."""
         return {"name": self.name, "group": self.group, "title": self.title} | {
             "definition": self.definition,
             "citation": self.citation,
+            "scope": self.scope,
         }
 
 
@@ -86,7 +93,18 @@ class PropertyMatrix(Framed):
             parts += self._details()
         elif examples is None:
             parts.append(HOW_TO_SEE)
+        if searched := self.searched():
+            parts.append("\n".join([WHAT_YES_IS, *searched]))
         return Page(parts)
+
+    def searched(self) -> list[str]:
+        """Return what was searched where no counter-example was found, in sentences."""
+        held = {answer.question for answer in self.answers if answer.word == YES}
+        found: dict[str, list[str]] = {}
+        for question in self.questions:
+            if question.scope and question.name in held:
+                found.setdefault(question.scope, []).append(question.name)
+        return [f"{', '.join(names)}: among {scope}." for scope, names in found.items()]
 
     def tables(self) -> dict[str, Table]:
         """Return a table per group of questions, by the title of the group."""

@@ -18,7 +18,7 @@ from dqeval.core.types import FloatArray
 from dqeval.datasets.generator import synthetic
 from dqeval.experiments.cases import paper_cases
 from dqeval.lab.answers import UNDEFINED, Point, in_digits
-from dqeval.lab.judge import Judge
+from dqeval.lab.judge import TOLERANCE, Judge
 from dqeval.lab.perturbations import DENSITIES, Given, jitter, shift
 
 CHANCE, CHANGE, APART = "Chance", "Sensitivity", "Telling detectors apart"
@@ -201,7 +201,7 @@ def _spread(judge: Judge, size: float, verb: str, when: str) -> Measured:
     between = _mean([float(np.std(values)) for values in _by_series(judge)])
     relative = (
         f"{abs(size) / between:.2f} of the spread between the detectors"
-        if between > 0
+        if between > TOLERANCE
         else "with no spread between them"
     )
     return Measured(in_digits(round(size, 3)), f"{judge.metric.label} {verb} {abs(size):.3f} {when}: {relative}.")

@@ -41,11 +41,14 @@ class Changed:
         By how much it was changed, in the unit of the perturbation; of random draws, which of them it is.
     labelled : Labelled
     scores : array of float
+    reference : bool
+        Whether the other copies are compared with this one, in place of the series as it is.
     """
 
     at: float
     labelled: Labelled
     scores: FloatArray
+    reference: bool = False
 
 
 Random = np.random.Generator
@@ -69,6 +72,8 @@ class Perturbation:
         Why there are none, where there are none.
     needs_scores : bool
         Whether it makes no sense for 0/1 detections.
+    drawn : bool
+        Whether the copies are random draws, and not the same steps each time.
     """
 
     name: str
@@ -77,13 +82,14 @@ class Perturbation:
     change: Change
     why_none: str
     needs_scores: bool = False
+    drawn: bool = False
 
 
 def lag(given: Given, random: Random, draws: int) -> Iterator[Changed]:
     """Yield scores that come early or late."""
     steps = lags(given.period)
     if len(steps) > 1:
-        yield from (Changed(step, given.labelled, shift(given.scores, step)) for step in steps)
+        yield from (Changed(step, given.labelled, shift(given.scores, step), reference=step == 0) for step in steps)
 
 
 def lags(period: float) -> list[int]:
@@ -185,10 +191,15 @@ def split(labelled: Labelled, missing: int) -> BoolArray | None:
 
 
 def ratio(given: Given, random: Random, draws: int) -> Iterator[Changed]:
-    """Yield windows around one event, in which it is a smaller and smaller share."""
-    for start, stop in windows(given.labelled.regions(0.0).regions):
+    """Yield windows around one event, in which it is a smaller and smaller share; the widest is the reference.
+
+    The series as it is has other events too, so it cannot be compared with.
+    """
+    *narrower, widest = windows(given.labelled.regions(0.0).regions)
+    for start, stop in (*narrower, widest):
         labelled = given.labelled.part(start, stop)
-        yield Changed(float(labelled.labels.mean()), labelled, given.scores[start:stop])
+        share = float(labelled.labels.mean())
+        yield Changed(share, labelled, given.scores[start:stop], reference=(start, stop) == widest)
 
 
 def windows(regions: Sequence[Region]) -> list[tuple[int, int]]:
@@ -281,7 +292,7 @@ _EVERY = [
     Perturbation(
         "lag",
         "lag",
-        f"scores moved in {LAGS} steps, from a quarter of the period early to a quarter late",
+        f"scores moved in {LAGS - 1} steps, from a quarter of the period early to a quarter late",
         lag,
         "the near range is below one point, so there is no period to move scores by",
     ),
@@ -292,6 +303,7 @@ _EVERY = [
         noise,
         "0/1 detections have no score to add noise to",
         needs_scores=True,
+        drawn=True,
     ),
     Perturbation(
         "jitter",
@@ -300,6 +312,7 @@ _EVERY = [
         "events neither vanish nor merge",
         jitter,
         "",
+        drawn=True,
     ),
     Perturbation(
         "splits",
@@ -313,9 +326,9 @@ _EVERY = [
         "ratio",
         "anomaly ratio",
         "a window around the event with the most room, widened so that the event is "
-        f"{RATIOS[0]} to {RATIOS[-1]} of it, up to the next event's region",
+        f"{RATIOS[0]} to {RATIOS[-1]} of it, up to the next event's region; compared with the widest one",
         ratio,
-        "",
+        "no event has room for windows of several widths",
     ),
     Perturbation(
         "length",
@@ -323,6 +336,7 @@ _EVERY = [
         f"a random part of the series, {_percent(LONGEST_PART)} to {_percent(SHORTEST_PART)} of it, with whole events",
         length,
         "no shorter part of the series has whole events and something normal",
+        drawn=True,
     ),
     Perturbation(
         "delay",

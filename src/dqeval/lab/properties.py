@@ -253,7 +253,7 @@ def in_reverse(case: Case) -> Iterator[Case]:
     citation=ROC,
 )
 def ratio(case: Case) -> Iterator[Case]:
-    """Each normal point becomes two, detected or not as it was, so that only the share of anomalous points changes."""
+    """Each normal point becomes two, detected or not as it was, so the rates of right and wrong detections stay."""
     counts = [1 if label else 2 for label in case.labels]
     yield Case(_repeated(case.labels, counts), _repeated(case.found, counts), case.near)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dqeval.lab.answers import NO, YES, Answer
+from dqeval.lab.judge import ERROR, TOO_SLOW
 from dqeval.render.html import fill_template
 from dqeval.render.tables import count_of
 from dqeval.support.versions import made_with
@@ -12,7 +13,7 @@ from dqeval.support.versions import made_with
 if TYPE_CHECKING:
     from dqeval.lab.matrix_result import PropertyMatrix
 
-_KINDS = {YES: "yes", NO: "no", "error": "trouble", "too slow": "trouble"}  # how words are coloured
+_KINDS = {YES: "yes", NO: "no", ERROR: "trouble", TOO_SLOW: "trouble"}  # how words are coloured
 
 
 def page_of(matrix: PropertyMatrix) -> str:

@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from dqeval.lab.answers import Example
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, simplified
 from dqeval.lab.judge import Judge
 from dqeval.lab.property_kinds import Property
 
-NEAR = 2  # of the short series
-LONG_NEAR = 5  # of those with one event and one alarm, too
+NEARS = (2, 1)  # of the short series: as long as possible with the first, up to a point less with the second
+LONG_NEARS = (2, 5)  # of those with one event and one alarm
 MOST_CHANGES = 12  # of a random series that are tried
 
 
@@ -50,9 +51,10 @@ class Budget:
             if asked.longest is None:
                 short += (
                     f", all of {self.one_alarm_points} points with one event and at most one alarm, each of up to "
-                    f"{self.longest} points"
+                    f"{self.longest} points, near {' or '.join(map(str, LONG_NEARS))}"
                 )
-        return f"{short}, and {self.examples:,} random longer ones" if self.examples else short
+        longer = f", and {self.examples:,} random longer ones" if self.examples else ""
+        return f"{short}{longer}; the short ones have near {NEARS[0]}, and all but the longest also {NEARS[1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,33 +89,33 @@ def search(asked: Property, judge: Judge, budget: Budget) -> SearchResult:
     wanted = {0} if asked.relation is not None else {-1, 0, 1}
     found: dict[int, Example] = {}
     compared = 0
-    for example in _compared(asked, judge, _short_cases(asked, budget)):
+    short = ((example, True) for example in _compared(asked, judge, _short_cases(asked, budget)))
+    longer = ((example, False) for example in _compared(asked, judge, _longer_cases(asked, budget), MOST_CHANGES))
+    for example, is_shortest in chain(short, longer):
         compared += 1
         shown = kind(example)
         if shown is not None and shown not in found:
-            found[shown] = example
-            if wanted == set(found):
-                return SearchResult(tuple(found.values()), compared)
-    for example in _compared(asked, judge, random_cases(asked.takes, budget.examples), MOST_CHANGES):
-        compared += 1
-        shown = kind(example)
-        if shown is not None and shown not in found:
-            found[shown] = _shortened(asked, judge, example, partial(is_one_of, shown))
+            found[shown] = example if is_shortest else _shortened(asked, judge, example, partial(is_one_of, shown))
             if wanted == set(found):
                 break
-    return SearchResult(tuple(found.values()), compared)
+    # What a preference is called by comes before what is alike.
+    return SearchResult(tuple(sorted(found.values(), key=lambda example: example.direction == 0)), compared)
 
 
 def _short_cases(asked: Property, budget: Budget) -> Iterator[Case]:
-    if asked.takes == "scores":
-        for length in range(1, budget.scored_points + 1):
-            yield from every_score(length, NEAR, levels=4)
-        return
-    for length in range(1, min(budget.points, asked.longest or budget.points) + 1):
-        yield from every_detection(length, NEAR)
-    if asked.longest is None:
-        for near in (NEAR, LONG_NEAR):
+    """Yield all short series, in the order of their length."""
+    scores = asked.takes == "scores"
+    longest = budget.scored_points if scores else min(budget.points, asked.longest or budget.points)
+    for length in range(1, longest + 1):
+        for near in NEARS if length < longest else NEARS[:1]:
+            yield from every_score(length, near, levels=4) if scores else every_detection(length, near)
+
+
+def _longer_cases(asked: Property, budget: Budget) -> Iterator[Case]:
+    if asked.takes == "detections" and asked.longest is None:
+        for near in LONG_NEARS:
             yield from one_event_one_alarm(budget.one_alarm_points, near, budget.longest)
+    yield from random_cases(asked.takes, budget.examples)
 
 
 def _compared(asked: Property, judge: Judge, cases: Iterable[Case], most: int | None = None) -> Iterator[Example]:

@@ -19,7 +19,7 @@ from dqeval.core.types import FloatArray, Numbers, Progress, Series
 from dqeval.core.validate import UndefinedError
 from dqeval.lab.perturbations import KINDS, PERTURBATIONS, RANDOM, Given, Perturbation
 from dqeval.lab.stress_result import StressResult
-from dqeval.lab.variation import Copies, chance_levels, varied_by
+from dqeval.lab.variation import Copies, chance_levels, spread_between, varied_by
 
 MOST_DRAWS = 10_000
 ONLY = "scores"  # what the scores are called that come without a name
@@ -180,7 +180,7 @@ def _tried(
     trial = _Trial(prepared, metrics, draws, seed)
     as_they_are = {name: trial.as_it_is(name) for name in steps.over(names)}
     base = np.array([values for values, _ in as_they_are.values()])
-    spread = base.std(axis=0) if len(base) > 1 else np.full(len(metrics), np.nan)
+    spread = spread_between(base) if len(base) > 1 else np.full(len(metrics), np.nan)
     copies: dict[str, Copies] = {}
     why_none: dict[str, str] = {}
     for perturbation in several:
@@ -192,7 +192,11 @@ def _tried(
         ]
         if found and found[0].at:
             values = np.array([each.values for each in found])
-            copies[perturbation.name] = Copies(found[0].at, values, base[fitting], spread)
+            compared = [
+                own if each.reference is None else each.reference
+                for own, each in zip(base[fitting], found, strict=True)
+            ]
+            copies[perturbation.name] = Copies(found[0].at, values, np.array(compared), spread)
         else:
             why_none[perturbation.name] = perturbation.why_none
     for name in steps.over([RANDOM.name] if RANDOM.name in kinds else []):
@@ -203,10 +207,11 @@ def _tried(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Values:
-    """By how much each copy was changed, and what each metric says of it."""
+    """By how much each copy was changed, what each metric says of it, and of the copy to compare with, if any."""
 
     at: list[float]
     values: list[list[float]]
+    reference: list[float] | None
 
 
 class _Steps:
@@ -243,12 +248,16 @@ class _Trial:
         # The same for all detectors, and for whatever other kinds are asked for.
         random = np.random.default_rng([*self.seed, KINDS.index(perturbation.name)])
         given = Given(self.prepared.labelled, scores, 2 * self.prepared.near.points)
-        found = _Values([], [])
+        at, rows, reference = [], [], None
         for copy in perturbation.change(given, random, self.draws):
-            found.at.append(copy.at)
             # Scores of a short part may happen to be all 0 or 1: they are scores all the same.
-            found.values.append(self.measured(Scored(copy.labelled, copy.scores, binary=binary)))
-        return found
+            values = self.measured(Scored(copy.labelled, copy.scores, binary=binary))
+            if copy.reference:
+                reference = values
+            else:
+                at.append(copy.at)
+                rows.append(values)
+        return _Values(at, rows, reference)
 
     def measured(self, scored: Scored) -> list[float]:
         """Return what each metric says; NaN where it is undefined."""

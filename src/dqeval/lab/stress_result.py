@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,18 +34,19 @@ class Varied:
     ----------
     kind, metric : str
     value : float
-        The metric without any change.
+        The metric without any change; for the anomaly ratio, in the widest window.
     spread : float
         Its standard deviation between the detectors of a series, without any change; NaN for a single detector.
     shift : float
         The mean over the changed copies, less the value.
     deviation : float
-        The standard deviation over the changed copies.
+        The standard deviation over the changed copies; NaN if there is only one of each series.
     relative_shift, relative_deviation : float
         The same as multiples of the spread: at 1, the change is as large as what tells detectors apart. NaN where there
         is no spread.
     shift_interval, deviation_interval, relative_shift_interval, relative_deviation_interval : Interval
-        95 % intervals: from series drawn again; with fewer than five series, from the changed copies.
+        95 % intervals: from series drawn again; with fewer than five series, from the changed copies, if these are
+        random draws, and otherwise NaN.
     best_stays : float
         The share of the copies in which the best detector of the series is still the best; NaN for a single detector.
     tau : float
@@ -242,18 +243,20 @@ class StressResult(Framed, Result):
         return Table(header, rows, note=note)
 
     def table(self, kind: str) -> Table:
-        """Return what one kind of change does to every metric, with intervals."""
-        relative = len(self.detectors) > 1
-        header = ["metric", "value", "shift", "95 % interval", "SD", "95 % interval"]
-        header += ["shift/spread", "95 % interval", "SD/spread", "95 % interval"] if relative else []
+        """Return what one kind of change does to every metric, with intervals, if there are any."""
+        found = self.of(kind)
+        columns = _COLUMNS if len(self.detectors) > 1 else _COLUMNS[:2]
+        known = any(each.shift_interval.is_known or each.deviation_interval.is_known for each in found.values())
+        header = ["metric", "value"]
+        for column in columns:
+            header += [column.title, "95 % interval"] if known else [column.title]
         rows = []
-        for metric, each in self.of(kind).items():
+        for metric, each in found.items():
             row = [self.labels[metric], _shown(each.value)]
-            row += [_signed(each.shift), _between(each.shift_interval, signed=True)]
-            row += [_shown(each.deviation), _between(each.deviation_interval)]
-            if relative:
-                row += [_signed(each.relative_shift, 2), _between(each.relative_shift_interval, 2, signed=True)]
-                row += [_shown(each.relative_deviation, 2), _between(each.relative_deviation_interval, 2)]
+            for column in columns:
+                value, interval = getattr(each, column.what), getattr(each, f"{column.what}_interval")
+                row.append(column.form(value, column.digits))
+                row += [_between(interval, column.digits, column.form)] if known else []
             rows.append(row)
         return Table(header, rows)
 
@@ -285,9 +288,9 @@ class StressResult(Framed, Result):
         if "series" in units:
             return "Intervals: how much a number may owe to which series there were (series drawn again)."
         if not units:
-            return "Intervals need five series, or five changed copies."
+            return "Intervals need five series, or five changed copies that are random draws."
         few = "Intervals: how much a number may owe to which changed copies there were (copies drawn again)"
-        return f"{few}. They say nothing of other series: that takes five or more."
+        return f"{few}, for random draws only. They say nothing of other series: that takes five or more."
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per kind of change and metric; and one per density and metric for random detections."""
@@ -380,9 +383,25 @@ def _signed(value: float, digits: int = 3) -> str:
     return _NONE if np.isnan(value) else f"{round(value, digits) + 0.0:+.{digits}f}"
 
 
-def _between(interval: Interval, digits: int = 3, *, signed: bool = False) -> str:
-    form = _signed if signed else _shown
+def _between(interval: Interval, digits: int, form: Callable[[float, int], str]) -> str:
     return f"[{form(interval.low, digits)}, {form(interval.high, digits)}]" if interval.is_known else _NONE
+
+
+class _Column(NamedTuple):
+    """A column of the table of a change: its title, which number of `Varied` it has, and how that is shown."""
+
+    title: str
+    what: str
+    form: Callable[[float, int], str]
+    digits: int
+
+
+_COLUMNS = (
+    _Column("shift", "shift", _signed, 3),
+    _Column("SD", "deviation", _shown, 3),
+    _Column("shift/spread", "relative_shift", _signed, 2),
+    _Column("SD/spread", "relative_deviation", _shown, 2),
+)
 
 
 def _survives(each: Varied) -> str:

@@ -10,6 +10,8 @@ import numpy as np
 from dqeval.core.agreement import agreement_of
 from dqeval.core.intervals import FEWEST, Interval, mean_intervals
 from dqeval.core.types import FloatArray
+from dqeval.lab.judge import TOLERANCE
+from dqeval.lab.perturbations import PERTURBATIONS
 from dqeval.lab.stress_result import ChanceLevel, Varied
 
 LEVEL = 0.95
@@ -25,7 +27,8 @@ class Copies:
         By how much each copy was changed.
     values : array of float, shape (n_detectors, n_copies, n_metrics)
     base : array of float, shape (n_detectors, n_metrics)
-        What they say of the same detectors as they are; nothing of random detections.
+        What they say of the same detectors as they are, or of the copy that the others are compared with; nothing of
+        random detections.
     spread : array of float, shape (n_metrics,)
         The standard deviation between all detectors of the series, as they are; NaN for a single one.
     """
@@ -34,6 +37,22 @@ class Copies:
     values: FloatArray
     base: FloatArray
     spread: FloatArray
+
+
+def spread_between(values: FloatArray) -> FloatArray:
+    """Return the standard deviation between detectors, of each metric; 0 where they differ by rounding only.
+
+    Parameters
+    ----------
+    values : array of float, shape (n_detectors, n_metrics)
+
+    Examples
+    --------
+    >>> spread_between(np.array([[0.1, 0.2], [0.1, 0.4], [0.1, 0.3]])).round(3)
+    array([0.   , 0.082])
+    """
+    alike = np.ptp(values, axis=0) <= TOLERANCE
+    return np.where(alike, 0.0, values.std(axis=0))
 
 
 def varied_by(kind: str, metrics: Sequence[str], copies: Sequence[Copies]) -> Iterator[Varied]:
@@ -45,11 +64,12 @@ def varied_by(kind: str, metrics: Sequence[str], copies: Sequence[Copies]) -> It
 
 
 def _varied(kind: str, metric: str, rows: Sequence[_Row], count: int) -> Varied:
-    defined = [row for row in rows if np.isfinite(row.deviation)]
-    shift, shift_interval = _measured(defined, "shift", -np.inf)
-    deviation, deviation_interval = _measured(defined, "deviation", 0.0)
-    relative_shift, relative_shift_interval = _relative(defined, "shift", -np.inf)
-    relative_deviation, relative_deviation_interval = _relative(defined, "deviation", 0.0)
+    defined = [row for row in rows if np.isfinite(row.shift)]
+    drawn = PERTURBATIONS[kind].drawn
+    shift, shift_interval = _measured(defined, "shift", -np.inf, drawn=drawn)
+    deviation, deviation_interval = _measured(defined, "deviation", 0.0, drawn=drawn)
+    relative_shift, relative_shift_interval = _relative(defined, "shift", -np.inf, drawn=drawn)
+    relative_deviation, relative_deviation_interval = _relative(defined, "deviation", 0.0, drawn=drawn)
     return Varied(
         kind=kind,
         metric=metric,
@@ -77,7 +97,7 @@ class _Row:
     Attributes
     ----------
     value, shift, deviation : float
-        As it is; the mean change; the standard deviation over the copies.
+        As it is; the mean change; the standard deviation over the copies, NaN for a single one.
     spread : float
         The standard deviation between the detectors, as they are; NaN for a single one.
     shifts, deviations : array of float, shape (n_copies,)
@@ -104,7 +124,7 @@ class _Row:
         if not defined.any():
             return cls(value, np.nan, np.nan, spread, np.zeros(0), np.zeros(0), *kept)
         shifts = (values[defined] - base[defined, None]).mean(axis=0)
-        deviation = float(values[defined].std(axis=1).mean())
+        deviation = float(values[defined].std(axis=1).mean()) if values.shape[1] > 1 else np.nan
         return cls(value, float(shifts.mean()), deviation, spread, shifts, _contributions(values[defined]), *kept)
 
 
@@ -132,12 +152,18 @@ def _order_kept(base: FloatArray, values: FloatArray) -> tuple[float, float]:
     return float(stays), float(agreement_of(pairs)[0, 1])
 
 
-def _measured(rows: Sequence[_Row], what: str, least: float) -> tuple[float, Interval]:
-    """Return a mean over series, and its interval: from series drawn again, or where these are few, from copies."""
+def _measured(rows: Sequence[_Row], what: str, least: float, *, drawn: bool) -> tuple[float, Interval]:
+    """Return a mean over series, and its interval: from series drawn again, or where these are few, from copies.
+
+    Copies that are the same steps each time were not drawn, and cannot be drawn again.
+    """
+    rows = _with(rows, what)
     means = np.array([getattr(row, what) for row in rows])
     if len(rows) >= FEWEST:
         return float(means.mean()), _interval(means, least, "series")
     mean = _mean(means.tolist())
+    if not drawn:
+        return mean, Interval(np.nan, np.nan, LEVEL, len(rows), "series")
     copies = [getattr(row, f"{what}s") for row in rows]
     count = sum(map(len, copies))
     # What series differ by is no matter of the copies. Each series counts the same, however many copies it has.
@@ -145,13 +171,19 @@ def _measured(rows: Sequence[_Row], what: str, least: float) -> tuple[float, Int
     return mean, _interval(np.concatenate([np.zeros(0), *units]), least, "change")
 
 
-def _relative(rows: Sequence[_Row], what: str, least: float) -> tuple[float, Interval]:
+def _with(rows: Sequence[_Row], what: str) -> list[_Row]:
+    return [row for row in rows if np.isfinite(getattr(row, what))]
+
+
+def _relative(rows: Sequence[_Row], what: str, least: float, *, drawn: bool) -> tuple[float, Interval]:
     """Return a mean over series as a multiple of their mean spread, and its interval."""
-    told = [row for row in rows if np.isfinite(row.spread)]
+    told = _with(_with(rows, what), "spread")
     spread = _mean([row.spread for row in told])
     if not spread > 0:
         return np.nan, Interval(np.nan, np.nan, LEVEL, 0, "series")
-    mean, interval = _measured(told, what, least)
+    mean, interval = _measured(told, what, least, drawn=drawn)
+    if not interval.is_known:
+        return mean / spread, interval
     if len(told) < FEWEST:
         # The spread of the detectors on the same series is as it is: it owes nothing to the copies.
         return mean / spread, replace(interval, low=interval.low / spread, high=interval.high / spread)

@@ -6,8 +6,10 @@ import numpy as np
 
 from dqeval.core.matching import Match, harmonic, parts_of
 from dqeval.core.registry import metric
-from dqeval.core.types import Numbers, PrecisionRecall
+from dqeval.core.sweep import Sweep, fixed_point, ratio
+from dqeval.core.types import FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+from dqeval.kernels import affiliation as kernel
 from dqeval.kernels import ranges
 
 
@@ -23,10 +25,34 @@ def _affiliation(match: Match) -> PrecisionRecall:
     return harmonic(precision[precision >= 0].mean(), recall.mean())
 
 
+def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
+    events, zones = sweep.labelled.events, sweep.labelled.zones
+    groups = sweep.groups(np.floor(zones.left).astype(np.intp), np.ceil(zones.right).astype(np.intp))
+    tally = np.zeros((kernel.TALLY_ROWS, sweep.count + 1))
+    stack = np.empty((groups.ends - groups.firsts).max(), dtype=np.intp)
+    scale = fixed_point(len(events))
+    hit, precision, recall = tallies = sweep.tallies(3)
+    kernel.tally_zones(
+        sweep.levels,
+        events.starts,
+        events.stops,
+        zones.left,
+        zones.right,
+        groups.ends,
+        groups.levels,
+        tally,
+        stack,
+        scale,
+        *tallies,
+    )
+    return ratio(sweep.down(precision, scale), sweep.down(hit)), sweep.down(recall, scale * len(events))
+
+
 @metric(
     label="AF",
     takes="detections",
     compute=_affiliation,
+    at_every_level=_affiliation_sweep,
     citation="Huet et al. 2022",
     same_as="affiliation-metrics-py",
     cost=0.68,

@@ -11,6 +11,7 @@ import numpy as np
 from dqeval.core.durations import UNITS
 from dqeval.core.matching import highest_in_events
 from dqeval.core.prepared import Scored
+from dqeval.core.sweep import Sweep, sweep_of
 from dqeval.core.thresholds import shortest_threshold
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
 from dqeval.metrics.operators import zone_starts
@@ -188,17 +189,23 @@ def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
     """
     events, breaks = scored.events, scored.labelled.breaks
     zones = Events(zone_starts(events, early, breaks), events.stops, events.length)
-    ranks, count = scored.ranks, len(scored.distinct.values)
-    first_detected = -highest_in_events(-ranks, zones)
+    detected, false_alarms = alarm_counts(sweep_of(scored, "all"), zones)
     return AlarmCurve(
         thresholds=scored.distinct.values,
-        detected=np.cumsum(np.bincount(first_detected, minlength=count)),
-        false_alarms=_false_alarms(ranks, zones, breaks, count),
+        detected=detected,
+        false_alarms=false_alarms,
         alarm_points=scored.distinct.detected.astype(np.intp),
         n_events=len(events),
         points=events.length,
         resolution=scored.labelled.resolution,
     )
+
+
+def alarm_counts(sweep: Sweep, zones: Events) -> tuple[IntArray, IntArray]:
+    """Return in how many zones there is an alarm, and how many alarms touch no zone, at each threshold."""
+    first_detected = highest_in_events(sweep.levels, zones)
+    detected = np.cumsum(sweep.counted(first_detected)[:0:-1])
+    return detected, _false_alarms(sweep.ranks, zones, sweep.labelled.breaks, sweep.count)
 
 
 def _false_alarms(ranks: IntArray, zones: Events, breaks: IntArray, count: int) -> IntArray:

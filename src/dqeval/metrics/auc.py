@@ -7,20 +7,34 @@ import numpy as np
 from dqeval.core.matching import score_of
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
-from dqeval.core.types import Numbers
+from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined
 
 
 def _auc_roc(scored: Scored) -> float:
-    hits, alarms = scored.distinct.hits, scored.distinct.detected - scored.distinct.hits
+    detected, hits = scored.distinct.detected, scored.distinct.hits
+    rises, at = _rises(hits)
+    alarms = detected[at] - hits[at]
+    alarms_before = np.where(at > 0, detected[at - 1] - hits[at - 1], 0)
+    normal = detected[-1] - hits[-1]
     # Twice the area, in whole numbers: exact up to the division.
-    twice = (np.diff(alarms, prepend=0) * (hits + np.append(0, hits[:-1]))).sum()
-    return float(twice / (2 * hits[-1] * alarms[-1]))
+    twice = (rises * (normal - alarms + normal - alarms_before)).sum()
+    return float(twice / (2 * hits[-1] * normal))
 
 
 def _auc_pr(scored: Scored) -> float:
-    hits, detected = scored.distinct.hits, scored.distinct.detected
-    return float((np.diff(hits, prepend=0) * hits / detected).sum() / hits[-1])
+    detected, hits = scored.distinct.detected, scored.distinct.hits
+    rises, at = _rises(hits)
+    return float((rises * hits[at] / detected[at]).sum() / hits[-1])
+
+
+def _rises(hits: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return by how much the hits rise, and where they do."""
+    rising = np.empty(len(hits), dtype=np.bool_)
+    rising[0] = hits[0] > 0
+    np.greater(hits[1:], hits[:-1], out=rising[1:])
+    at = np.flatnonzero(rising)
+    return np.diff(hits[at], prepend=0), at
 
 
 @metric(

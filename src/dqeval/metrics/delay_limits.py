@@ -10,9 +10,10 @@ from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.events import flags_of
 from dqeval.core.matching import Match, harmonic, highest_in_events, overlaps, parts_of
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.sweep import Sweep, ratio
+from dqeval.core.types import BoolArray, Events, FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.metrics.operators import zones_of
 
@@ -33,29 +34,17 @@ def _hit(match: Match, zones: Events) -> tuple[BoolArray, int]:
     return np.bincount(zone, minlength=len(zones)) > 0, int(points.sum())
 
 
-def _first_ranks(scored: Scored, zones: Events) -> IntArray:
-    """Return the rank of the highest score in each zone: the highest threshold at which it holds a detection."""
-    return -highest_in_events(-scored.ranks, zones)
-
-
-def _cumulated(ranks: IntArray, scored: Scored, weights: IntArray | None = None) -> FloatArray:
-    """Return how much is detected at every distinct score, from the ranks of what is."""
-    count = len(scored.distinct.values)
-    return np.cumsum(np.bincount(ranks, weights, minlength=count), dtype=np.float64)
-
-
 def _revised(match: Match, early: int, delay: int | None) -> PrecisionRecall:
     hit, inside = _hit(match, _zones(match.labelled, early, delay))
     hits, false_points = np.count_nonzero(hit), match.found_lengths.sum() - inside
     return harmonic(hits / (hits + false_points) if hits else 0.0, hits / len(hit))
 
 
-def _revised_at_every_score(scored: Scored, early: int, delay: int | None) -> tuple[FloatArray, FloatArray]:
-    zones = _zones(scored.labelled, early, delay)
-    hits = _cumulated(_first_ranks(scored, zones), scored)
-    false_points = _cumulated(scored.ranks[~flags_of(zones)], scored)
-    # Something is detected at every score, in a zone or outside.
-    return hits / (hits + false_points), hits / len(zones)
+def _revised_sweep(sweep: Sweep, early: int, delay: int | None) -> tuple[FloatArray, FloatArray]:
+    zones = _zones(sweep.labelled, early, delay)
+    hits = sweep.down(sweep.counted(highest_in_events(sweep.levels, zones)))
+    false_points = sweep.down(sweep.counted(sweep.levels[~flags_of(zones)]))
+    return ratio(hits, hits + false_points), hits / len(zones)
 
 
 def _delay_adjusted(match: Match, k: int) -> PrecisionRecall:
@@ -65,19 +54,19 @@ def _delay_adjusted(match: Match, k: int) -> PrecisionRecall:
     return harmonic(hits / (hits + false_points) if hits else 0.0, hits / lengths.sum())
 
 
-def _delay_adjusted_at_every_score(scored: Scored, k: int) -> tuple[FloatArray, FloatArray]:
-    lengths = scored.labelled.lengths
-    hits = _cumulated(_first_ranks(scored, _zones(scored.labelled, 0, k)), scored, lengths)
-    found = hits + scored.distinct.detected - scored.distinct.hits
+def _delay_adjusted_sweep(sweep: Sweep, k: int) -> tuple[FloatArray, FloatArray]:
+    lengths = sweep.labelled.lengths
+    in_time = highest_in_events(sweep.levels, _zones(sweep.labelled, 0, k))
+    hits = sweep.down(sweep.counted(in_time, lengths))
     # Of an event that is detected too late nothing is left, so that there may be nothing at all.
-    return np.divide(hits, found, out=np.zeros(len(hits)), where=found > 0), hits / lengths.sum()
+    return ratio(hits, hits + sweep.detected - sweep.hits), hits / lengths.sum()
 
 
 @metric(
     label="RPA-F1",
     takes="detections",
     compute=_revised,
-    at_every_score=_revised_at_every_score,
+    at_every_level=_revised_sweep,
     checks=_REVISED_CHECKS,
     by_default=False,
     citation="Bhatnagar et al. 2021",
@@ -156,7 +145,7 @@ def revised_point_adjusted_parts(
     label="k-delay-F1",
     takes="detections",
     compute=_delay_adjusted,
-    at_every_score=_delay_adjusted_at_every_score,
+    at_every_level=_delay_adjusted_sweep,
     checks=_DELAY_CHECKS,
     by_default=False,
     citation="Ren et al. 2019",

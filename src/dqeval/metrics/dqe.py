@@ -16,6 +16,7 @@ from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.scaling import Scale
+from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
@@ -114,7 +115,7 @@ def dqe_at(scored: Scored, near: float) -> float:
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
-    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near), scored.order[::-1]))
+    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near)))
 
 
 @metric(
@@ -264,16 +265,16 @@ def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
 
 def local_scores(levels: Levels, near: FloatArray | None = None) -> FloatArray:
     """Return DQE, capture, near miss and false alarm as columns, a row per event; each may have its near range."""
-    local, _ = _sweep(levels, curve_rows=0, near=near)
+    local, _ = _sweep(levelling.reached(levels), near=near)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
-    return np.minimum(local / levels.total_weight, 1.0)
+    return np.minimum(local / levels.total, 1.0)
 
 
 def curve(levels: Levels) -> Curve:
     """Return DQE and its parts against the threshold, for the whole series and for each event."""
     if not len(levels.partition.events):
         return Curve(*np.zeros((5, 0)))
-    _, values = _sweep(levels, curve_rows=int(levels.counts.sum()))
+    _, values = _sweep(levels, curve_columns=4)
     stops = np.cumsum(levels.counts)
     per_event = []
     for first, count, stop in zip(levels.first, levels.counts, stops, strict=True):
@@ -283,6 +284,30 @@ def curve(levels: Levels) -> Curve:
         dqe, capture, near_miss, false_alarm = values.reshape(len(per_event), -1, 4).mean(axis=0)[::-1].T
         return Curve(per_event[0].thresholds, dqe, capture, near_miss, false_alarm, tuple(per_event))
     return _mean_curve(per_event)
+
+
+def dqe_at_every_score(scores: FloatArray, regions: Partition) -> tuple[FloatArray, FloatArray]:
+    """Return all distinct scores above 0, from the highest down, and the mean DQE of the events from each to the next.
+
+    The same as in the `curve` of exact levels, but for rounding, in a quarter of the memory.
+    """
+    levels = levelling.exact_levels(scores, regions)
+    steps = _sweep(levels, curve_columns=1)[1][:, 0]
+    reached = [slice(a, a + count) for a, count in zip(levels.first.tolist(), levels.counts.tolist(), strict=True)]
+    thresholds = np.concatenate([levels.thresholds[each] for each in reached])
+    tops = np.cumsum(levels.counts)[levels.counts > 0] - 1
+    del levels
+    # What DQE of an event gains at each of its thresholds over the next higher one.
+    highest = steps[tops]
+    steps[:-1] -= steps[1:]
+    steps[tops] = highest
+    order = ascending(thresholds)[::-1]
+    thresholds, gained = thresholds[order], steps[order]
+    del steps, order
+    ends = group_ends(thresholds)
+    # Adding and subtracting steps leaves rounding errors around 0 and 1.
+    means = np.cumsum(gained, out=gained)[ends] / len(regions.events)
+    return thresholds[ends], np.clip(means, 0.0, 1.0, out=means)
 
 
 def mean_scores(local: FloatArray) -> Scores:
@@ -302,12 +327,12 @@ def mean_dqe(levels: Levels) -> float:
     return mean_scores(local_scores(levels)).dqe
 
 
-def _sweep(levels: Levels, *, curve_rows: int, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+def _sweep(levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     regions = levels.partition
     events = regions.events
     tally = np.zeros((int(levels.counts.max(initial=0)) + 1, kernel.TALLY_COLUMNS), dtype=np.longlong)
     local = np.zeros((len(events), 4))
-    values = np.empty((curve_rows, 4))
+    values = np.empty((int(levels.counts.sum()) if curve_columns else 0, curve_columns))
     kernel.sweep(
         levels.of_point,
         levels.starts,
@@ -315,7 +340,7 @@ def _sweep(levels: Levels, *, curve_rows: int, near: FloatArray | None = None) -
         events.starts - regions.left,
         regions.right - events.stops,
         np.full(len(events), regions.near, dtype=np.float64) if near is None else near,
-        levels.weights,
+        levels.heights,
         levels.first,
         levels.counts,
         tally,

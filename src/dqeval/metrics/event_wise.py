@@ -10,11 +10,11 @@ import numpy as np
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of, parts_or
-from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
+from dqeval.core.sweep import Sweep, ratio
 from dqeval.core.types import FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.metrics.alarm_curve import alarm_curve_of
+from dqeval.metrics.alarm_curve import alarm_counts
 
 _CHECKS: dict[str, Check] = {"beta": arguments.weight}
 
@@ -64,9 +64,9 @@ def _composite(match: Match) -> PrecisionRecall:
     return harmonic(hits / detected if detected else 0.0, _event_recall(match))
 
 
-def _composite_at_every_score(scored: Scored) -> tuple[FloatArray, FloatArray]:
-    hits, detected = scored.distinct.hits, scored.distinct.detected
-    return hits / detected, alarm_curve_of(scored, early=0).events_detected
+def _composite_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
+    events = sweep.down(sweep.counted(sweep.highest_in_events))
+    return ratio(sweep.hits, sweep.detected), events / len(sweep.highest_in_events)
 
 
 def _event_recall(match: Match) -> float:
@@ -79,20 +79,19 @@ def _event(match: Match, beta: float) -> EventParts:
     return EventParts(harmonic(precision, recall).f1, precision, recall, beta)
 
 
-def _event_at_every_score(scored: Scored, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    precision, recall = _event_curves(scored)
+def _event_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    precision, recall = _event_curves(sweep)
     return precision, recall, _f_beta(precision, recall, beta)
 
 
-def _event_curves(scored: Scored) -> tuple[FloatArray, FloatArray]:
-    curve = alarm_curve_of(scored, early=0)
-    # Something is detected at every score, so there is an event or a false alarm.
-    return curve.detected / (curve.detected + curve.false_alarms), curve.events_detected
+def _event_curves(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
+    events = sweep.labelled.events
+    detected, false_alarms = sweep.once("alarms", lambda: alarm_counts(sweep, events))
+    return ratio(detected, detected + false_alarms), detected / len(events)
 
 
 def _f_beta(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArray:
-    below = beta**2 * precision + recall
-    return np.divide((1 + beta**2) * precision * recall, below, out=np.zeros(len(below)), where=below > 0)
+    return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 
 def _event_corrected(match: Match, beta: float) -> CorrectedEventParts:
@@ -112,12 +111,11 @@ def _alarming_precision(match: Match) -> float:
     return float(hits / len(labelled)) if hits else math.nan
 
 
-def _event_corrected_at_every_score(scored: Scored, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    precision, recall = _event_curves(scored)
-    hits, detected = scored.distinct.hits, scored.distinct.detected
-    normal = len(scored.labels) - hits[-1]
+def _event_corrected_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    precision, recall = _event_curves(sweep)
+    normal = len(sweep.labelled.labels) - sweep.labelled.lengths.sum()
     if normal:
-        precision = precision * (1 - (detected - hits) / normal)
+        precision = precision * (1 - (sweep.detected - sweep.hits) / normal)
     return precision, recall, _f_beta(precision, recall, beta)
 
 
@@ -125,7 +123,7 @@ def _event_corrected_at_every_score(scored: Scored, beta: float) -> tuple[FloatA
     label="Composite-F1",
     takes="detections",
     compute=_composite,
-    at_every_score=_composite_at_every_score,
+    at_every_level=_composite_sweep,
     by_default=False,
     citation="Garg et al. 2021",
     same_as="TSB-AD Event-based-F1 and Garg's fc_score, but for an event at the last index, which is whole here",
@@ -188,7 +186,7 @@ def composite_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = 
     label="Event-F1",
     takes="detections",
     compute=_event,
-    at_every_score=_event_at_every_score,
+    at_every_level=_event_sweep,
     checks=_CHECKS,
     by_default=False,
     citation="Hundman et al. 2018",
@@ -259,7 +257,7 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     label="Event-F0.5-corrected",
     takes="detections",
     compute=_event_corrected,
-    at_every_score=_event_corrected_at_every_score,
+    at_every_level=_event_corrected_sweep,
     checks=_CHECKS,
     by_default=False,
     citation="Sehili and Zhang 2023",

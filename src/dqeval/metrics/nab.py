@@ -15,8 +15,9 @@ from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
 from dqeval.core.events import flags_of
 from dqeval.core.matching import Match, or_undefined
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
+from dqeval.core.sweep import Sweep
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError, caller_level
 from dqeval.render.tables import count_of
@@ -224,17 +225,17 @@ def _pairs(windows: Events) -> tuple[tuple[int, int], ...]:
     return tuple(zip(windows.starts.tolist(), (windows.stops - 1).tolist(), strict=True))
 
 
-def _nab_at_every_score(
-    scored: Scored, profile: Profile, windows: Windows, probation: float
+def _nab_sweep(
+    sweep: Sweep, profile: Profile, windows: Windows, probation: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the score at every distinct score, behind NaN for precision and recall, which it has not.
+    """Return the score at each threshold, behind NaN for precision and recall, which it has not.
 
     A window is worth what its first detected point is. So a point of a window counts from its own threshold down to
     that at which a point before it is detected: the two ends of this interval are counted, and summed up.
     """
-    scoring, weights = _scoring(scored.labelled, profile, windows, probation), PROFILES[profile]
+    scoring, weights = _scoring(sweep.labelled, profile, windows, probation), PROFILES[profile]
     scoring.require_window()
-    ranks, count = scored.ranks, len(scored.distinct.values)
+    ranks, count = sweep.ranks, sweep.count
     outside = ~scoring.inside
     outside[: scoring.first] = False
     points = np.flatnonzero(scoring.inside)
@@ -293,7 +294,7 @@ _CHECKS: dict[str, Check] = {
     takes="detections",
     compute=_nab,
     sweep="all",
-    at_every_score=_nab_at_every_score,
+    at_every_level=_nab_sweep,
     checks=_CHECKS,
     perfect=100.0,
     by_default=False,

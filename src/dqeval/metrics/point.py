@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of, reaches
-from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
+from dqeval.core.sweep import Sweep, ratio
 from dqeval.core.types import BoolArray, FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 
@@ -34,9 +35,27 @@ def _filled(match: Match, filled: BoolArray) -> PrecisionRecall:
     return harmonic(hits / (hits + alarms) if hits else 0.0, hits / match.labelled.lengths.sum())
 
 
-def _point_at_every_score(scored: Scored) -> tuple[FloatArray, FloatArray]:
-    hits, detected = scored.distinct.hits, scored.distinct.detected
-    return hits / detected, hits / hits[-1]
+def _point_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
+    return ratio(sweep.hits, sweep.detected), sweep.hits / sweep.labelled.lengths.sum()
+
+
+def _point_adjusted_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
+    return _filled_sweep(sweep, sweep.highest_in_events)
+
+
+def _point_adjusted_k_sweep(sweep: Sweep, k: float) -> tuple[FloatArray, FloatArray]:
+    lengths = sweep.labelled.lengths
+    needed = np.maximum(np.floor(k * lengths), 1)
+    needed += ~reaches(needed, lengths, k)
+    return _filled_sweep(sweep, sweep.events.levels[sweep.events.firsts + needed.astype(np.intp) - 1])
+
+
+def _filled_sweep(sweep: Sweep, filled_at: NDArray[np.intc]) -> tuple[FloatArray, FloatArray]:
+    """Count points if all those of an event are taken as detected from a level down."""
+    lengths = sweep.labelled.lengths
+    levels = np.maximum(sweep.events.levels, np.repeat(filled_at, lengths))
+    hits = sweep.down(sweep.counted(levels))
+    return ratio(hits, hits + sweep.detected - sweep.hits), hits / lengths.sum()
 
 
 @metric(
@@ -44,7 +63,7 @@ def _point_at_every_score(scored: Scored) -> tuple[FloatArray, FloatArray]:
     takes="detections",
     compute=_point,
     sweep="all",
-    at_every_score=_point_at_every_score,
+    at_every_level=_point_sweep,
     citation="van Rijsbergen 1979",
     same_as="scikit-learn f1_score",
     cost=0.34,
@@ -104,6 +123,7 @@ def point_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "rai
     label="PA-F1",
     takes="detections",
     compute=_point_adjusted,
+    at_every_level=_point_adjusted_sweep,
     citation="Xu et al. 2018",
     same_as="the code of the DQE paper, but for an event at index 0, which is filled here",
     cost=0.52,
@@ -163,6 +183,7 @@ def point_adjusted_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefin
     label="PA-K",
     takes="detections",
     compute=_point_adjusted_k,
+    at_every_level=_point_adjusted_k_sweep,
     checks=_CHECKS,
     citation="Kim et al. 2022",
     same_as="the code of the DQE paper, but where detections cover the whole series, on which it fails",

@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
 from dqeval.core.entries import FromNear
-from dqeval.core.matching import Match, harmonic, highest_in_events, parts_of, score_of
+from dqeval.core.matching import Match, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
+from dqeval.core.scaling import min_max
+from dqeval.core.sorting import group_ends
+from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, fixed_point, ratio
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.kernels import buffers
+from dqeval.kernels import runs
 
 _BUFFER = FromNear(int, int, "half the period, rounded down (for detections, near)")
 _CHECKS: dict[str, Check] = dict.fromkeys(("early", "late"), partial(arguments.whole_number, least=0))
@@ -38,36 +40,37 @@ class _Buffers:
 def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
-    levels = np.searchsorted(ascending, scored.scores, side="right").astype(np.intc)
-    precision, recall = _curve(scored.labelled, levels, thresholds, early, late)
-    at = np.searchsorted(ascending, chosen, side="left")
+    levels, _ = scored.levels(scored.scores, ascending)
+    precision, recall = _curve(GivenLevels(scored.labelled, thresholds, levels), early, late)
+    at = len(chosen) - 1 - np.searchsorted(ascending, chosen, side="left")
     return _area(precision[at], recall[at])
 
 
 def _pate_detections(match: Match, early: int, late: int) -> PrecisionRecall:
-    precision, recall = _curve(match.labelled, match.flags.astype(np.intc), 1, early, late)
-    return harmonic(precision[0], recall[0])
+    return at_one_threshold(_curve, match, early=early, late=late)
 
 
-def _curve(
-    labelled: Labelled, levels: NDArray[np.intc], count: int, early: int, late: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return precision and recall where the points of level 1, 2, ... and above are detected."""
-    events, labels = labelled.events, labelled.labels
+def _curve(sweep: Sweep, early: int, late: int) -> tuple[FloatArray, FloatArray]:
+    """Return precision and recall at each threshold, from the highest down."""
+    labelled, levels = sweep.labelled, sweep.levels
     zones = labelled.once(("pate", early, late), lambda: _buffers(labelled, early, late))
-    highest = highest_in_events(levels, events)
-    early_levels = np.minimum(levels[zones.early_points], highest[zones.early_event])
-    gained = np.bincount(levels[labels], minlength=count + 1).astype(float)
-    gained += np.bincount(levels[zones.late_points], zones.late_weights, minlength=count + 1)
-    gained += np.bincount(early_levels, zones.early_weights, minlength=count + 1)
-    missed = np.zeros(count + 1)
-    buffers.pate_missed(levels, events.starts, events.stops, missed)
-    hits, detected = (np.cumsum(x[::-1])[::-1][1:] for x in (gained, np.bincount(levels, minlength=count + 1)))
-    return _ratio(hits, detected), _ratio(hits, hits + missed[1:])
+    early_levels = np.minimum(levels[zones.early_points], sweep.highest_in_events[zones.early_event])
+    gained = sweep.counted(sweep.events.levels).astype(np.float64)
+    gained += sweep.counted(levels[zones.late_points], zones.late_weights)
+    gained += sweep.counted(early_levels, zones.early_weights)
+    hits = sweep.down(gained)
+    return ratio(hits, sweep.detected), ratio(hits, hits + _missed(sweep))
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+def _missed(sweep: Sweep) -> FloatArray:
+    """Return the weighted false negatives at each threshold."""
+    events, groups = sweep.labelled.events, sweep.events
+    scale = fixed_point(events.length)
+    (changes,), tally = sweep.tallies(1), np.zeros((4, sweep.count + 1), dtype=np.intp)
+    runs.tally_pate_missed(
+        sweep.levels, events.starts, events.stops, groups.ends, groups.levels, tally, sweep.stack(3), scale, changes
+    )
+    return np.asarray(sweep.labelled.lengths.sum() + sweep.down(changes, scale))
 
 
 def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
@@ -98,7 +101,7 @@ def _points(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values, hits = scored.distinct_scaled.values, scored.distinct_scaled.hits
+    values, hits = _distinct_scaled(scored)
     if len(values) > 2:
         changes = np.diff(hits) != 0
         values = values[np.append(True, changes) | np.append(changes, True)]
@@ -111,6 +114,16 @@ def _thresholds(scored: Scored, count: int) -> FloatArray:
     share = position - below
     low, high = ascending[below], ascending[np.minimum(below + 1, len(ascending) - 1)]
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+
+
+def _distinct_scaled(scored: Scored) -> tuple[FloatArray, FloatArray]:
+    """Return the distinct scores in [0, 1], descending, and how many labelled points score at least as much."""
+    values, hits = scored.distinct.values, scored.distinct.hits
+    if scored.binary:
+        return values, hits
+    values = min_max(values)
+    ends = group_ends(values)  # scaling can make distinct scores equal
+    return (values, hits) if ends.all() else (values[ends], hits[ends])
 
 
 def _area(precision: FloatArray, recall: FloatArray) -> float:
@@ -175,6 +188,7 @@ def pate(
     label="PATE-F1",
     takes="detections",
     compute=_pate_detections,
+    at_every_level=_curve,
     checks=_CHECKS,
     from_near={"early": _BUFFER, "late": _BUFFER},
     citation="Ghorbani et al. 2024",

@@ -8,8 +8,10 @@ from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.matching import Match, harmonic, parts_of
 from dqeval.core.registry import metric
+from dqeval.core.sweep import Sweep, fixed_point, ratio
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+from dqeval.kernels.runs import tally_range_recall
 
 _CHECKS: dict[str, Check] = {"alpha": arguments.share}
 
@@ -29,10 +31,28 @@ def _coverage(covered: FloatArray, lengths: IntArray, partners: IntArray, alpha:
     return float(scores.sum() / len(lengths))
 
 
+def _range_sweep(sweep: Sweep, alpha: float) -> tuple[FloatArray, FloatArray]:
+    found, apart = sweep.runs, sweep.apart
+    first, behind = apart.touched(found)
+    scores = apart.labelled_in(found) / (found.stops - found.starts) / (behind - first)
+    return ratio(sweep.sum_between(found, scores), found.counts), _recall_sweep(sweep, alpha)
+
+
+def _recall_sweep(sweep: Sweep, alpha: float) -> FloatArray:
+    events, groups = sweep.labelled.events, sweep.events
+    scale = fixed_point(len(events))
+    (worths,), tally = sweep.tallies(1), np.zeros((2, sweep.count + 1), dtype=np.intp)
+    tally_range_recall(
+        sweep.levels, events.starts, events.stops, groups.ends, groups.levels, tally, alpha, scale, worths
+    )
+    return sweep.down(worths, scale * len(events))
+
+
 @metric(
     label="RF",
     takes="detections",
     compute=_range,
+    at_every_level=_range_sweep,
     checks=_CHECKS,
     citation="Tatbul et al. 2018",
     same_as="prts with alpha 0.2 for recall and 0 for precision, flat bias, reciprocal cardinality; TSB-AD",

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
-from dqeval.core.matching import Match, harmonic, parts_of, reaches
+from dqeval.core.matching import Match, parts_of
+from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
-from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.sweep import Runs, Sweep, Tally, at_one_threshold, fixed_point, ratio
+from dqeval.core.types import Events, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
+from dqeval.kernels import etapr
+from dqeval.kernels.runs import tally_covered
+from dqeval.kernels.sweep import points_by_level
 
 _ETAPR_CHECKS: dict[str, Check] = {"theta_p": arguments.share, "theta_r": arguments.share}
 _TAPR_CHECKS: dict[str, Check] = {
@@ -23,118 +29,150 @@ _TAPR_CHECKS: dict[str, Check] = {
 
 
 def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
-    if not len(match.found):
-        return harmonic(0.0, 0.0)
-    covered, found_covered = _pruned(match, theta_p, theta_r)
-    recalls = _half_for_enough(covered, match.labelled.lengths, theta_r)
-    precisions = _half_for_enough(found_covered, match.found_lengths, theta_p)
-    weights = np.sqrt(match.found_lengths)
-    return harmonic((weights * precisions).sum() / weights.sum(), recalls.mean())
+    return at_one_threshold(_etapr_sweep, match, theta_p=theta_p, theta_r=theta_r)
 
 
-def _half_for_enough(covered: FloatArray, lengths: IntArray, theta: float) -> FloatArray:
-    """Return for each event one half, and half of its covered share, if that reaches theta; otherwise 0."""
-    return np.where(reaches(covered, lengths, theta), (1 + covered / lengths) / 2, 0)
+def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
+    """Return precision and recall; overlaps too small for either side are dropped, until nothing changes."""
+    apart, runs, scale = sweep.apart, sweep.runs, fixed_point(len(sweep.levels))
+    count, sums = len(apart.events), sweep.tallies(3)
+    etapr.sweep(
+        runs.found,
+        _by_level(runs.highs, sweep.count),
+        _by_level(runs.lows, sweep.count),
+        np.array(apart.touched(runs)),
+        apart.events.starts,
+        apart.events.stops,
+        apart.before,
+        theta_p,
+        theta_r,
+        scale,
+        np.zeros((etapr.EVENT_ROWS, count), dtype=np.longlong),
+        np.zeros((etapr.RUN_ROWS, len(runs.highs)), dtype=np.longlong),
+        np.zeros((etapr.CHAIN_ROWS, 2 * count + 1), dtype=np.intp),
+        np.zeros(count, dtype=np.intp),
+        sums,
+    )
+    recall, precision, weight = sums[:, :0:-1] / scale
+    if theta_p <= 0:  # then a run needs no event to be worth one half
+        precision += (runs.roots - weight) / 2
+    return ratio(precision, runs.roots), np.where(runs.counts > 0, recall / count, 0.0)
 
 
-def _pruned(match: Match, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
-    """Return the covered points of labelled and detected events, after overlaps too small for either were dropped.
-
-    Dropping an overlap can make another event's share too small, so this goes on until nothing changes.
-    """
-    labelled, detected, shared = match.pairs
-    points = shared.astype(np.float64)
-    lengths, found_lengths = match.labelled.lengths, match.found_lengths
-    while True:
-        covered = _sums(labelled, points, len(lengths))
-        small = (covered > 0) & ~reaches(covered, lengths, theta_r)
-        points[small[labelled]] = 0
-        found_covered = _sums(detected, points, len(found_lengths))
-        found_small = (found_covered > 0) & ~reaches(found_covered, found_lengths, theta_p)
-        if not small.any() and not found_small.any():
-            return covered, found_covered
-        points[found_small[detected]] = 0
-
-
-def _sums(events: IntArray, amounts: FloatArray, count: int) -> FloatArray:
-    """Return the sum of the amounts of each event."""
-    return np.bincount(events, amounts, minlength=count).astype(np.float64, copy=False)
+def _by_level(levels: NDArray[np.intc], count: int) -> NDArray[np.intc]:
+    """Return what has levels in the order of these, the highest first, without what is of level 0."""
+    order = np.empty(len(levels), dtype=np.intc)
+    return order[: points_by_level(levels, np.zeros(count + 1, dtype=np.intp), order)]
 
 
 def _tapr(match: Match, alpha: float, theta: float, delta: int) -> PrecisionRecall:
-    if not len(match.found):
-        return harmonic(0.0, 0.0)
-    zones = _zones(match, delta)
-    lengths, found_lengths = match.labelled.lengths, match.found_lengths
-    covered = np.minimum(match.covered + zones.added(zones.labelled, len(lengths)), lengths)
-    found_covered = match.found_covered + zones.added(zones.detected, len(found_lengths))
-    precision = _detected_and_covered(found_covered, found_lengths, alpha, theta)
-    return harmonic(precision, _detected_and_covered(covered, lengths, alpha, theta))
+    return at_one_threshold(_tapr_sweep, match, alpha=alpha, theta=theta, delta=delta)
 
 
-def _detected_and_covered(covered: FloatArray, lengths: IntArray, alpha: float, theta: float) -> float:
-    """Return alpha for the share of events that are detected, and the rest for how much of them is covered."""
-    detected = np.mean(reaches(covered, lengths, theta))
-    return float(alpha * detected + (1 - alpha) * np.mean(covered / lengths))
+def _tapr_sweep(sweep: Sweep, alpha: float, theta: float, delta: int) -> tuple[FloatArray, FloatArray]:
+    zones = sweep.labelled.once(("tapr", delta), lambda: _zones(sweep.labelled, delta))
+    found, shares = _run_shares(sweep, zones)
+    detected = sweep.sum_between(found, shares >= theta) if theta > 0 else found.counts
+    precisions = [ratio(summed, found.counts) for summed in (detected, sweep.sum_between(found, shares))]
+    recalls = _covered_sweep(sweep, zones, theta)
+    precision, recall = (alpha * enough + (1 - alpha) * covered for enough, covered in (precisions, recalls))
+    return precision, np.where(found.counts > 0, recall, 0.0)
+
+
+def _run_shares(sweep: Sweep, zones: _Zones) -> tuple[Runs, FloatArray]:
+    """Return the runs that touch an event or a zone, and how much of each counts."""
+    if zones.before is None:
+        found = sweep.runs
+        return found, sweep.apart.labelled_in(found) / (found.stops - found.starts)
+    events = sweep.apart.events
+    found = sweep.runs_touching(Events(events.starts, zones.stops_apart, events.length))
+    partly = (zones.before[found.stops] - zones.before[found.starts]) / fixed_point(len(sweep.levels))
+    return found, (sweep.apart.labelled_in(found) + partly) / (found.stops - found.starts)
+
+
+def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArray, FloatArray]:
+    """Return the share of events that are covered enough, and the mean share covered."""
+    events = sweep.labelled.events
+    groups = sweep.groups(events.starts, zones.stops) if len(zones.counts) else sweep.events
+    scale = fixed_point(events.length)
+    shares, enough = sweep.tallies(2)
+    tally_covered(
+        sweep.levels,
+        events.starts,
+        events.stops,
+        zones.stops,
+        zones.counts,
+        groups.ends,
+        groups.levels,
+        sweep.tallies(2),
+        theta,
+        scale,
+        shares,
+        enough,
+    )
+    always = len(events) if theta <= 0 else 0
+    return (sweep.down(enough) + always) / len(events), sweep.down(shares, scale * len(events))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Zones:
-    """The detected points of the ambiguous zones after events, which count less and less.
+    """The ambiguous zones after events, whose points count less and less.
 
     Attributes
     ----------
-    labelled, detected : array of int
-        The events whose zone and whose detection a point is of.
-    place : array of float
-        Where in its zone a point lies, from -1 to 1. It counts 1 / (1 + exp(6 * place)).
+    stops : array of int
+        Where the zone of each event ends; it begins where the event ends.
+    counts : array of int
+        What each point of a zone counts, of one zone after the other, times `fixed_point` of the number of points.
+    stops_apart : array of int
+        Where zones end where runs are kept apart.
+    before : array of int, or None
+        What all points before a point count, where runs are kept apart; None if there is no zone.
     """
 
-    labelled: IntArray
-    detected: IntArray
-    place: FloatArray
-
-    def added(self, events: IntArray, count: int) -> FloatArray:
-        """Return what the points of each event count together.
-
-        Two points as far on either side of the middle of their zones count exactly 1 together. For that to hold after
-        rounding, each counts one half, more or less the same amount; the amounts more and those less are added up
-        apart, both in the order of their size, so that equal ones are equal in sum too.
-        """
-        if not len(self.place):
-            return np.zeros(count)
-        sizes, size_of = np.unique(np.abs(self.place), return_inverse=True)
-        amounts = np.tanh(3 * sizes)[size_of]
-        ordered = np.argsort(size_of, kind="stable")
-        early, late = ordered[self.place[ordered] < 0], ordered[self.place[ordered] > 0]
-        more, less = (_sums(events[side], amounts[side], count) for side in (early, late))
-        return (np.bincount(events, minlength=count) + (more - less)) / 2
+    stops: IntArray
+    counts: Tally
+    stops_apart: IntArray
+    before: Tally | None
 
 
-def _zones(match: Match, delta: int) -> _Zones:
-    events, found = match.labelled.events, match.found
+def _zones(labelled: Labelled, delta: int) -> _Zones:
+    events = labelled.events
     starts = events.stops
     ends = starts + min(delta, 2**62)
     # As published: a zone is shortened only if it ends behind the start of the next event, not if it ends there.
     following = np.append(events.starts[1:], np.iinfo(np.intp).max)
     ends = np.where(ends > following, following - 1, ends)
     # Nothing is detected beyond the end of the series.
-    zone_points = np.where(starts < ends, np.minimum(ends, events.length - 1) - starts + 1, 0)
-    owner = np.repeat(np.arange(len(events)), zone_points)
-    offset = np.arange(len(owner)) - np.repeat(np.cumsum(zone_points) - zone_points, zone_points)
-    t = starts[owner] + offset
-    holder = np.searchsorted(found.starts, t, side="right") - 1
-    inside = (holder >= 0) & (t < found.stops[holder])
+    sizes = np.where(starts < ends, np.minimum(ends, events.length - 1) - starts + 1, 0)
+    owner = np.repeat(np.arange(len(events)), sizes)
+    offset = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     # In whole numbers up to the division, so that equal places are equal floats, in zones of any length.
     last = (ends - starts)[owner]
-    place = (2 * offset - last) / last
-    return _Zones(owner[inside], holder[inside], place[inside])
+    counts = _partial_counts((2 * offset - last) / last, events.length)
+    if not len(counts):
+        return _Zones(events.stops, counts, events.stops, None)
+    points, lasts = (labelled.apart(at) for at in (starts[owner] + offset, starts + sizes - 1))
+    before = np.zeros(events.length + len(labelled.breaks) + 1, dtype=np.longlong)
+    before[points + 1] = counts
+    return _Zones(starts + sizes, counts, lasts + 1, np.cumsum(before))
+
+
+def _partial_counts(places: FloatArray, length: int) -> Tally:
+    """Return what points count that lie at places from -1 to 1 in their zones: 1 / (1 + exp(6 * place)).
+
+    Two points as far on either side of the middle of their zones count exactly 1 together. So each counts one half,
+    more or less the same amount.
+    """
+    half = fixed_point(length) / 2
+    return (half - np.rint(np.tanh(3 * places) * half)).astype(np.longlong)
 
 
 @metric(
     label="eTaF",
     takes="detections",
     compute=_etapr,
+    at_every_level=_etapr_sweep,
     checks=_ETAPR_CHECKS,
     citation="Hwang et al. 2022",
     same_as="the eTaPR package with theta_p 0.5 and theta_r 0.01 (its own default for theta_r is 0.1)",
@@ -214,6 +252,7 @@ def etapr_parts(
     label="TaF",
     takes="detections",
     compute=_tapr,
+    at_every_level=_tapr_sweep,
     checks=_TAPR_CHECKS,
     citation="Hwang et al. 2019",
     same_as="TaPR with alpha 0.5, theta 0.5, delta 0 (its command line has 0.8, 0.5, 600)",

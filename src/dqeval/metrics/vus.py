@@ -18,6 +18,17 @@ from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
 
 _WINDOWS_AT_ONCE = 64
+# sqrt(1 - x) for x from 0 to 1/2 is the sum of these times x**0, x**1, ...: the polynomial through its values at the
+# roots of a Chebyshev polynomial, computed with 80 digits. It is right to the last digit of a float; a test compares.
+ROOT = np.array(
+    [
+        *(1.0, -0.49999999999999944, -0.1250000000001574, -0.06249999998174587, -0.03906250111843441),
+        *(-0.02734370815508823, -0.02050885454568293, -0.016095012550464652, -0.01332633623460924),
+        *(-0.008652242495635095, -0.02592773611056718, 0.0871775282406774, -0.4314221611731236, 1.472652834803212),
+        *(-4.01810943831216, 8.38909412564383, -13.294824639879968, 15.424377936934027, -12.427544361662607),
+        *(6.228181474481657, -1.485634229646964),
+    ]
+)
 _WINDOW = FromNear(
     lambda near: validate.window(float(np.floor(2 * near))),
     lambda near: validate.window(float(np.floor(near))),
@@ -47,19 +58,27 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
     index = (np.arange(thresholds) * ((n - 1) / (thresholds - 1))).astype(np.intp)
     index[-1] = n - 1
-    chosen = scored.raw[scored.order[index]][::-1]
-    levels = np.searchsorted(chosen, scored.raw, side="right").astype(np.intc)
-    detected = _at_or_above(np.bincount(levels, minlength=thresholds + 1))
-    hits = _at_or_above(np.bincount(levels[scored.labels], minlength=thresholds + 1))
-    peaks = highest_in_events(levels, events)
-    extension, zones = np.empty((2, thresholds + 1))
+    levels, at = scored.levels(scored.raw, scored.raw[scored.order[index]][::-1])
+    windows = buffers.Windows(
+        levels,
+        events.starts,
+        events.stops,
+        n - at.astype(np.float64),
+        _at_or_above(np.bincount(levels[scored.labels], minlength=thresholds + 1)),
+        ROOT,
+        max(window // 2, 1),
+        np.zeros((len(ROOT), thresholds + 1)),
+        np.zeros((4, thresholds + 1)),
+        np.empty(thresholds + 1, dtype=np.intc),
+        highest_in_events(levels, events),
+        np.arange(len(events)),
+        np.arange(len(events) + 1),
+    )
     roc, pr = areas = np.empty((2, window + 1))
     # In pieces, so that a user can interrupt what takes long.
     for first in range(0, window + 1, _WINDOWS_AT_ONCE):
         piece = slice(first, first + _WINDOWS_AT_ONCE)
-        buffers.vus_areas(
-            levels, events.starts, events.stops, peaks, detected, hits, extension, zones, first, roc[piece], pr[piece]
-        )
+        windows.areas(first, roc[piece], pr[piece])
     return areas
 
 

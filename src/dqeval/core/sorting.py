@@ -1,0 +1,53 @@
+"""Points by ascending score, of a series or of each of its parts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dqeval.core.types import BoolArray, FloatArray, IntArray
+from dqeval.kernels import sorting
+
+
+def ascending(scores: FloatArray) -> IntArray:
+    """Return the points by ascending score, equal ones by time; the scores are finite.
+
+    Examples
+    --------
+    >>> ascending(np.array([0.5, -1.0, 0.5, 0.0]))
+    array([1, 3, 0, 2])
+    """
+    whole = np.array([0, len(scores)])
+    return ascending_in(scores, whole[:1], whole[1:])
+
+
+def ascending_in(scores: FloatArray, starts: IntArray, stops: IntArray) -> IntArray:
+    """Return the points of each part [starts[i], stops[i]) by ascending score, part after part.
+
+    Examples
+    --------
+    >>> ascending_in(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 1]), np.array([2, 4]))
+    array([1, 0, 3, 2, 1])
+    """
+    ends = np.cumsum(stops - starts)
+    order = np.empty(ends[-1], dtype=np.intp)
+    if not sorting.compiled:  # interpreted, NumPy is much faster
+        for start, stop, end in zip(starts.tolist(), stops.tolist(), ends.tolist(), strict=True):
+            order[end - (stop - start) : end] = start + np.argsort(scores[start:stop], kind="stable")
+        return order
+    room = np.empty((2, int((stops - starts).max())), dtype=np.uint64)
+    counts = np.empty(sorting.ROOM, dtype=np.intp)
+    sorting.sort_parts(scores.view(np.uint64), starts, stops, ends - (stops - starts), room, counts, order)
+    return order
+
+
+def group_ends(ordered: FloatArray) -> BoolArray:
+    """Tell of each of some scores in order whether it is the last of those that are equal.
+
+    Examples
+    --------
+    >>> group_ends(np.array([0.1, 0.1, 0.4, 0.5, 0.5])).astype(int)
+    array([0, 1, 1, 0, 1])
+    """
+    last = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=last[:-1])
+    return last

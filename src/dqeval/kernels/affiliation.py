@@ -1,0 +1,250 @@
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+"""The loop of affiliation precision and recall, at every level at once (``kernels/sweep.py``).
+
+In the zone of an event, precision is a mean over the detected points, so each point adds to it at its own level. Recall
+follows from the gaps between detections that reach into the event: a gap is there from the lower of its two neighbours
+down to just above the highest point in it. A stack of levels finds each gap once, in time order.
+
+Zones end at points or half-way between them, so all lengths and areas here are exact.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from dqeval.kernels import _plain as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import ceil, floor
+else:
+    from math import ceil, floor
+
+compiled = cython.compiled
+
+# Rows of the tally, whose columns are levels: what lowering the threshold to that level adds in a zone.
+POINTS = cython.declare(cython.Py_ssize_t, 0)
+DURATION = cython.declare(cython.Py_ssize_t, 1)
+LOST = cython.declare(cython.Py_ssize_t, 2)
+GAPS = cython.declare(cython.Py_ssize_t, 3)
+TALLY_ROWS = 4
+
+
+def tally_zones(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    left: cython.double[::1],
+    right: cython.double[::1],
+    ends: cython.Py_ssize_t[::1],
+    ordered: cython.int[::1],
+    tally: cython.double[:, ::1],
+    stack: cython.Py_ssize_t[::1],
+    scale: cython.double,
+    hit: cython.longlong[::1],
+    precision: cython.longlong[::1],
+    recall: cython.longlong[::1],
+):
+    """Tally by level in how many zones something is detected, and the precision and the recall of zones.
+
+    Event i lies at [starts[i], stops[i]) in its zone [left[i], right[i]), whose levels are in ``ordered``, descending,
+    up to ``ends[i]``. Precision and recall are in multiples of ``1 / scale``. ``tally``, zero on entry and on return,
+    and ``stack``, as long as the longest zone, are working space.
+    """
+    zone: Zone = Zone(levels, tally, stack)
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t = 0
+    level: cython.Py_ssize_t
+    old_precision: cython.longlong
+    old_recall: cython.longlong
+    new: cython.longlong
+    with cython.nogil:
+        for i in range(starts.shape[0]):
+            zone.enter(starts[i], stops[i], left[i], right[i])
+            old_precision = old_recall = 0
+            if j < ends[i] and ordered[j] > 0:
+                hit[ordered[j]] += 1
+            while j < ends[i]:
+                level = ordered[j]
+                j += cython.cast(cython.Py_ssize_t, tally[POINTS, level])
+                zone.lower_to(level)
+                if level > 0:
+                    new = cython.cast(cython.longlong, zone.precision() * scale + 0.5)
+                    precision[level] += new - old_precision
+                    old_precision = new
+                    new = cython.cast(cython.longlong, zone.recall() * scale + 0.5)
+                    recall[level] += new - old_recall
+                    old_recall = new
+            tally[GAPS, 0] = 0.0
+
+
+@cython.cclass
+class Zone:
+    """The zone of an event, and what is detected in it while the threshold goes down."""
+
+    levels: cython.int[::1]
+    tally: cython.double[:, ::1]
+    stack: cython.Py_ssize_t[::1]
+    start: cython.double
+    stop: cython.double
+    left: cython.double
+    right: cython.double
+    duration: cython.double
+    lost: cython.double
+    gaps: cython.double
+
+    def __init__(self, levels: cython.int[::1], tally: cython.double[:, ::1], stack: cython.Py_ssize_t[::1]):
+        self.levels = levels
+        self.tally = tally
+        self.stack = stack
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def enter(
+        self, start: cython.double, stop: cython.double, left: cython.double, right: cython.double
+    ) -> cython.void:
+        """Go to the zone of an event, with nothing detected yet, and tally its points and gaps."""
+        self.start = start
+        self.stop = stop
+        self.left = left
+        self.right = right
+        self.duration = self.lost = self.gaps = 0.0
+        first: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(left))
+        behind: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(right))
+        self.tally_points(first, behind)
+        self.tally_gaps(first, behind)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def tally_points(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Tally how long each point is inside the zone, and how much it loses as it is away from the event."""
+        reach: cython.double = min(self.start - self.left, self.right - self.stop)
+        length: cython.double = self.stop - self.start
+        near: cython.double = 0.0
+        far: cython.double
+        low: cython.double
+        high: cython.double
+        level: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        for t in range(first, behind):
+            level = self.levels[t]
+            low = max(cython.cast(cython.double, t), self.left)
+            high = min(cython.cast(cython.double, t + 1), self.right)
+            self.tally[POINTS, level] += 1
+            self.tally[DURATION, level] += high - low
+            if high <= self.start:
+                far = _farther(self.start - low, reach, length)
+                self.tally[LOST, level] += far - _farther(self.start - high, reach, length)
+            elif low >= self.stop:
+                far = _farther(high - self.stop, reach, length)
+                self.tally[LOST, level] += far - near
+                near = far
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def tally_gaps(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Tally the gaps between detections, and those to the ends of the zone.
+
+        The stack has the points that have no higher one behind them, up to now; each is a level above the next.
+        """
+        depth: cython.Py_ssize_t = 0
+        level: cython.Py_ssize_t
+        inside: cython.Py_ssize_t  # the highest level in the gap
+        last: cython.Py_ssize_t
+        hidden: cython.bint
+        t: cython.Py_ssize_t
+        for t in range(first, behind):
+            level = self.levels[t]
+            inside = 0
+            hidden = level == 0
+            while depth > 0 and not hidden:
+                last = self.stack[depth - 1]
+                self.gap(min(level, self.levels[last]), inside, last + 1, t)
+                inside = self.levels[last]
+                hidden = inside >= level
+                if inside <= level:
+                    depth -= 1
+            if not hidden:
+                self.gap(level, inside, self.left, max(cython.cast(cython.double, t), self.left))
+            if level > 0:
+                self.stack[depth] = t
+                depth += 1
+        inside = 0
+        while depth > 0:
+            depth -= 1
+            last = self.stack[depth]
+            self.gap(self.levels[last], inside, min(cython.cast(cython.double, last + 1), self.right), self.right)
+            inside = self.levels[last]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def gap(
+        self, high: cython.Py_ssize_t, low: cython.Py_ssize_t, begin: cython.double, end: cython.double
+    ) -> cython.void:
+        """Tally what a gap [begin, end) loses, from a level down to just above another; zones end with nothing."""
+        middle: cython.double = (begin + end) / 2
+        lost: cython.double = 0.0
+        if end <= self.start or begin >= self.stop or begin >= end:
+            return
+        if begin <= self.left:
+            middle = begin
+        if end >= self.right:
+            middle = end
+        since: cython.double = max(begin, self.start)
+        to: cython.double = min(middle, self.stop)
+        if since < to:
+            lost += _nearer(to - begin, self.right - begin) - _nearer(since - begin, self.right - begin)
+        since = max(middle, self.start)
+        to = min(end, self.stop)
+        if since < to:
+            lost += _nearer(end - since, end - self.left) - _nearer(end - to, end - self.left)
+        self.tally[GAPS, high] += lost
+        self.tally[GAPS, low] -= lost
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
+        """Lower the threshold to a level: its points become detected."""
+        self.duration += self.tally[DURATION, level]
+        self.lost += self.tally[LOST, level]
+        self.gaps += self.tally[GAPS, level]
+        self.tally[POINTS, level] = self.tally[DURATION, level] = 0.0
+        self.tally[LOST, level] = self.tally[GAPS, level] = 0.0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def precision(self) -> cython.double:
+        """Return the mean, over what is detected, of the chance that a random point is farther from the event."""
+        return 1 - self.lost / (self.right - self.left) / self.duration
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def recall(self) -> cython.double:
+        """Return the mean, over the event, of the chance that a random point is farther from what is detected."""
+        return 1 - self.gaps / (self.right - self.left) / (self.stop - self.start)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _farther(distance: cython.double, reach: cython.double, length: cython.double) -> cython.double:
+    """Return the integral of length + d + min(d, reach) over the distances d from 0 on."""
+    capped: cython.double = min(distance, reach)
+    return length * distance + distance * distance / 2 + capped * capped / 2 + reach * (distance - capped)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _nearer(distance: cython.double, room: cython.double) -> cython.double:
+    """Return the integral of d + min(d, room - d) over the distances d from 0 on."""
+    if distance <= room / 2:
+        return distance * distance
+    return room * room / 4 + room * (distance - room / 2)

@@ -1,0 +1,420 @@
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+"""The loop of eTaPR: overlaps of events and detected runs that are too small for either are dropped, at every level.
+
+The threshold goes down, and runs that touch events appear, and vanish as they grow into others. Most lie inside an
+event: those stand and fall with it. The others *cross* the border of an event. Whatever a crossing run covers whole
+stands and falls with the run. So all that must be decided are chains of crossing runs and of the events between them,
+which they cover in part; and of these only the chains that have changed.
+
+A chain is pruned from left to right; where something is dropped, one step back, because its neighbour has lost by it.
+An event or a run is dropped at most once, so that takes at most three steps for each of the chain.
+
+Worths are added up in whole multiples of a small unit, ``1 / scale``: what was added and taken away again leaves
+nothing behind.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from dqeval.kernels import _plain as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+compiled = cython.compiled
+
+# Rows of what is known of each event.
+INNER_POINTS = cython.declare(cython.Py_ssize_t, 0)  # how many of its points lie in runs that do not leave it
+INNER_WEIGHT = cython.declare(cython.Py_ssize_t, 1)  # what these runs weigh
+INNER_WORTH = cython.declare(cython.Py_ssize_t, 2)  # what they add to precision now
+WORTH = cython.declare(cython.Py_ssize_t, 3)  # what the event adds to recall now
+FROM_BEFORE = cython.declare(cython.Py_ssize_t, 4)  # the run that comes into it from before and ends inside
+TO_BEHIND = cython.declare(cython.Py_ssize_t, 5)  # the run that begins inside it and goes on behind
+CHANGED = cython.declare(cython.Py_ssize_t, 6)  # whether it is among those that have changed
+OUTSIDE = cython.declare(cython.Py_ssize_t, 7)  # itself, or if it lies inside a crossing run, some event behind it
+EVENT_ROWS = 8
+# Rows of what is known of each run.
+RUN_WORTH = cython.declare(cython.Py_ssize_t, 0)  # what the run adds to precision now
+RUN_RECALL = cython.declare(cython.Py_ssize_t, 1)  # what the events inside it add to recall now
+PENDING = cython.declare(cython.Py_ssize_t, 2)  # whether its chain is still to be pruned
+RUN_ROWS = 3
+# Rows of a chain.
+COVERED = cython.declare(cython.Py_ssize_t, 0)
+LENGTH = cython.declare(cython.Py_ssize_t, 1)
+SHARED = cython.declare(cython.Py_ssize_t, 2)  # with the next one of the chain
+DROPPED = cython.declare(cython.Py_ssize_t, 3)
+MEMBER = cython.declare(cython.Py_ssize_t, 4)  # the event, or the run
+CHAIN_ROWS = 5
+NONE = cython.declare(cython.Py_ssize_t, -1)
+
+
+def sweep(
+    runs: cython.int[:, ::1],
+    appear: cython.int[::1],
+    vanish: cython.int[::1],
+    touched: cython.Py_ssize_t[:, ::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    before: cython.Py_ssize_t[::1],
+    theta_p: cython.double,
+    theta_r: cython.double,
+    scale: cython.double,
+    events: cython.longlong[:, ::1],
+    of_runs: cython.longlong[:, ::1],
+    chain: cython.Py_ssize_t[:, ::1],
+    changed: cython.Py_ssize_t[::1],
+    sums: cython.longlong[:, ::1],
+):
+    """Write for every level, times ``scale``: what events and runs are worth, and what these runs weigh together.
+
+    The rows of ``runs``, all that touch an event, are the first point, the one behind the last, the highest level, and
+    the one below the lowest. ``appear`` and ``vanish`` are the runs in the order of these levels, the highest first.
+    ``touched`` are the first event of each run, and the one behind its last. ``before[i]`` counts the labelled points
+    before event i. The rows of ``sums`` are recall, precision and weight. The others are working space, zero on entry:
+    ``events`` has a column for each event, ``of_runs`` for each run, ``chain`` two for each event and one more, and
+    ``changed`` has an entry for each event.
+    """
+    state: State = State(runs, touched, starts, stops, before, theta_p, theta_r, scale)
+    state.events = events
+    state.of_runs = of_runs
+    state.chain = chain
+    state.changed = changed
+    level: cython.Py_ssize_t
+    first: cython.Py_ssize_t
+    i: cython.Py_ssize_t = 0
+    j: cython.Py_ssize_t = 0
+    with cython.nogil:
+        state.begin()
+        for level in range(sums.shape[1] - 1, 0, -1):
+            while j < vanish.shape[0] and runs[3, vanish[j]] == level:
+                state.take_away(vanish[j])
+                j += 1
+            first = i
+            while i < appear.shape[0] and runs[2, appear[i]] == level:
+                state.add(appear[i])
+                i += 1
+            state.decide(appear, first, i)
+            sums[0, level] = state.recall
+            sums[1, level] = state.precision
+            sums[2, level] = state.weight
+
+
+@cython.cclass
+class State:
+    """What is detected at a level, and what it is worth."""
+
+    runs: cython.int[:, ::1]
+    touched: cython.Py_ssize_t[:, ::1]
+    starts: cython.Py_ssize_t[::1]
+    stops: cython.Py_ssize_t[::1]
+    before: cython.Py_ssize_t[::1]
+    count: cython.Py_ssize_t
+    theta_p: cython.double
+    theta_r: cython.double
+    scale: cython.double
+    events: cython.longlong[:, ::1]
+    of_runs: cython.longlong[:, ::1]
+    chain: cython.Py_ssize_t[:, ::1]
+    changed: cython.Py_ssize_t[::1]
+    changed_count: cython.Py_ssize_t
+    recall: cython.longlong
+    precision: cython.longlong
+    weight: cython.longlong
+
+    def __init__(
+        self,
+        runs: cython.int[:, ::1],
+        touched: cython.Py_ssize_t[:, ::1],
+        starts: cython.Py_ssize_t[::1],
+        stops: cython.Py_ssize_t[::1],
+        before: cython.Py_ssize_t[::1],
+        theta_p: cython.double,
+        theta_r: cython.double,
+        scale: cython.double,
+    ):
+        self.runs = runs
+        self.touched = touched
+        self.starts = starts
+        self.stops = stops
+        self.before = before
+        self.count = starts.shape[0]
+        self.theta_p = theta_p
+        self.theta_r = theta_r
+        self.scale = scale
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin(self) -> cython.void:
+        """Begin with nothing detected."""
+        i: cython.Py_ssize_t
+        self.changed_count = 0
+        self.recall = self.precision = self.weight = 0
+        for i in range(self.count):
+            self.events[FROM_BEFORE, i] = self.events[TO_BEHIND, i] = NONE
+            self.events[OUTSIDE, i] = i
+            self.events[WORTH, i] = self.fixed(_half_for_enough(0, 1, self.theta_r))
+            self.recall += self.events[WORTH, i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fixed(self, worth: cython.double) -> cython.longlong:
+        """Return a worth in multiples of the unit."""
+        return cython.cast(cython.longlong, worth * self.scale + 0.5)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def root(self, run: cython.Py_ssize_t) -> cython.double:
+        """Return the root of a run's length: its weight."""
+        return sqrt(cython.cast(cython.double, self.runs[1, run] - self.runs[0, run]))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def crosses(self, run: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a run does not lie inside its first event."""
+        event: cython.Py_ssize_t = self.touched[0, run]
+        return self.runs[0, run] < self.starts[event] or self.stops[event] < self.runs[1, run]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begins_inside(self, run: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a crossing run begins inside its first event, and not with it."""
+        return self.starts[self.touched[0, run]] < self.runs[0, run]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def ends_inside(self, run: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether a crossing run ends inside its last event, and not with it."""
+        return self.runs[1, run] < self.stops[self.touched[1, run] - 1]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def take_away(self, run: cython.Py_ssize_t) -> cython.void:
+        """Take away a run that has grown into another."""
+        self.weight -= self.fixed(self.root(run))
+        if self.crosses(run):
+            self.precision -= self.of_runs[RUN_WORTH, run]
+            self.recall -= self.of_runs[RUN_RECALL, run]
+        else:
+            self.change_inner(run, -1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(self, run: cython.Py_ssize_t) -> cython.void:
+        """Add a run."""
+        self.weight += self.fixed(self.root(run))
+        if not self.crosses(run):
+            self.change_inner(run, 1)
+            return
+        first: cython.Py_ssize_t = self.touched[0, run]
+        behind: cython.Py_ssize_t = self.touched[1, run]
+        self.of_runs[PENDING, run] = 1
+        if self.begins_inside(run):
+            self.events[TO_BEHIND, first] = run
+            first += 1
+        if self.ends_inside(run):
+            behind -= 1
+            self.events[FROM_BEFORE, behind] = run
+        first = self.next_outside(first, behind)
+        while first < behind:
+            self.enclose(first)
+            first = self.next_outside(first, behind)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def next_outside(self, event: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first event from one on that lies in no crossing run, or one that is not before another."""
+        found: cython.Py_ssize_t = event
+        following: cython.Py_ssize_t
+        while found < behind and self.events[OUTSIDE, found] != found:
+            found = self.events[OUTSIDE, found]
+        while event < behind and self.events[OUTSIDE, event] != event:  # so that it is found in one step next time
+            following = self.events[OUTSIDE, event]
+            self.events[OUTSIDE, event] = found
+            event = following
+        return found
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def enclose(self, event: cython.Py_ssize_t) -> cython.void:
+        """Take away what an event is worth by itself, as it lies inside a crossing run from now on."""
+        self.recall -= self.events[WORTH, event]
+        self.precision -= self.events[INNER_WORTH, event]
+        self.events[OUTSIDE, event] = event + 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def change_inner(self, run: cython.Py_ssize_t, sign: cython.Py_ssize_t) -> cython.void:
+        """Add a run to those inside its event, or take it away."""
+        event: cython.Py_ssize_t = self.touched[0, run]
+        self.events[INNER_POINTS, event] += sign * (self.runs[1, run] - self.runs[0, run])
+        self.events[INNER_WEIGHT, event] += sign * self.fixed(self.root(run))
+        if not self.events[CHANGED, event]:
+            self.events[CHANGED, event] = 1
+            self.changed[self.changed_count] = event
+            self.changed_count += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def decide(self, appear: cython.int[::1], first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Prune the chains of the runs that have appeared, and of the events that have changed, each chain once."""
+        j: cython.Py_ssize_t
+        event: cython.Py_ssize_t
+        for j in range(first, behind):
+            if self.of_runs[PENDING, appear[j]]:
+                self.prune_chain_of(NONE, appear[j])
+        for j in range(self.changed_count):
+            event = self.changed[j]
+            if self.events[CHANGED, event] and self.events[OUTSIDE, event] == event:
+                self.prune_chain_of(event, NONE)
+            self.events[CHANGED, event] = 0
+        self.changed_count = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def prune_chain_of(self, event: cython.Py_ssize_t, run: cython.Py_ssize_t) -> cython.void:
+        """Prune the chain of an event, or else of a run, and find what its members are worth."""
+        while True:  # to the left end of the chain
+            if event == NONE:
+                if not self.begins_inside(run):
+                    break
+                event = self.touched[0, run]
+            if self.events[FROM_BEFORE, event] == NONE:
+                break
+            run = self.events[FROM_BEFORE, event]
+            event = NONE
+        begins_with_run: cython.bint = event == NONE
+        length: cython.Py_ssize_t = self.collect(event, run)
+        self.prune(length, begins_with_run)
+        j: cython.Py_ssize_t
+        for j in range(length):
+            if (j % 2 == 0) == begins_with_run:
+                self.settle_run(j)
+            else:
+                self.settle_event(j)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def collect(self, event: cython.Py_ssize_t, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Write the chain that begins with an event, or else with a run; return its length."""
+        chain: cython.Py_ssize_t[:, ::1] = self.chain
+        length: cython.Py_ssize_t = 0
+        while event != NONE or run != NONE:
+            chain[DROPPED, length] = chain[SHARED, length] = 0
+            if event != NONE:
+                chain[MEMBER, length] = event
+                chain[LENGTH, length] = self.stops[event] - self.starts[event]
+                chain[COVERED, length] = self.events[INNER_POINTS, event]
+                if self.events[FROM_BEFORE, event] != NONE:
+                    chain[COVERED, length] += self.runs[1, self.events[FROM_BEFORE, event]] - self.starts[event]
+                run = self.events[TO_BEHIND, event]
+                if run != NONE:
+                    chain[SHARED, length] = self.stops[event] - self.runs[0, run]
+                    chain[COVERED, length] += chain[SHARED, length]
+                event = NONE
+            else:
+                chain[MEMBER, length] = run
+                chain[LENGTH, length] = self.runs[1, run] - self.runs[0, run]
+                chain[COVERED, length] = self.labelled_in(run)
+                if self.ends_inside(run):
+                    event = self.touched[1, run] - 1
+                    chain[SHARED, length] = self.runs[1, run] - self.starts[event]
+                run = NONE
+            length += 1
+        return length
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def labelled_in(self, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return how many points of a run are labelled."""
+        first: cython.Py_ssize_t = self.touched[0, run]
+        last: cython.Py_ssize_t = self.touched[1, run] - 1
+        missing: cython.Py_ssize_t = max(0, self.runs[0, run] - self.starts[first])
+        missing += max(0, self.stops[last] - self.runs[1, run])
+        return self.before[last + 1] - self.before[first] - missing
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def prune(self, length: cython.Py_ssize_t, begins_with_run: cython.bint) -> cython.void:
+        """Drop what is covered too little, until nothing changes."""
+        chain: cython.Py_ssize_t[:, ::1] = self.chain
+        j: cython.Py_ssize_t = 0
+        theta: cython.double
+        while j < length:
+            theta = self.theta_p if (j % 2 == 0) == begins_with_run else self.theta_r
+            if chain[COVERED, j] == 0 or cython.cast(cython.double, chain[COVERED, j]) / chain[LENGTH, j] >= theta:
+                j += 1
+                continue
+            chain[DROPPED, j] = 1
+            chain[COVERED, j] = 0
+            if j + 1 < length and not chain[DROPPED, j + 1]:
+                chain[COVERED, j + 1] -= chain[SHARED, j]
+            if j > 0:
+                if not chain[DROPPED, j - 1]:
+                    chain[COVERED, j - 1] -= chain[SHARED, j - 1]
+                j -= 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def settle_run(self, j: cython.Py_ssize_t) -> cython.void:
+        """Find what a run of the chain is worth, and the events inside it, which stand and fall with it."""
+        run: cython.Py_ssize_t = self.chain[MEMBER, j]
+        inside: cython.Py_ssize_t = self.touched[1, run] - self.touched[0, run]
+        if self.begins_inside(run):
+            inside -= 1
+        if self.ends_inside(run):
+            inside -= 1
+        worth: cython.double = _half_for_enough(self.chain[COVERED, j], self.chain[LENGTH, j], self.theta_p)
+        each: cython.double = _half_for_enough(0 if self.chain[DROPPED, j] else 1, 1, self.theta_r)
+        self.precision -= self.of_runs[RUN_WORTH, run]
+        self.recall -= self.of_runs[RUN_RECALL, run]
+        self.of_runs[RUN_WORTH, run] = self.fixed(self.root(run) * worth)
+        self.of_runs[RUN_RECALL, run] = inside * self.fixed(each)
+        self.precision += self.of_runs[RUN_WORTH, run]
+        self.recall += self.of_runs[RUN_RECALL, run]
+        self.of_runs[PENDING, run] = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def settle_event(self, j: cython.Py_ssize_t) -> cython.void:
+        """Find what an event of the chain is worth, and the runs inside it, which stand and fall with it."""
+        event: cython.Py_ssize_t = self.chain[MEMBER, j]
+        worth: cython.double = _half_for_enough(self.chain[COVERED, j], self.chain[LENGTH, j], self.theta_r)
+        inner: cython.longlong = self.events[INNER_WEIGHT, event]
+        if self.chain[DROPPED, j]:
+            inner = inner // 2 if self.theta_p <= 0 else 0
+        self.recall += self.fixed(worth) - self.events[WORTH, event]
+        self.precision += inner - self.events[INNER_WORTH, event]
+        self.events[WORTH, event] = self.fixed(worth)
+        self.events[INNER_WORTH, event] = inner
+        self.events[CHANGED, event] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _half_for_enough(covered: cython.double, length: cython.double, theta: cython.double) -> cython.double:
+    """Return one half, and half of the covered share, if that reaches theta; otherwise 0."""
+    share: cython.double = covered / length
+    return (1 + share) / 2 if share >= theta else 0.0

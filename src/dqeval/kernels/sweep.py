@@ -1,0 +1,122 @@
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
+"""The loops that prepare a sweep over many thresholds: the level of each point, and points in the order of levels.
+
+A point's *level* is how many of the thresholds it reaches: at the k-th threshold from below, the points of level k and
+above are detected. A point of level 0 never is.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from dqeval.kernels import _plain as cython
+
+compiled = cython.compiled
+
+
+def levels_above(
+    scores: cython.const[cython.double][::1],
+    values: cython.double[::1],
+    per_unit: cython.double,
+    levels: cython.int[::1],
+):
+    """Write to ``levels`` how many of the ascending ``values`` lie below each score.
+
+    The same as ``searchsorted(values, scores, side="left")``. The values are nearly even, ``per_unit`` of them in a
+    unit of scores, so a guess is right or one off; comparing with the values themselves decides. With 0, none is made.
+    """
+    count: cython.Py_ssize_t = values.shape[0]
+    level: cython.Py_ssize_t = 0
+    t: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            if per_unit > 0:
+                level = cython.cast(cython.Py_ssize_t, (scores[t] - values[0]) * per_unit)
+            while level < count and values[level] < scores[t]:
+                level += 1
+            while level > 0 and values[level - 1] >= scores[t]:
+                level -= 1
+            levels[t] = level
+
+
+def ends_of_levels(
+    levels: cython.int[::1],
+    scores: cython.const[cython.double][::1],
+    lowest: cython.double[::1],
+    highest: cython.double[::1],
+):
+    """Write the lowest and the highest score of the points of each level; what is there for none stays."""
+    t: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            lowest[levels[t]] = min(lowest[levels[t]], scores[t])
+            highest[levels[t]] = max(highest[levels[t]], scores[t])
+
+
+def points_by_level(levels: cython.int[::1], places: cython.Py_ssize_t[::1], order: cython.int[::1]):
+    """Write the points by descending level, in time order where that is equal, without those of level 0.
+
+    ``places``, zero on entry, has an entry for each level, and becomes where its points end. Return how many there are.
+    """
+    t: cython.Py_ssize_t
+    found: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            places[levels[t]] += 1
+        found = levels.shape[0] - places[0]
+        _begin_highest_first(places)
+        for t in range(levels.shape[0]):
+            if levels[t] > 0:
+                order[places[levels[t]]] = t
+                places[levels[t]] += 1
+    return found
+
+
+def levels_by_group(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    following: cython.Py_ssize_t[::1],
+    places: cython.Py_ssize_t[::1],
+    groups: cython.int[::1],
+    ordered: cython.int[::1],
+):
+    """Write the levels of the points of each group, those at [start, stop), descending.
+
+    ``following[i]`` is where group i goes in ``ordered``, and becomes where it ends. ``places``, zero on entry, has an
+    entry for each level. ``groups`` is working space, as long as ``ordered``. Groups may overlap.
+    """
+    i: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    at: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for i in range(starts.shape[0]):
+            for t in range(starts[i], stops[i]):
+                places[levels[t]] += 1
+        _begin_highest_first(places)
+        for i in range(starts.shape[0]):
+            for t in range(starts[i], stops[i]):
+                groups[places[levels[t]]] = i
+                places[levels[t]] += 1
+        for level in range(places.shape[0] - 1, -1, -1):
+            while at < places[level]:
+                i = groups[at]
+                ordered[following[i]] = level
+                following[i] += 1
+                at += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _begin_highest_first(places: cython.Py_ssize_t[::1]) -> cython.void:
+    """Turn how many points each level has into where they begin, if those of the highest level are first."""
+    level: cython.Py_ssize_t
+    amount: cython.Py_ssize_t
+    at: cython.Py_ssize_t = 0
+    for level in range(places.shape[0] - 1, -1, -1):
+        amount = places[level]
+        places[level] = at
+        at += amount

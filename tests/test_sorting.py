@@ -1,0 +1,97 @@
+"""Points by ascending score: of whole series and of parts, in every form of the kernel."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqeval.core import sorting
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.kernels import _plain
+from dqeval.kernels import sorting as kernel
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+few = st.sampled_from([-1.0, -0.0, 0.0, 5e-324, 1.0, math.nextafter(1.0, 2.0), 1e300])
+close = st.integers(0, 2**20).map(lambda k: 1 + k * 2.0**-52)  # what differs in the lowest bits only
+
+
+def interpreted():
+    """Return the kernel as it runs without a compiler."""
+    spec = importlib.util.spec_from_file_location("interpreted_sorting", Path(_plain.__file__).with_name("sorting.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+INTERPRETED = interpreted()
+
+
+def sorted_by(module, scores, starts, stops):
+    """Return what a form of the kernel makes of parts."""
+    lengths = stops - starts
+    ends = np.cumsum(lengths)
+    order = np.empty(ends[-1], dtype=np.intp)
+    items = np.empty((2, lengths.max()), dtype=np.uint64)
+    counts = np.empty(module.ROOM, dtype=np.intp)
+    module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, items, counts, order)
+    return order.tolist()
+
+
+def expected(scores, starts, stops):
+    parts = zip(starts.tolist(), stops.tolist(), strict=True)
+    return [start + k for start, stop in parts for k in np.argsort(scores[start:stop], kind="stable").tolist()]
+
+
+@pytest.mark.parametrize("form", [kernel, INTERPRETED], ids=["installed", "interpreted"])
+@given(scores=st.lists(finite | few | close, min_size=1, max_size=80).map(np.array), data=st.data())
+def test_parts_are_sorted_as_numpy_sorts_them(form, scores, data):
+    cuts = data.draw(st.lists(st.integers(0, len(scores)), max_size=4).map(sorted))
+    starts, stops = np.array([0, *cuts]), np.array([*cuts, len(scores)])
+    assert sorted_by(form, scores, starts, stops) == expected(scores, starts, stops)
+
+
+def many(points):
+    """Return scores for every way to sort: spread, tied, far apart, and so close that all bits must be compared."""
+    random = np.random.default_rng(points)
+    noise = random.normal(size=points)
+    yield noise
+    yield np.cumsum(noise)
+    yield np.round(noise, 1)
+    yield np.where(noise < 1.5, 0.0, noise)
+    yield np.full(points, 7.0)
+    yield np.exp(100 * noise)
+    yield np.append(1 + random.permutation(points - 1) * 2.0**-52, -1e300)
+    yield noise.astype(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize("points", [33, 1_000, 5_000])
+def test_long_parts_are_sorted_as_numpy_sorts_them(points):
+    for scores in many(points):
+        expected_order = np.argsort(scores, kind="stable")
+        np.testing.assert_array_equal(sorting.ascending(scores), expected_order)
+
+
+def test_what_only_the_lowest_bits_tell_apart_is_sorted_by_all_bits():
+    scores = list(many(600))[6]
+    whole = np.array([0]), np.array([len(scores)])
+    assert sorted_by(INTERPRETED, scores, *whole) == expected(scores, *whole)
+
+
+def test_interpreted_numpy_sorts(monkeypatch):
+    monkeypatch.setattr(kernel, "compiled", False)
+    scores = np.array([3.0, -0.0, 0.0, 3.0, -5.0])
+    starts, stops = np.array([0, 2]), np.array([3, 5])
+    assert sorting.ascending_in(scores, starts, stops).tolist() == expected(scores, starts, stops)
+    assert sorting.ascending(scores).tolist() == [4, 1, 2, 0, 3]
+
+
+@given(st.lists(few | finite, min_size=1, max_size=30).map(np.array), st.lists(finite | few, max_size=6).map(sorted))
+def test_levels_are_how_many_thresholds_a_score_reaches(scores, thresholds):
+    scored = Scored(Labelled(np.zeros(len(scores), dtype=bool)), scores)
+    levels, below = scored.levels(scores, np.array(thresholds))
+    assert levels.tolist() == [sum(score >= threshold for threshold in thresholds) for score in scores.tolist()]
+    assert below.tolist() == [sum(level < k for level in levels) for k in range(len(thresholds) + 1)]
