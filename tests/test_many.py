@@ -154,6 +154,14 @@ def test_numbers_are_those_of_the_slow_definition(pairs, near, thresholds):
     assert rows(found) == pytest.approx(np.array([events.mean(axis=0) for events in expected]), abs=1e-12)
 
 
+def test_the_other_series_change_no_digit():
+    """Thresholds that no point reaches are left out where they are many, and that is no matter of the other series."""
+    rng = np.random.default_rng(0)
+    labels = [np.arange(10) % 4 == 2] * 300 + [np.arange(2000) % 500 == 7] * 20
+    scores = [rng.normal(size=len(each)) for each in labels]
+    same(evaluate_many(labels, scores, near=3.3), one_by_one(labels, scores, near=3.3))
+
+
 def test_many_threads_give_the_same():
     rng = np.random.default_rng(0)
     labels = rng.random(600_000) < 0.01

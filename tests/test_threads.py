@@ -80,6 +80,28 @@ def test_an_error_of_the_source_comes_in_its_turn(workers):
     assert found == [0, 1, 2]
 
 
+def test_some_take_their_time():
+    assert list(in_order(lambda seconds: time.sleep(seconds) or seconds, [0.3, 0, 0], 2)) == [0.3, 0, 0]
+
+
+def test_what_has_not_begun_is_not_done_any_more():
+    begun, go_on = [], threading.Event()
+
+    def work(item):
+        begun.append(item)
+        return item == 0 or go_on.wait(10)
+
+    results = in_order(work, range(9), 2)
+    next(results)
+    while len(begun) < 3:
+        time.sleep(0.001)
+    timer = threading.Timer(0.05, go_on.set)
+    timer.start()
+    results.close()
+    timer.join()
+    assert begun == [0, 1, 2]
+
+
 def test_no_thread_is_left_behind():
     before = threading.active_count()
     with pytest.raises(ValueError, match="three"):

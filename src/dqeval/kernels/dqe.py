@@ -66,26 +66,27 @@ def sweep(
     keep_curve: cython.bint = curve.shape[0] > 0
     keep_parts: cython.bint = keep_curve and curve.shape[1] > 1
     row: cython.Py_ssize_t = 0
-    weight: cython.double
+    top: cython.double
     i: cython.Py_ssize_t
     level: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start.shape[0]):
             region.near = near[i]
             region.enter(start[i], stop[i], early[i], late[i])
+            top = heights[first[i] + counts[i] - 1] if counts[i] > 0 else 0.0
             for level in range(counts[i], 0, -1):
-                region.lower_to(level)
-                weight = heights[first[i] + level - 1] - (heights[first[i] + level - 2] if level > 1 else 0.0)
-                local[i, 0] += weight * region.dqe
-                local[i, 1] += weight * region.capture
-                local[i, 2] += weight * region.near_miss
-                local[i, 3] += weight * region.false_alarm
+                # What holds for several levels is added once: levels at which nothing changes make no difference.
+                if region.changes_at(level):
+                    region.add_to(local, i, top - heights[first[i] + level - 1])
+                    top = heights[first[i] + level - 1]
+                    region.lower_to(level)
                 if keep_curve:
                     curve[row + level - 1, 0] = region.dqe
                 if keep_parts:
                     curve[row + level - 1, 1] = region.capture
                     curve[row + level - 1, 2] = region.near_miss
                     curve[row + level - 1, 3] = region.false_alarm
+            region.add_to(local, i, top)
             row += counts[i]
 
 
@@ -186,10 +187,27 @@ class Region:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def changes_at(self, level: cython.Py_ssize_t) -> cython.bint:
+        """Tell whether the scores may change when the threshold is lowered to this level."""
+        if level == self.capture_level:
+            return True
+        return self.tally[level, NEAR_POINTS] != 0 or self.tally[level, ALARM_POINTS] != 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_to(self, local: cython.double[:, ::1], row: cython.Py_ssize_t, weight: cython.double) -> cython.void:
+        """Add the scores, each with the weight, to a row."""
+        local[row, 0] += weight * self.dqe
+        local[row, 1] += weight * self.capture
+        local[row, 2] += weight * self.near_miss
+        local[row, 3] += weight * self.false_alarm
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
-        """Lower the threshold by one level: its points become detected, and the scores follow."""
-        if level != self.capture_level and self.tally[level, NEAR_POINTS] == 0 and self.tally[level, ALARM_POINTS] == 0:
-            return
+        """Lower the threshold to a level at which something changes: points become detected, and the scores follow."""
         near_before: cython.longlong = self.near_points
         alarm_before: cython.longlong = self.alarm_points
         self.near_points += self.tally[level, NEAR_POINTS]
