@@ -6,7 +6,7 @@ from dqeval.analysis.best_threshold import best_threshold
 from dqeval.analysis.check import Finding, Findings, check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
-from dqeval.analysis.detect import detect
+from dqeval.analysis.detect import detect, detect_many
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
@@ -82,6 +82,7 @@ __all__ = [
     "compare",
     "datasets",
     "detect",
+    "detect_many",
     "detector",
     "detectors",
     "dqe_score",
