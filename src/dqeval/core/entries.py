@@ -119,8 +119,8 @@ class Detector:
     summary, citation : str
         A one-sentence description, and who proposed it; empty if not given.
     many : callable or None
-        The same for several series at once, where that is faster: a list of values, and of what else each comes with, to
-        a list of scores.
+        The same for several series at once, where that is faster: a list of values, and of what else each comes with,
+        to a list of scores.
     """
 
     name: str
