@@ -576,6 +576,18 @@ class TestManySeries:
         assert dqeval.detect_many([], function.__name__, train_stop=300) == []
 
 
+@pytest.mark.torch
+@pytest.mark.unmeasured
+def test_the_benchmark_runs(capsys):
+    """On the processor, with few and short series."""
+    deep_many = pytest.importorskip("benchmarks.deep_many")
+    small = ["--series", "3", "--alone", "2", "--shortest", "1100", "--longest", "1200", "--at-once", "2"]
+    deep_many.main([*small, "--device", "cpu", "--detectors", "cnn"])
+    lines = capsys.readouterr().out.splitlines()
+    cells = [cell.strip() for cell in lines[-1].split("|")[1:-1]]
+    assert [cells[0], cells[4], cells[5]] == ["cnn", "1.000000", "1.000000"]
+
+
 WSD, UCR = "094_WSD_id_66_WebService_tr_3309_1st_3914", "334_UCR_id_32_HumanActivity_tr_1671_1st_2764"
 
 

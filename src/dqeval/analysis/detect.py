@@ -116,7 +116,7 @@ def detect_many(
     seed : int, default 0
         The seed for each of the series.
     at_once : int, default 64
-        How many series are worked on in the same steps. Each takes some 30 MB of a GPU's memory.
+        How many series are worked on in the same steps: the more, the faster, and the more memory is needed.
     **parameters
         The detector's own parameters, such as ``device="cuda"``.
 
@@ -154,7 +154,13 @@ def detect_many(
         returned = [chosen.function(each, **parameters, **own) for each, own in zip(values, options, strict=True)]
     else:
         returned = chosen.many(values, options, at_once=at_once, **parameters)
-    return [_scores(each, of) for each, of in zip(returned, given, strict=True)]
+    if len(returned) != len(series):
+        raise DetectorError(f"the detector gave scores of {len(returned):,} series for {len(series):,} series")
+    found = []
+    for number in range(len(series)):
+        with validate.errors_about_one_of(series, number):
+            found.append(_scores(returned[number], given[number]))
+    return found
 
 
 def _chosen(detector: str | Detector, parameters: Mapping[str, Any]) -> Detector:
