@@ -613,14 +613,14 @@ class TestRealSeries:
     @pytest.mark.parametrize(("archive", "name", "epochs", "off"), [("wsd", WSD, 49, 1e-3), ("ucr", UCR, 28, 2e-3)])
     def test_golden_cnn(self, real_series, golden_detectors, archive, name, epochs, off, limit_epochs):
         # The golden run of the second series stopped after epoch 28, where its loss had fallen by a little less than
-        # the least gain of 1e-4; here it falls by a little more (1.06e-4), and training would go on to epoch 38. A
-        # change of the last bit of the values decides which.
+        # the least gain of 1e-4. Where it falls by a little more, training goes on to epoch 38: a change of the last
+        # bit of the values decides which.
         limit_epochs(epochs)
         scores, expected = self.published(cnn, real_series(archive), name), golden_detectors[f"{name}/CNN/raw"]
         np.testing.assert_allclose(scores, expected, rtol=0, atol=off * expected.max())
 
     def test_golden_cnn_to_its_own_end(self, real_series, golden_detectors):
-        """Ten epochs more than the golden run: 1.02 % of the highest off, not 0.1 % as after as many epochs."""
+        """As the golden run, or, if rounding lets training go on for ten epochs more, 1.02 % of the highest off."""
         scores, expected = self.published(cnn, real_series("ucr"), UCR), golden_detectors[f"{UCR}/CNN/raw"]
         assert np.corrcoef(scores, expected)[0, 1] >= 0.999
         assert np.abs(scores - expected).max() <= 1.5e-2 * expected.max()
