@@ -148,7 +148,8 @@ def _embed(normal: Tensor, embedding: Tensor, dropout: Tensor | None) -> Tensor:
     import torch
 
     around = torch.cat([normal[:, :, -1:], normal, normal[:, :, :1]], 2).unfold(2, 3, 1)
-    embedded = torch.matmul(around, embedding[:, :, 0].transpose(1, 2)[:, None]) + _places(normal.device)
+    weights = embedding[:, :, 0].transpose(1, 2).expand(len(around), -1, -1)
+    embedded = torch.bmm(around.flatten(1, 2), weights).view(*normal.shape, _CHANNELS) + _places(normal.device)
     if dropout is not None:
         # The published code draws channel by channel, because there the channels come before the time in memory.
         embedded = embedded * dropout.transpose(2, 3)
