@@ -101,8 +101,8 @@ def detect_many(
 ) -> list[FloatArray]:
     """Run a detector on many series, and return its scores of each.
 
-    CNN and TimesNet train many networks in the same steps, which on a GPU takes a fraction of the time. The scores are
-    those of `detect` but for rounding. Other detectors run on one series after the other.
+    CNN and TimesNet train many networks in the same steps, which is meant for GPUs. The scores are those of `detect` but
+    for rounding. Other detectors run on one series after the other.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def detect_many(
     seed : int, default 0
         The seed for each of the series.
     at_once : int, default 64
-        How many series are worked on in the same steps: the more, the faster, and the more memory is needed.
+        How many series are worked on in the same steps; the more, the more memory is needed.
     **parameters
         The detector's own parameters, such as ``device="cuda"``.
 
