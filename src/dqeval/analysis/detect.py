@@ -101,8 +101,8 @@ def detect_many(
 ) -> list[FloatArray]:
     """Run a detector on many series, and return its scores of each.
 
-    CNN and TimesNet train many networks in the same steps, which is meant for GPUs. The scores are those of `detect` but
-    for rounding. Other detectors run on one series after the other.
+    CNN and TimesNet train many networks in the same steps, which is meant for GPUs. The scores are those of `detect`
+    but for rounding. Other detectors run on one series after the other.
 
     Parameters
     ----------
