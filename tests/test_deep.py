@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import dqeval
-from dqeval.detectors import cnn, convolution, deep, times_net, timesnet
+from dqeval.detectors import cnn, convolution, deep, times_net, timesnet, training
+from dqeval.detectors.adam import Adam
+from dqeval.detectors.draws import Draws
+from dqeval.detectors.examples import Windows
 
 torch = pytest.importorskip("torch")
 # After the skip, since they import it.
@@ -40,11 +43,11 @@ def one_thread():
 @pytest.fixture
 def limit_epochs(monkeypatch):
     """Return a function that sets the most epochs of training."""
-    whole = deep.window_scores
+    whole = deep.errors_of_all
 
     def limit(epochs):
         monkeypatch.setattr(
-            deep, "window_scores", lambda network, *a, **o: whole(replace(network, epochs=epochs), *a, **o)
+            deep, "errors_of_all", lambda network, *a, **o: whole(replace(network, epochs=epochs), *a, **o)
         )
 
     return limit
@@ -189,39 +192,63 @@ def test_equals_the_plain_network(function, kind):
 
 class TestInception:
     @staticmethod
-    def layer(inputs=8, outputs=16):
-        generator = torch.Generator().manual_seed(0)
+    def layer(inputs, outputs, networks=1):
+        generator = torch.Generator().manual_seed(inputs)
         draw = [
-            torch.randn(outputs, inputs, k, k, dtype=torch.float64, generator=generator) for k in (1, 3, 5, 7, 9, 11)
+            torch.randn(networks, outputs, inputs, k, k, dtype=torch.float64, generator=generator) / k
+            for k in (1, 3, 5, 7, 9, 11)
         ]
-        return draw + [torch.randn(outputs, dtype=torch.float64, generator=generator) for _ in draw]
+        return draw + [torch.randn(networks, outputs, dtype=torch.float64, generator=generator) for _ in draw]
 
-    @pytest.mark.parametrize("frequency", range(1, 17))
-    def test_fused_and_cropped_is_the_mean_of_six(self, frequency):
-        period = 32 // frequency
-        maps = torch.randn(5, 8, -(-32 // period), period, dtype=torch.float64)
-        layer = self.layer()
+    @staticmethod
+    def mean_of_six(maps, layer, network=0):
         convs = [
-            functional.conv2d(maps, kernel, bias, padding=kernel.shape[-1] // 2)
+            functional.conv2d(maps, kernel[network], bias[network], padding=kernel.shape[-1] // 2)
             for kernel, bias in zip(layer[:6], layer[6:], strict=True)
         ]
+        return torch.stack(convs).mean(0)
+
+    def folded(self, embedded, period, layers, network=0):
+        """Return windows after the two layers, as the network is defined."""
+        rows = -(-32 // period)
+        maps = functional.pad(embedded, (0, 0, 0, rows * period - 32)).view(-1, rows, period, 8).permute(0, 3, 1, 2)
+        maps = self.mean_of_six(functional.gelu(self.mean_of_six(maps, layers[0], network)), layers[1], network)
+        return maps.permute(0, 2, 3, 1).flatten(1, 2)[:, :32]
+
+    def test_fused_is_the_mean_of_six(self):
+        maps, layer = torch.randn(5, 8, 4, 8, dtype=torch.float64), self.layer(8, 16)
         kernel, bias = times_net._fuse(layer)
-        expected = torch.stack(convs).mean(0)
-        torch.testing.assert_close(functional.conv2d(maps, kernel, bias, padding=5), expected, rtol=0, atol=1e-12)
-        cropped = times_net._convolve(maps, kernel, bias)
-        torch.testing.assert_close(cropped, expected, rtol=0, atol=1e-12)
+        found = functional.conv2d(maps, kernel[0], bias[0], padding=5)
+        torch.testing.assert_close(found, self.mean_of_six(maps, layer), rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize("frequency", range(1, 17))
+    def test_products_are_the_convolutions(self, frequency):
+        """Of two networks at once, with the batches that each has."""
+        period = 32 // frequency
+        embedded = torch.randn(2, 5, 32, 8, dtype=torch.float64)
+        layers = [self.layer(8, 16, 2), self.layer(16, 8, 2)]
+        found = times_net._branch(embedded, period, [*times_net._fuse(layers[0]), *times_net._fuse(layers[1])])
+        for network in range(2):
+            expected = self.folded(embedded[network], period, layers, network)
+            torch.testing.assert_close(found[network], expected, rtol=0, atol=1e-11)
 
     def test_batches_choose_their_own_periods(self):
         """Many batches at once give what they give one by one, though they differ in their strongest frequencies."""
         t = np.arange(2_000)
         values = np.where(t < 1_000, np.sin(2 * np.pi * t / 8), np.sin(2 * np.pi * t / 3)) + np.sin(t / 300)
-        spans = deep._spans(values, 32, CPU)
-        parameters = times_net._parameters(deep.Draws(1))
-        together = times_net._errors(parameters, spans, None)
-        alone = torch.cat([times_net._errors(parameters, batch, None) for batch in spans.split(128)])
-        torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
-        other = torch.cat([times_net._errors(parameters, batch, None) for batch in spans.split(100)])
-        assert not torch.allclose(together, other, rtol=1e-4, atol=1e-5)
+        windows = Windows([torch.from_numpy(values.astype(np.float32))], 32)
+        network = times_net._network("corrected")
+        parameters = [part[None] for part in network.parameters(Draws(1))]
+
+        def errors(size):
+            found = [
+                network.errors(parameters, windows.in_order(step), None).flatten(0, 1)[: step.count]
+                for step in windows.steps(size)
+            ]
+            return torch.cat(found)
+
+        torch.testing.assert_close(errors(1024), errors(128), rtol=1e-4, atol=1e-5)
+        assert not torch.allclose(errors(1024), errors(100), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +262,7 @@ class TestInception:
     ],
 )
 def test_early_stopping(losses, stops):
-    stopping = deep.EarlyStopping()
+    stopping = training.EarlyStopping()
     over = [number for number, loss in enumerate(losses, 1) if stopping.over_after(loss)]
     assert over[:1] == ([stops] if stops else [])
 
@@ -243,41 +270,83 @@ def test_early_stopping(losses, stops):
 class TestTraining:
     """A network with a single parameter, which forecasts itself: it wanders from 0 to the mean of what it sees."""
 
-    network = deep.Network(
+    network = training.Network(
         name="level",
         span=3,
         epochs=40,
         rate=lambda epoch: 0.1,
         parameters=lambda draws: [torch.zeros(1)],
-        errors=lambda parameters, spans, draws: parameters[0] - spans[:, -1:],
+        units=(0,),
+        kept=1,
+        errors=lambda parameters, batches, dropout: parameters[0][:, None] - batches.spans[:, :, -1:],
+        at_points=deep.at_their_ends,
     )
 
-    def trained(self, held_out, epochs):
-        fitted = torch.full((60, 3), 2.0)
+    def trained(self, *held_out, epochs, at_once=1):
+        """Return what the networks of series with these held-out levels have learnt."""
         network = replace(self.network, epochs=epochs)
-        return deep._train(network, fitted, torch.full((30, 3), held_out), deep.Draws(0))[0].item()
+        sets = (
+            training.Sets(number, 0, np.full(62, 2.0), np.full(32, level), np.zeros(4))
+            for number, level in enumerate(held_out)
+        )
+        found = dict(training.errors_of_all(network, sets, device=CPU, at_once=at_once))
+        assert all((errors == errors[0]).all() and len(errors) == 2 for errors in found.values())
+        return [found[number][0] for number in range(len(held_out))]
 
     def test_stops_early(self):
         """It passes the held-out level after ten steps of 0.1, and stops three epochs later."""
-        assert self.trained(1.0, 40) == pytest.approx(1.25, abs=0.05)
+        assert self.trained(1.0, epochs=40) == pytest.approx([1.25], abs=0.05)
 
     def test_stops_after_all_epochs(self):
-        assert self.trained(2.0, 5) == pytest.approx(0.5, abs=0.01)
+        assert self.trained(2.0, epochs=5) == pytest.approx([0.5], abs=0.01)
+
+    @pytest.mark.parametrize("at_once", [1, 2, 3, 9])
+    def test_each_of_several_stops_for_itself(self, at_once):
+        levels = [1.0, 0.5, 2.0, 0.5, 1.0]
+        expected = [self.trained(level, epochs=40)[0] for level in levels]
+        assert self.trained(*levels, epochs=40, at_once=at_once) == expected
+        assert len(set(expected)) == 3
 
     def test_adam_is_that_of_pytorch(self):
-        vector = torch.linspace(-1, 1, 50).requires_grad_()
-        theirs = vector.detach().clone().requires_grad_()
-        ours, optimizer = deep.Adam(vector), torch.optim.Adam([theirs], lr=0.01)
-        for scale in (1.0, 0.1, 3.0):
+        vector = torch.linspace(-1, 1, 50)
+        theirs = vector.clone().requires_grad_()
+        ours, optimizer = Adam(vector[None]), torch.optim.Adam([theirs], lr=0.01)
+        for scale, planned in zip((1.0, 0.1, 3.0), ours.plan([0.01], [3]), strict=True):
             gradient = torch.sin(torch.arange(50.0) * scale)
             theirs.grad = gradient.clone()
             optimizer.step()
-            ours.step(gradient, rate=0.01)
-        assert torch.equal(vector, theirs)
+            ours.step(gradient[None], planned)
+        assert torch.equal(ours.vectors[0], theirs)
+
+    def test_adam_of_several_is_that_of_each(self):
+        """Of vectors that join later, have other rates, and miss steps, each goes its own way."""
+        gradients = torch.randn(3, 6, 4, generator=torch.Generator().manual_seed(0))
+
+        def alone(number, steps, rate):
+            adam = Adam(torch.zeros(1, 4))
+            for start in range(0, steps, 2):
+                count = min(2, steps - start)
+                for step, planned in enumerate(adam.plan([rate], [count])):
+                    adam.step(gradients[number, None, start + step], planned)
+            return adam.vectors[0]
+
+        adam = Adam(torch.zeros(2, 4))
+        plan = adam.plan([0.1, 0.2], [2, 1])
+        adam.step(gradients[:2, 0], plan[0])
+        adam.step(gradients[:1, 1], plan[1])
+        torch.testing.assert_close(adam.vectors[1], alone(1, 1, 0.2), rtol=0, atol=0)
+        adam.keep([0])
+        adam.add(torch.zeros(1, 4))
+        plan = adam.plan([0.1, 0.3], [2, 2])
+        adam.step(torch.stack([gradients[0, 2], gradients[2, 0]]), plan[0])
+        adam.step(torch.stack([gradients[0, 3], gradients[2, 1]]), plan[1])
+        torch.testing.assert_close(adam.vectors, torch.stack([alone(0, 4, 0.1), alone(2, 2, 0.3)]), rtol=0, atol=0)
 
     def test_the_loss_is_the_mean_of_the_batches_means(self):
-        spans = torch.cat([torch.zeros(128, 3), torch.ones(2, 3)])
-        assert deep._loss(self.network, [torch.zeros(1)], spans) == 0.5
+        spans = torch.cat([torch.zeros(130), torch.ones(2)])
+        assert training.losses_of(self.network, [torch.zeros(1, 1)], Windows([spans], 3)) == [0.5]
+        losses = training.losses_of(self.network, [torch.zeros(2, 1)], Windows([torch.ones(4), spans], 3))
+        assert losses == [1.0, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -289,8 +358,8 @@ class TestTraining:
 def test_where_scores_stand(monkeypatch, module, function, lead, shift, variant):
     """With a network that always says 0, the score of a point is its square in standard units, where it stands."""
 
-    def silent(parameters, spans, draws, **options):
-        return sum(parameter.sum() for parameter in parameters) * 0 - spans
+    def silent(parameters, batches, dropout, **options):
+        return sum(parameter.sum() for parameter in parameters) * 0 - batches.spans
 
     monkeypatch.setattr(module, "_errors", silent)
     values = example(600)
@@ -431,6 +500,94 @@ class TestEdges:
             function(example(), train_stop=300)
 
 
+class TestDraws:
+    def test_pieces_are_batches_one_after_the_other(self):
+        """The published code draws an order, and then what dropout keeps batch by batch."""
+        pieces = Draws(3).pieces(300, (4, 5), kept=0.75, size=256)
+        found = [next(pieces) for _ in range(4)]
+        assert [len(piece.order) for piece in found] == [256, 44, 256, 44]
+        other = Draws(3)
+        for first, second in (found[:2], found[2:]):
+            order = np.concatenate([first.order, second.order])
+            assert np.array_equal(order, other._order(300))
+            kept = [other._kept(count, 4, 5, share=0.75) for count in (128, 128, 44)]
+            assert np.array_equal(np.concatenate([first.kept, second.kept]), np.concatenate(kept))
+            other._skip()
+
+
+class TestManySeries:
+    """Several series in the same steps: the same as one after the other."""
+
+    LENGTHS = (700, 420, 300, 520)
+    STOPS = (420, 400, 300, 260)
+
+    def many(self):
+        return [example(n, seed=n) * np.linspace(1, 3, n) for n in self.LENGTHS]
+
+    def options(self, seed=0):
+        return [{"train_stop": stop, "seed": seed + number} for number, stop in enumerate(self.STOPS)]
+
+    @both
+    @pytest.mark.parametrize("at_once", [1, 3, 9])
+    def test_a_few_steps(self, function, at_once, limit_epochs):
+        limit_epochs(2)
+        together = dqeval.detectors.DETECTORS[function.__name__].many(
+            self.many(), self.options(5), at_once=at_once, device="cpu"
+        )
+        for values, own, scores in zip(self.many(), self.options(5), together, strict=True):
+            alone = function(values, **own, device="cpu")
+            np.testing.assert_allclose(scores, alone, rtol=0, atol=1e-5 * alone.max())
+
+    @both
+    @pytest.mark.parametrize("variant", ["corrected", "published"])
+    @pytest.mark.unmeasured
+    def test_to_the_end(self, function, variant):
+        together = dqeval.detect_many(self.many(), function.__name__, train_stop=self.STOPS, seed=2, variant=variant)
+        for values, train_stop, scores in zip(self.many(), self.STOPS, together, strict=True):
+            alone = function(values, train_stop=train_stop, seed=2, variant=variant)
+            assert np.corrcoef(scores, alone)[0, 1] > 1 - 1e-6
+
+    @both
+    @pytest.mark.usefixtures("few_epochs")
+    def test_the_same_again(self, function):
+        first, second = (
+            dqeval.detect_many(self.many(), function.__name__, train_stop=self.STOPS, at_once=3) for _ in range(2)
+        )
+        assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+    @both
+    @pytest.mark.usefixtures("few_epochs")
+    def test_constant_series_and_those_too_far_are_found_among_others(self, function):
+        many = [np.full(300, 0.1), example(), np.full(310, 2.0)]
+        scores = dqeval.detect_many(many, function.__name__, train_stop=300)
+        assert [found.any() for found in scores] == [False, True, False]
+        assert [len(found) for found in scores] == [300, 400, 310]
+        many[2] = example()
+        many[2][:300] *= 1e-320 if function is cnn else 1e-60
+        with pytest.raises(ValueError, match=r"data\[2\]: values are too far from those before train_stop"):
+            dqeval.detect_many(many, function.__name__, train_stop=300)
+
+    @both
+    def test_errors_name_the_series(self, function):
+        with pytest.raises(ValueError, match=r"data\[1\]: train_stop must be at least \d+, as many points"):
+            dqeval.detect_many(self.many(), function.__name__, train_stop=[400, 20, 300, 260])
+        with pytest.raises(ValueError, match=r"data\[1\]: values must be finite"):
+            dqeval.detect_many([example(), [1, math.nan]], function.__name__, train_stop=[300, 2])
+        assert dqeval.detect_many([], function.__name__, train_stop=300) == []
+
+
+@pytest.mark.torch
+@pytest.mark.unmeasured
+def test_the_benchmark_runs(capsys):
+    """On the processor, with few and short series."""
+    deep_many = pytest.importorskip("benchmarks.deep_many")
+    small = ["--series", "3", "--alone", "2", "--shortest", "1100", "--longest", "1200", "--at-once", "2"]
+    deep_many.main([*small, "--device", "cpu", "--detectors", "cnn"])
+    lines = capsys.readouterr().out.splitlines()
+    cells = [cell.strip() for cell in lines[-1].split("|")[1:-1]]
+    assert [cells[0], cells[4], cells[5]] == ["cnn", "1.000000", "1.000000"]
+
+
 WSD, UCR = "094_WSD_id_66_WebService_tr_3309_1st_3914", "334_UCR_id_32_HumanActivity_tr_1671_1st_2764"
 
 
@@ -456,14 +613,14 @@ class TestRealSeries:
     @pytest.mark.parametrize(("archive", "name", "epochs", "off"), [("wsd", WSD, 49, 1e-3), ("ucr", UCR, 28, 2e-3)])
     def test_golden_cnn(self, real_series, golden_detectors, archive, name, epochs, off, limit_epochs):
         # The golden run of the second series stopped after epoch 28, where its loss had fallen by a little less than
-        # the least gain of 1e-4; here it falls by a little more (1.06e-4), and training would go on to epoch 38. A
-        # change of the last bit of the values decides which.
+        # the least gain of 1e-4. Where it falls by a little more, training goes on to epoch 38: a change of the last
+        # bit of the values decides which.
         limit_epochs(epochs)
         scores, expected = self.published(cnn, real_series(archive), name), golden_detectors[f"{name}/CNN/raw"]
         np.testing.assert_allclose(scores, expected, rtol=0, atol=off * expected.max())
 
     def test_golden_cnn_to_its_own_end(self, real_series, golden_detectors):
-        """Ten epochs more than the golden run: 1.02 % of the highest off, not 0.1 % as after as many epochs."""
+        """As the golden run, or, if rounding lets training go on for ten epochs more, 1.02 % of the highest off."""
         scores, expected = self.published(cnn, real_series("ucr"), UCR), golden_detectors[f"{UCR}/CNN/raw"]
         assert np.corrcoef(scores, expected)[0, 1] >= 0.999
         assert np.abs(scores - expected).max() <= 1.5e-2 * expected.max()

@@ -73,6 +73,54 @@ def test_the_end_of_training(own):
     assert dqeval.detect(VALUES, "fft", train_stop=50, seed=3).tolist() == detectors.fft(VALUES).tolist()
 
 
+class TestMany:
+    def test_one_after_the_other(self):
+        """Detectors that have no faster way run on each series."""
+        series = dqeval.Series("a", LABELS, {}, VALUES)
+        found = dqeval.detect_many([VALUES, series, VALUES[:300]], "sub_lof", neighbours=9)
+        for scores, values in zip(found, (VALUES, VALUES, VALUES[:300]), strict=True):
+            assert scores.tolist() == detectors.sub_lof(values, neighbours=9).tolist()
+
+    def test_the_end_of_training_and_the_seed(self, own):
+        own(learned)
+        series = dqeval.Series("a", LABELS, {}, VALUES, train_stop=100)
+        of_one = [scores[0] for scores in dqeval.detect_many([series, VALUES], "learned", train_stop=50, seed=3)]
+        assert of_one == [50.3, 50.3]
+        of_each = dqeval.detect_many([series, VALUES], "learned", train_stop=[None, 60])
+        assert [scores[0] for scores in of_each] == [100, 60]
+
+    def test_a_detector_with_a_faster_way(self, own):
+        calls = []
+
+        def many(values, options, *, at_once, power=1):
+            calls.append((len(values), options, at_once, power))
+            return [each**power for each in values]
+
+        def plain(values, *, seed=0, power=1):
+            raise AssertionError
+
+        own(plain, many=many)
+        found = dqeval.detect_many([VALUES, VALUES[:5]], "plain", power=2, at_once=7)
+        assert [scores.tolist() for scores in found] == [(VALUES**2).tolist(), (VALUES[:5] ** 2).tolist()]
+        assert calls == [(2, [{"seed": 0}, {"seed": 0}], 7, 2)]
+
+    def test_what_is_refused(self, own):
+        own(learned)
+        own(several, many=lambda values, options, *, at_once: [[1.0]])
+        with pytest.raises(ValueError, match=r"data\[1\]: the detector needs training, and the series does not say"):
+            dqeval.detect_many([dqeval.Series("a", LABELS, {}, VALUES, train_stop=9), VALUES], "learned")
+        with pytest.raises(ValueError, match="train_stop must be one number, or one for each of 2 series: got 3"):
+            dqeval.detect_many([VALUES, VALUES], "learned", train_stop=[1, 2, 3])
+        with pytest.raises(ValueError, match="at_once must be a whole number of at least 1: got 0"):
+            dqeval.detect_many([VALUES], "learned", at_once=0)
+        with pytest.raises(ValueError, match="the detector learned has no 'colour'"):
+            dqeval.detect_many([VALUES], "learned", colour=3)
+        with pytest.raises(DetectorError, match="the detector gave scores of 1 series for 2 series"):
+            dqeval.detect_many([VALUES, VALUES], "several")
+        with pytest.raises(DetectorError, match=r"^the detector gave scores of shape \(1,\) for 400 points"):
+            dqeval.detect_many([VALUES], "several")
+
+
 def test_seeds():
     assert dqeval.detect(VALUES, "kmeans_ad", seed=3).tolist() == detectors.kmeans_ad(VALUES, seed=3).tolist()
     assert dqeval.detect(VALUES, "kmeans_ad").tolist() == detectors.kmeans_ad(VALUES, seed=0).tolist()

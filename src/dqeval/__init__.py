@@ -11,7 +11,7 @@ _NAMES = {
     "analysis.check": ["Finding", "Findings", "check"],
     "analysis.compare": ["compare"],
     "analysis.compare_result": ["Comparison"],
-    "analysis.detect": ["detect"],
+    "analysis.detect": ["detect", "detect_many"],
     "analysis.diff": ["diff"],
     "analysis.diff_result": ["Diff"],
     "analysis.evaluate": ["combine", "evaluate", "evaluate_detections"],

@@ -6,7 +6,7 @@ from dqeval.analysis.best_threshold import best_threshold
 from dqeval.analysis.check import Finding, Findings, check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
-from dqeval.analysis.detect import detect
+from dqeval.analysis.detect import detect, detect_many
 from dqeval.analysis.diff import diff
 from dqeval.analysis.diff_result import Diff
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
@@ -89,6 +89,7 @@ __all__ = [
     "compare",
     "datasets",
     "detect",
+    "detect_many",
     "detector",
     "detectors",
     "diff",

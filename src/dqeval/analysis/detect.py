@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from dqeval.datasets.columns import LABEL_NAMES
 from dqeval.datasets.door import as_series
 from dqeval.detectors.parameters import check_parameters
 
+AT_ONCE = 64
 NO_VALUES = "the series has no values for a detector to work on"
 
 
@@ -81,15 +82,92 @@ def detect(
     >>> np.flatnonzero(dqeval.detect([*[0, 1] * 20, 9, 9, *[0, 1] * 20], "fft", variant="published"))
     array([40, 41])
     """
-    chosen = detector if isinstance(detector, Detector) else DETECTORS[arguments.text("detector", detector)]
-    check_parameters(chosen, parameters)
+    chosen = _chosen(detector, parameters)
     given = _given(data, train_stop)
     # A copy: what a detector does to its input must not reach whoever uses it next.
     returned = chosen.function(given.values.copy(), **parameters, **_options(chosen, given, arguments.seed(seed)))
-    try:
-        return validate.one_score_per_point(returned, len(given.values))
-    except ValueError as error:
-        raise DetectorError(str(error)) from None
+    return _scores(returned, given)
+
+
+def detect_many(
+    data: Iterable[Series | Mapping[str, Any] | Numbers | str | PathLike[str]],
+    detector: str | Detector,
+    /,
+    *,
+    train_stop: int | Iterable[int | None] | None = None,
+    seed: int = 0,
+    at_once: int = AT_ONCE,
+    **parameters: Any,
+) -> list[FloatArray]:
+    """Run a detector on many series, and return its scores of each.
+
+    CNN and TimesNet train many networks in the same steps, which is meant for GPUs. The scores are those of `detect`
+    but for rounding. Other detectors run on one series after the other.
+
+    Parameters
+    ----------
+    data : iterable of what `detect` takes
+        The series. All of them are read before the first is worked on.
+    detector : str
+        The name of a detector, or an entry of `dqeval.detectors.DETECTORS`.
+    train_stop : int or iterable of int, optional
+        The points before it are for training: one number for all series, or one for each. If not given, or None, it is
+        that of the series.
+    seed : int, default 0
+        The seed for each of the series.
+    at_once : int, default 64
+        How many series are worked on in the same steps; the more, the more memory is needed.
+    **parameters
+        The detector's own parameters, such as ``device="cuda"``.
+
+    Returns
+    -------
+    list of array of float
+        One finite score per point, of each series in the order of ``data``.
+
+    Raises
+    ------
+    ValueError
+        As `detect` does. If there are several series, it says which one it is about, such as ``data[3]``.
+
+    Examples
+    --------
+    >>> many = [dqeval.datasets.synthetic(n=500, period=20, events=2, seed=seed) for seed in range(3)]
+    >>> [len(scores) for scores in dqeval.detect_many(many, "fft")]
+    [500, 500, 500]
+    """
+    chosen = _chosen(detector, parameters)
+    arguments.whole_number("at_once", at_once, least=1)
+    series = list(data)
+    stops = list(train_stop) if isinstance(train_stop, Iterable) else [train_stop] * len(series)
+    if len(stops) != len(series):
+        raise ValueError(
+            f"train_stop must be one number, or one for each of {len(series):,} series: got {len(stops):,}"
+        )
+    given, options = [], []
+    for number, (one, stop) in enumerate(zip(series, stops, strict=True)):
+        with validate.errors_about_one_of(series, number):
+            given.append(_given(one, stop))
+            options.append(_options(chosen, given[-1], arguments.seed(seed)))
+    values = [each.values.copy() for each in given]
+    if chosen.many is None:
+        returned = [chosen.function(each, **parameters, **own) for each, own in zip(values, options, strict=True)]
+    else:
+        returned = chosen.many(values, options, at_once=at_once, **parameters)
+    if len(returned) != len(series):
+        raise DetectorError(f"the detector gave scores of {len(returned):,} series for {len(series):,} series")
+    found = []
+    for number in range(len(series)):
+        with validate.errors_about_one_of(series, number):
+            found.append(_scores(returned[number], given[number]))
+    return found
+
+
+def _chosen(detector: str | Detector, parameters: Mapping[str, Any]) -> Detector:
+    """Return a detector that has such parameters."""
+    chosen = detector if isinstance(detector, Detector) else DETECTORS[arguments.text("detector", detector)]
+    check_parameters(chosen, parameters)
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +176,14 @@ class _Given:
 
     values: FloatArray
     train_stop: int | None
+
+
+def _scores(returned: Any, given: _Given) -> FloatArray:
+    """Return what a detector gave, if that is what detectors must give."""
+    try:
+        return validate.one_score_per_point(returned, len(given.values))
+    except ValueError as error:
+        raise DetectorError(str(error)) from None
 
 
 def _given(data: Any, train_stop: int | None) -> _Given:

@@ -118,6 +118,9 @@ class Detector:
         The extra of the installation that it needs.
     summary, citation : str
         A one-sentence description, and who proposed it; empty if not given.
+    many : callable or None
+        The same for several series at once, where that is faster: a list of values, and of what else each comes with,
+        to a list of scores.
     """
 
     name: str
@@ -130,6 +133,7 @@ class Detector:
     summary: str
     citation: str
     least: Mapping[str, int] = field(default_factory=dict)
+    many: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

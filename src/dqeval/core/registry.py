@@ -222,6 +222,7 @@ def detector(
     extra: str | None = None,
     univariate: bool = True,
     least: Mapping[str, int] | None = None,
+    many: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Return a decorator that registers a function as a detector, with its own name, parameters and summary.
 
@@ -241,6 +242,11 @@ def detector(
         Whether it takes series of one column only. Otherwise values of shape (n, columns) are given to it too.
     least : mapping of str to int, optional
         Those parameters that are whole numbers, and the least that each may be: plans are checked by it.
+    many : callable, optional
+        For a detector that is faster on several series at once: a function of a list of values, a list of what else
+        each of them comes with (a mapping with ``train_stop`` and ``seed``, if the detector has them), ``at_once``, how
+        many series to work on together, and the parameters. It returns the scores of each. `dqeval.detect_many` calls
+        it.
 
     Returns
     -------
@@ -278,6 +284,7 @@ def detector(
                 summary=(function.__doc__ or "").partition("\n")[0],
                 citation=citation,
                 least=least or {},
+                many=many,
             )
         )
         return function

@@ -7,8 +7,8 @@ import numbers
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, cast, get_args
@@ -47,6 +47,11 @@ def errors_about(name: str) -> Iterator[None]:
     except ValueError as error:
         kind = type(error) if isinstance(error, (UndefinedError, NoScoresError)) else ValueError
         raise kind(f"{name}: {error}") from error
+
+
+def errors_about_one_of(given: Sequence[Any], number: int, *, name: str = "data") -> AbstractContextManager[None]:
+    """Have errors of the input say which of several series they are about; of a single one that is clear."""
+    return errors_about(f"{name}[{number}]") if len(given) > 1 else nullcontext()
 
 
 class UndefinedWarning(UserWarning):

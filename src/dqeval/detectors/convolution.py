@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dqeval.core import validate
 from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.detectors import deep
+from dqeval.detectors.draws import Draws
+from dqeval.detectors.examples import Batches
+from dqeval.detectors.training import Network
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,7 +21,22 @@ _KERNEL = 3
 _KEPT = 0.75
 
 
-@detector(label="CNN", citation="Munir et al. 2019", extra="deep")
+def _network(variant: deep.Variant) -> Network:
+    """Return the network and how it is trained."""
+    return Network(
+        name="cnn",
+        span=_WINDOW + 1,
+        epochs=49,
+        rate=lambda epoch: 8e-4 * 0.75 ** ((epoch - 1) // 5),
+        parameters=_parameters,
+        units=_CHANNELS[1:],
+        kept=_KEPT,
+        errors=partial(_errors, variant=variant),
+        at_points=deep.at_their_ends,
+    )
+
+
+@detector(label="CNN", citation="Munir et al. 2019", extra="deep", many=partial(deep.scores, _network))
 def cnn(
     values: Numbers,
     *,
@@ -75,49 +92,45 @@ def cnn(
     >>> 500 <= scores.argmax() < 510
     np.True_
     """
-    series = validate.values(values)
-    network = deep.Network(
-        name="cnn",
-        span=_WINDOW + 1,
-        epochs=49,
-        rate=lambda epoch: 8e-4 * 0.75 ** ((epoch - 1) // 5),
-        parameters=_parameters,
-        errors=partial(_errors, variant=variant),
-    )
-    scores = deep.window_scores(network, series, train_stop=train_stop, seed=seed, device=device, variant=variant)
-    return deep.at_their_ends(scores, len(series))
+    options = {"train_stop": train_stop, "seed": seed}
+    return deep.scores(_network, [values], [options], device=device, variant=variant)[0]
 
 
-def _parameters(draws: deep.Draws) -> list[Tensor]:
+def _parameters(draws: Draws) -> list[Tensor]:
     """Return the weights and biases of the two convolutions and the two layers behind them."""
     first, second = _CHANNELS
     shapes = (first, 1, _KERNEL), (second, first, _KERNEL), (second, 2 * second), (1, second)
     return [parameter for shape in shapes for parameter in draws.weights_and_biases(*shape)]
 
 
-def _errors(parameters: list[Tensor], spans: Tensor, draws: deep.Draws | None, *, variant: deep.Variant) -> Tensor:
+def _errors(parameters: list[Tensor], batches: Batches, dropout: Tensor | None, *, variant: deep.Variant) -> Tensor:
     """Return the forecast of the last point of each span from the others, less the point."""
     import torch
-    from torch.nn import functional
 
     kernel1, bias1, kernel2, bias2, weights1, offsets1, weights2, offsets2 = parameters
-    # A convolution of a single channel is faster as a product, and the next one with the channels behind the time.
-    patches = spans[:, :-1].unfold(1, _KERNEL, 1)
-    maps = torch.addmm(bias1, patches.reshape(-1, _KERNEL), kernel1[:, 0].t())
-    maps = _pool(maps.view(len(spans), 1, -1, _CHANNELS[0]).permute(0, 3, 1, 2))
-    kernel2 = kernel2.unsqueeze(2).contiguous(memory_format=torch.channels_last)
-    maps = _pool(functional.conv2d(maps, kernel2, bias2))
-    average = maps.mean((2, 3))
+    maps = _pool(_convolve(batches.spans[:, :, :-1].unfold(2, _KERNEL, 1), kernel1, bias1))
+    time = maps.shape[2] - _KERNEL + 1
+    patches = torch.cat([maps[:, :, start : start + time] for start in range(_KERNEL)], 3)
+    maps = _pool(_convolve(patches, kernel2, bias2))
+    average = maps.mean(2)
     # Differs from the published code's intent, but not from the code: its maximum pool is a second average.
-    other = average if variant == "published" else maps.amax((2, 3))
-    hidden = functional.linear(torch.cat([average, other], 1), weights1, offsets1).relu()
-    if draws is not None:
-        hidden = hidden * draws.dropout_mask(hidden, _KEPT)
-    return functional.linear(hidden, weights2, offsets2) - spans[:, -1:]
+    other = average if variant == "published" else maps.amax(2)
+    hidden = deep.linear(torch.cat([average, other], 2), weights1.transpose(1, 2), offsets1).relu()
+    if dropout is not None:
+        hidden = hidden * dropout
+    return deep.linear(hidden, weights2.transpose(1, 2), offsets2) - batches.spans[:, :, -1:]
+
+
+def _convolve(patches: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
+    """Return convolutions, shape (batches, rows, time, channels), as products of patches and kernels."""
+    weights = kernel.permute(0, 3, 2, 1).flatten(1, 2)
+    return deep.linear(patches.flatten(1, 2), weights, bias).view(*patches.shape[:3], -1)
 
 
 def _pool(maps: Tensor) -> Tensor:
     """Return the maximum of each pair along time, or 0 where that is below."""
     from torch.nn import functional
 
-    return functional.max_pool2d(maps, (1, 2)).relu()
+    flat = maps.flatten(0, 1).unsqueeze(1).permute(0, 3, 1, 2)
+    pooled = functional.max_pool2d(flat, (1, 2)).relu()
+    return pooled.permute(0, 2, 3, 1).reshape(*maps.shape[:2], -1, maps.shape[3])

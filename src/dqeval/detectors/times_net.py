@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from dqeval.core import validate
 from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.detectors import deep, windows
+from dqeval.detectors.draws import Draws
+from dqeval.detectors.examples import Batches
+from dqeval.detectors.training import Network
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 _WINDOW = 32
@@ -22,7 +26,22 @@ _PERIODS = 3
 _KEPT = 0.9
 
 
-@detector(label="TimesNet", citation="Wu et al. 2023", extra="deep")
+def _network(variant: deep.Variant) -> Network:
+    """Return the network and how it is trained."""
+    return Network(
+        name="timesnet",
+        span=_WINDOW,
+        epochs=50,
+        rate=lambda epoch: 1e-4 * 0.5 ** (epoch - 1),
+        parameters=_parameters,
+        units=(_CHANNELS, _WINDOW),
+        kept=_KEPT,
+        errors=_errors,
+        at_points=deep.at_their_ends if variant == "corrected" else lambda scores, _: windows.centre(scores, _WINDOW),
+    )
+
+
+@detector(label="TimesNet", citation="Wu et al. 2023", extra="deep", many=partial(deep.scores, _network))
 def timesnet(
     values: Numbers,
     *,
@@ -76,22 +95,11 @@ def timesnet(
     >>> 500 <= scores.argmax() < 510
     np.True_
     """
-    series = validate.values(values)
-    network = deep.Network(
-        name="timesnet",
-        span=_WINDOW,
-        epochs=50,
-        rate=lambda epoch: 1e-4 * 0.5 ** (epoch - 1),
-        parameters=_parameters,
-        errors=_errors,
-    )
-    scores = deep.window_scores(network, series, train_stop=train_stop, seed=seed, device=device, variant=variant)
-    if variant == "published":
-        return windows.centre(scores, _WINDOW)
-    return deep.at_their_ends(scores, len(series))
+    options = {"train_stop": train_stop, "seed": seed}
+    return deep.scores(_network, [values], [options], device=device, variant=variant)[0]
 
 
-def _parameters(draws: deep.Draws) -> list[Tensor]:
+def _parameters(draws: Draws) -> list[Tensor]:
     """Return the kernels and biases of the two layers, the embedding, and the scale, offset and weights behind."""
     import torch
 
@@ -104,7 +112,7 @@ def _parameters(draws: deep.Draws) -> list[Tensor]:
     return [*layers, embedding, scale, offset, *draws.weights_and_biases(1, _CHANNELS)]
 
 
-def _layer(draws: deep.Draws, inputs: int, outputs: int) -> list[Tensor]:
+def _layer(draws: Draws, inputs: int, outputs: int) -> list[Tensor]:
     """Return the kernels, and then the biases, of the convolutions of one layer."""
     import torch
 
@@ -117,89 +125,125 @@ def _layer(draws: deep.Draws, inputs: int, outputs: int) -> list[Tensor]:
     return kernels + [torch.zeros(outputs, dtype=torch.float32, device="cpu") for _ in _KERNELS]
 
 
-def _errors(parameters: list[Tensor], spans: Tensor, draws: deep.Draws | None) -> Tensor:
+def _errors(parameters: list[Tensor], batches: Batches, dropout: Tensor | None) -> Tensor:
     """Return the reconstruction of each window less the window."""
     import torch
     from torch.nn import functional
 
     *layers, embedding, scale, offset, weights, bias = parameters
     half = len(layers) // 2
-    level = spans.mean(1, keepdim=True)
-    deviation = (spans.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
-    embedded = _embed((spans - level) / deviation, embedding, draws)
-    amplitudes = torch.fft.rfft(embedded, dim=1).abs().mean(2)
-    folded = _by_frequencies(embedded, amplitudes, [_fuse(layers[:half]), _fuse(layers[half:])]) + embedded
-    normal = functional.layer_norm(folded, (_CHANNELS,), scale, offset)
-    return functional.linear(normal, weights, bias).squeeze(2) * deviation + level - spans
+    spans = batches.spans
+    level = spans.mean(2, keepdim=True)
+    deviation = (spans.var(2, keepdim=True, correction=0) + 1e-5).sqrt()
+    embedded = _embed((spans - level) / deviation, embedding, dropout)
+    amplitudes = torch.fft.rfft(embedded, dim=2).abs().mean(3)
+    strongest = _strongest(amplitudes, batches.shares)
+    folded = _fold(embedded, amplitudes, strongest, [*_fuse(layers[:half]), *_fuse(layers[half:])]) + embedded
+    normal = functional.layer_norm(folded, (_CHANNELS,)) * scale[:, None, None] + offset[:, None, None]
+    return ((normal * weights[:, None]).sum(3) + bias[:, None]) * deviation + level - spans
 
 
-def _embed(normal: Tensor, embedding: Tensor, draws: deep.Draws | None) -> Tensor:
-    """Return windows in channels, shape (count, time, channels): a convolution round the window, plus the place."""
+def _embed(normal: Tensor, embedding: Tensor, dropout: Tensor | None) -> Tensor:
+    """Return windows in channels, shape (batches, rows, time, channels): a convolution round each, plus the place."""
     import torch
-    from torch.nn import functional
 
-    around = torch.cat([normal[:, -1:], normal, normal[:, :1]], 1)
-    embedded = functional.linear(around.unfold(1, 3, 1), embedding[:, 0]) + _places().to(normal.device)
-    if draws is not None:
+    around = torch.cat([normal[:, :, -1:], normal, normal[:, :, :1]], 2).unfold(2, 3, 1)
+    weights = embedding[:, :, 0].transpose(1, 2).expand(len(around), -1, -1)
+    embedded = torch.bmm(around.flatten(1, 2), weights).view(*normal.shape, _CHANNELS) + _places(normal.device)
+    if dropout is not None:
         # The published code draws channel by channel, because there the channels come before the time in memory.
-        embedded = embedded * draws.dropout_mask(embedded.transpose(1, 2), _KEPT).transpose(1, 2)
+        embedded = embedded * dropout.transpose(2, 3)
     return embedded
 
 
-def _places() -> Tensor:
+@cache
+def _places(device: torch.device) -> Tensor:
     """Return sines and cosines of the time in a window, shape (time, channels)."""
     import torch
 
     time = torch.arange(_WINDOW, dtype=torch.float32, device="cpu")[:, None]
     even = torch.arange(0, _CHANNELS, 2, dtype=torch.float32, device="cpu")
     slowness = torch.exp(even * (-math.log(10_000) / _CHANNELS))
-    return torch.stack([(time * slowness).sin(), (time * slowness).cos()], 2).flatten(1)
+    return torch.stack([(time * slowness).sin(), (time * slowness).cos()], 2).flatten(1).to(device)
 
 
-def _by_frequencies(embedded: Tensor, amplitudes: Tensor, layers: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """Return windows after the two layers, each batch folded at its own strongest frequencies."""
-    import torch
-
-    batches = list(zip(torch.split(embedded, deep.BATCH), torch.split(amplitudes, deep.BATCH), strict=True))
-    means = torch.stack([amplitude.mean(0) for _, amplitude in batches])
+def _strongest(amplitudes: Tensor, shares: Tensor) -> Tensor:
+    """Return the frequencies of each batch whose amplitudes have the highest means."""
+    means = (amplitudes * shares[:, :, None]).sum(1)
     # The constant, frequency 0, does not count.
-    strongest = [tuple(row) for row in (means[:, 1:].topk(_PERIODS).indices + 1).tolist()]
-    done: dict[int, Tensor] = {}
-    for frequencies in dict.fromkeys(strongest):
-        # Batches that agree go through the layers together: few triples occur in a series.
-        members = [number for number, own in enumerate(strongest) if own == frequencies]
-        parts = [torch.cat(parts) for parts in zip(*(batches[number] for number in members), strict=True)]
-        together = _fold(parts[0], parts[1], frequencies, layers)
-        sizes = [len(batches[number][0]) for number in members]
-        done.update(zip(members, torch.split(together, sizes), strict=True))
-    return torch.cat([done[number] for number in range(len(batches))])
+    return means[:, 1:].topk(_PERIODS).indices + 1
 
 
-def _fold(
-    embedded: Tensor, amplitudes: Tensor, frequencies: tuple[int, ...], layers: list[tuple[Tensor, Tensor]]
-) -> Tensor:
-    """Return windows after the two layers at each frequency, weighted by their amplitudes there."""
+def _fold(embedded: Tensor, amplitudes: Tensor, frequencies: Tensor, layers: list[Tensor]) -> Tensor:
+    """Return windows after the two layers at each frequency of their batch, weighted by their amplitudes there."""
     import torch
 
-    weights = amplitudes[:, list(frequencies)].softmax(1)
-    branches = [_branch(embedded, _WINDOW // frequency, layers) for frequency in frequencies]
-    return (torch.stack(branches, 3) * weights[:, None, None]).sum(3)
+    users = _users(frequencies)
+    weights = amplitudes.gather(2, frequencies[:, None].expand(-1, amplitudes.shape[1], -1)).softmax(2)
+    # Two frequencies of a batch may have the same period: then their weights are added.
+    periods = torch.tensor(list(users), device=embedded.device)
+    is_period = (_WINDOW // frequencies)[:, :, None] == periods
+    weights_by_period = torch.bmm(weights, is_period.to(weights.dtype)).unbind(2)
+    members = torch.tensor([number for numbers in users.values() for number in numbers], device=embedded.device)
+    total = torch.zeros_like(embedded)
+    for period, own, weight in zip(users, members.split([*map(len, users.values())]), weights_by_period, strict=True):
+        # Most often a batch is alone, and copies of all there is would take a while.
+        if len(own) == len(embedded):
+            total = total + _branch(embedded, period, layers) * weight[:, :, None, None]
+            continue
+        # A network of all batches stays one.
+        parts = [each if len(each) == 1 else each.index_select(0, own) for each in layers]
+        branch = _branch(embedded.index_select(0, own), period, parts)
+        total = total.index_add(0, own, branch * weight.index_select(0, own)[:, :, None, None])
+    return total
 
 
-def _branch(embedded: Tensor, period: int, layers: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """Return windows after the two layers, folded so that a row is a period."""
+def _users(frequencies: Tensor) -> dict[int, list[int]]:
+    """Return the periods that occur, and which batches have each of them."""
+    users: dict[int, list[int]] = {}
+    for number, own in enumerate((_WINDOW // frequencies).tolist()):
+        for period in dict.fromkeys(own):
+            users.setdefault(period, []).append(number)
+    return users
+
+
+def _branch(embedded: Tensor, period: int, layers: list[Tensor]) -> Tensor:
+    """Return windows after the two layers, folded so that a row is a period.
+
+    A window has so few places that a convolution is best made as one product, with the kernel's cells for all pairs of
+    places as a matrix.
+    """
     from torch.nn import functional
 
+    kernel1, bias1, kernel2, bias2 = layers
     rows = -(-_WINDOW // period)
-    padded = functional.pad(embedded, (0, 0, 0, rows * period - _WINDOW))
-    maps = padded.view(len(embedded), rows, period, _CHANNELS).permute(0, 3, 1, 2)
-    (kernel1, bias1), (kernel2, bias2) = layers
-    maps = _convolve(functional.gelu(_convolve(maps, kernel1, bias1)), kernel2, bias2)
-    return maps.permute(0, 2, 3, 1).flatten(1, 2)[:, :_WINDOW]
+    places = rows * period
+    # The first layer gives its places backwards. To the second, with its kernel turned round, they are in order.
+    first = _pairs(kernel1, rows, period).permute(0, 5, 6, 2, 1, 3, 4).reshape(len(kernel1), places, _CHANNELS, -1)
+    # Behind the window there are only zeros.
+    first = first[:, :_WINDOW].flatten(1, 2)
+    hidden = deep.linear(embedded.flatten(2), first, bias1[:, :, None].expand(-1, -1, places).flatten(1))
+    second = _pairs(kernel2.flip(3, 4), rows, period).permute(0, 2, 3, 4, 5, 6, 1)
+    second = second.reshape(len(kernel2), _HIDDEN * places, -1)[:, :, : _WINDOW * _CHANNELS]
+    return deep.linear(functional.gelu(hidden), second, bias2.repeat(1, _WINDOW)).view(embedded.shape)
+
+
+def _pairs(kernel: Tensor, rows: int, period: int) -> Tensor:
+    """Return a view of a kernel's cells, shape (networks, outputs, inputs, rows, period, rows, period).
+
+    At [..., i, j, k, l] is the cell that is i + k - (rows - 1) below and j + l - (period - 1) right of the centre, or 0
+    where there is none: for an output at row rows - 1 - i and column period - 1 - j, that of the input at row k and
+    column l.
+    """
+    from torch.nn import functional
+
+    across, down = period - 1 - _REACH, rows - 1 - _REACH
+    # Where they are negative, cells are cut off.
+    return functional.pad(kernel, [across, across, down, down]).unfold(3, rows, 1).unfold(4, period, 1)
 
 
 def _fuse(layer: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Return the one kernel and bias whose convolution is the mean of the convolutions with a layer's."""
+    """Return the kernel and bias, one of each network, whose convolution is the mean of those with a layer's."""
     import torch
     from torch.nn import functional
 
@@ -207,14 +251,3 @@ def _fuse(layer: list[Tensor]) -> tuple[Tensor, Tensor]:
     margins = [_REACH - kernel.shape[-1] // 2 for kernel in kernels]
     padded = [functional.pad(kernel, [margin] * 4) for kernel, margin in zip(kernels, margins, strict=True)]
     return torch.stack(padded).mean(0), torch.stack(biases).mean(0)
-
-
-def _convolve(maps: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """Return the convolution, as large as the maps, without the kernel's cells that would meet nothing but zeros."""
-    import torch
-    from torch.nn import functional
-
-    down, across = (min(_REACH, side - 1) for side in maps.shape[2:])
-    middle = kernel[:, :, _REACH - down : _REACH + down + 1, _REACH - across : _REACH + across + 1]
-    # With the channels behind the places this is up to twice as fast.
-    return functional.conv2d(maps, middle.contiguous(memory_format=torch.channels_last), bias, padding=(down, across))
