@@ -715,3 +715,11 @@ def test_the_plot_of_alarms_with_little_to_show(tmp_path):
     assert ["same"] not in names  # nothing is ever detected
     assert names.count(["mine"]) == 2
     assert not models(data, "FixedTicker")  # a single false alarm needs no wide axis
+
+
+def test_many_detectors_have_colours_of_their_own():
+    names = [f"d{i}" for i in range(30)]
+    found = explorer.colours_of(names)
+    assert list(found) == names
+    assert len(set(found.values())) == 30
+    assert all(len(colour) == 7 and colour.startswith("#") for colour in found.values())
