@@ -567,6 +567,20 @@ class TestManySeries:
         with pytest.raises(ValueError, match=r"data\[2\]: values are too far from those before train_stop"):
             dqeval.detect_many(many, function.__name__, train_stop=300)
 
+    @pytest.mark.usefixtures("few_epochs")
+    def test_what_was_in_memory_does_not_matter(self, monkeypatch):
+        """NumPy warns of some of what may be there."""
+        expected = dqeval.detect_many(self.many(), "cnn", train_stop=self.STOPS)
+        plain = torch.empty
+
+        def filled(*shape, **options):
+            made = plain(*shape, **options)
+            return made.view(torch.int32).fill_(0x7FA00000).view(made.dtype) if made.ndim == 2 else made
+
+        monkeypatch.setattr(torch, "empty", filled)
+        found = dqeval.detect_many(self.many(), "cnn", train_stop=self.STOPS)
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
     @both
     def test_errors_name_the_series(self, function):
         with pytest.raises(ValueError, match=r"data\[1\]: train_stop must be at least \d+, as many points"):

@@ -198,8 +198,9 @@ class Group:
         for step, _, found in _errors(self._network, parameters, windows):
             last = found[:, :, -1].reshape(step.series, -1)
             errors[: step.series, step.start : step.start + step.count] = last[:, : step.count]
-        rows = errors.cpu().numpy().astype(np.float64)
-        return [row[:count] for row, count in zip(rows, windows.counts, strict=True)]
+        rows = errors.cpu().numpy()
+        # Behind the last error of a series there is whatever was in memory.
+        return [row[:count].astype(np.float64) for row, count in zip(rows, windows.counts, strict=True)]
 
     def _trained(self, row: int) -> Trained:
         sets = self._learners[row].sets
