@@ -68,6 +68,7 @@ def labels_beyond(axis):
     return [tick.label1 for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
 
 
+@pytest.mark.unmeasured
 def test_what_is_on_the_figure(drawn):
     top, legend, *rest = drawn(SERIES).axes
     assert top.get_title("left") == "demo: 1,600 points, 6 events, near 24"
@@ -91,6 +92,7 @@ def test_what_is_on_the_figure(drawn):
         np.testing.assert_array_equal(dqe[:-1], result.curve.dqe)
 
 
+@pytest.mark.unmeasured
 def test_the_best_detector_comes_first(drawn):
     worst, best = np.zeros(1600), SERIES.labels.astype(float)
     found = drawn(Series("x", SERIES.labels, {"worst": worst, **SERIES.scores, "best": best}), near=24)
@@ -99,6 +101,7 @@ def test_the_best_detector_comes_first(drawn):
 
 
 @pytest.mark.parametrize(("options", "near"), [({}, "24"), ({"near": 3}, "3"), ({"period": 25}, "12.5")])
+@pytest.mark.unmeasured
 def test_the_near_range(drawn, options, near):
     assert drawn(SERIES, **options).axes[0].get_title("left").endswith(f", near {near}")
 
@@ -163,6 +166,7 @@ def test_files_are_of_their_kind_and_the_same_each_time(tmp_path, ending):
     assert pyplot.get_fignums() == []
 
 
+@pytest.mark.unmeasured
 def test_the_picture_is_not_blank(tmp_path):
     draw(SERIES, tmp_path / "figure.png")
     pixels = image.imread(tmp_path / "figure.png")[..., :3]
@@ -181,6 +185,7 @@ def test_files_stay_small(tmp_path, ending, n, n_events):
     assert 10_000 < path.stat().st_size < 1_000_000
 
 
+@pytest.mark.unmeasured
 def test_missing_values_are_gaps(drawn):
     values = SERIES.values.copy()
     values[100:200] = np.nan
@@ -198,6 +203,7 @@ def days(*moments):
     return [float(dates.date2num(np.datetime64(moment))) for moment in moments]
 
 
+@pytest.mark.unmeasured
 def test_an_axis_of_dates(drawn):
     found = drawn(on_a_clock(), period=48)
     top, last = found.axes[0], found.axes[-2]
@@ -265,6 +271,7 @@ def test_other_endings(tmp_path, name):
         draw(SERIES, tmp_path / name)
 
 
+@pytest.mark.unmeasured
 def test_errors_say_what_is_wrong(tmp_path):
     path = tmp_path / "figure.png"
     with pytest.raises(dqeval.UndefinedError, match=r"^no label is 1"):

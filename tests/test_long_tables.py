@@ -303,6 +303,7 @@ def without_inputs(path):
 
 
 @pytest.mark.parametrize("command", NUMERIC)
+@pytest.mark.unmeasured
 def test_commands_say_the_same_of_a_long_table_and_of_files(call, tmp_path, command):
     write(tmp_path / "long.csv", TABLE)
     for name in ("web", "db 2", "zeta"):
@@ -317,6 +318,7 @@ def test_commands_say_the_same_of_a_long_table_and_of_files(call, tmp_path, comm
 
 
 @pytest.mark.parametrize(("command", "kind"), [("report", "html"), ("plot", "png")])
+@pytest.mark.unmeasured
 def test_a_page_and_a_figure_for_each_series(call, tmp_path, command, kind):
     write(tmp_path / "long.csv", TABLE)
     options = ["--format", "png"] if command == "plot" else []
@@ -537,6 +539,7 @@ def test_datasets_list_tells_of_each_series(call, tmp_path):
     assert "no column is called nope" in call("datasets", "list", "long.csv", "--series", "nope").err
 
 
+@pytest.mark.unmeasured
 def test_detect_writes_a_file_for_each_series(call, tmp_path):
     """The scores are those of a file of its own; dates stay as they are written."""
     dates = np.array([f"{np.datetime64('2026-01-01T00:00') + time}+02:00" for time in TIMES.astype("m8[m]")])

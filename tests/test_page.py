@@ -323,6 +323,7 @@ def test_the_page_says_who_wins_and_why(file, demo):
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="the size is the same, and scoring takes a minute")
+@pytest.mark.unmeasured
 def test_size_of_the_file(tmp_path):
     n = 20_000
     random = np.random.RandomState(0)
