@@ -354,6 +354,7 @@ def test_a_column_of_numbers_is_no_detector(call, tmp_path):
     assert (shown.code, "host" in shown.out, "3 series" in shown.out) == (0, False, True)
 
 
+@pytest.mark.unmeasured
 def test_standard_input_is_split(call, tmp_path, monkeypatch):
     content = write(tmp_path / "long.csv", TABLE).read_bytes()
 

@@ -133,6 +133,7 @@ def test_shown():
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_in_the_report(tmp_path):
     found = dqeval.report(DEMO, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -163,6 +164,7 @@ def test_the_command(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_the_fallback_is_named_wherever_a_near_range_is_shown(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     call = caller(monkeypatch, capsys)
@@ -239,6 +241,7 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_values_of_any_kind_where_the_near_range_is_given(name, tmp_path):
     values, expected = UNUSUAL[name]
     series = Series("x", DEMO.labels, DEMO.scores, values)
