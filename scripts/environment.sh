@@ -36,7 +36,9 @@ pip_install() { # pip, quiet but for a sign of life; its output is shown only if
     log=$(mktemp "$venv/pip.XXXXXX") # of its own: several may run at once
     show_progress "$log" &
     local watcher=$!
-    "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@" >"$log" 2>&1 || status=$?
+    # Modules are compiled when they are first imported, which most never are.
+    "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off --no-compile "$@" >"$log" 2>&1 ||
+        status=$?
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [ "$status" != 0 ]; then cat "$log" >&2; fi

@@ -78,6 +78,7 @@ def test_a_second_run_has_nothing_to_do(done):
     assert (state.done, state.earlier) == (0, 15)
 
 
+@pytest.mark.unmeasured
 def test_processes_and_shards_give_the_same_table(done, tmp_path):
     bench.run(SMALL, tmp_path / "processes", workers=2)
     assert table(tmp_path / "processes") == table(done)
@@ -431,6 +432,7 @@ def wait_for_jobs(folder, *, more, driver):
         time.sleep(0.02)
 
 
+@pytest.mark.unmeasured
 def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
     pool = []
     real = crew_module.LocalPool
@@ -464,6 +466,7 @@ def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
     assert table(tmp_path) == undisturbed
 
 
+@pytest.mark.unmeasured
 def test_an_interrupted_run_stops_its_processes(tmp_path):
     def interrupt(state):
         if state.done == 10:
@@ -482,6 +485,7 @@ def out_of_memory(_):
     raise MemoryError
 
 
+@pytest.mark.unmeasured
 def test_a_pool_is_an_executor():
     with LocalPool(2, Limits()) as pool:
         assert list(pool.map(abs, range(-5, 5))) == [5, 4, 3, 2, 1, 0, 1, 2, 3, 4]
@@ -599,6 +603,7 @@ def test_what_is_printed_in_a_process_of_its_own(tmp_path, monkeypatch, capsys):
     assert (caught.getvalue(), capsys.readouterr().out) == ("from this one\n", "")
 
 
+@pytest.mark.unmeasured
 def test_a_thread_that_prints_harms_no_other_job(tmp_path):
     detectors = [{"name": "chatters"}, {"name": "quick"}, {"name": "slow", "seconds": 0.05}]
     assert bench.run({**SMALL, "detector": detectors}, tmp_path, workers=1).failed == 0
@@ -677,6 +682,7 @@ def test_what_is_cancelled_before_it_starts_is_passed_over():
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+@pytest.mark.unmeasured
 def test_a_worker_uses_one_thread_unless_told_otherwise(monkeypatch, given, expected):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     if given:

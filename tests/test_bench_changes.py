@@ -81,6 +81,7 @@ def test_scores_are_kept_as_numpy_files(tmp_path):
 # What is ranked ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.unmeasured
 def test_a_detector_that_is_no_longer_planned_is_not_ranked(tmp_path):
     bench.run(plan(QUICK, {"name": "fft"}), tmp_path)
     assert bench.run(plan(QUICK, {"name": "sr"}, metrics=["dqe", "auc_roc"]), tmp_path).done == 6

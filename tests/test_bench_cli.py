@@ -95,6 +95,7 @@ def test_as_people_run_it(tmp_path):
     assert "<html" in (tmp_path / "bench.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.unmeasured
 def test_once_more_and_what_follows(call):
     assert call("bench", "run", "plan.toml", "-o", "run", "--workers", 0).err == ALL_DONE
     assert call("bench", "run", "plan.toml", "-o", "run").err == DONE_BEFORE
@@ -177,6 +178,7 @@ def test_which_plan_is_kept(done, tmp_path):
     assert not (tmp_path / "results.sqlite").exists()
 
 
+@pytest.mark.unmeasured
 def test_a_plan_from_python_is_kept(call, tmp_path):
     (tmp_path / "series").mkdir()
     write_series(tmp_path / "series" / "a.csv")
@@ -203,6 +205,7 @@ def test_jobs_are_the_same_wherever_one_is(call, tmp_path, monkeypatch):
         assert (found.code, found.err) == (0, "dqeval: 2 of 2 jobs done (2 before), 0 failed, 0 left\n")
 
 
+@pytest.mark.unmeasured
 def test_shards_and_merging(done, tmp_path):
     for part in (1, 2):
         assert done("bench", "run", "plan.toml", "-o", f"part{part}", "--shard", f"{part}/2", "--workers", 0).code == 0
@@ -454,6 +457,7 @@ seconds = 0.05
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other signals")
 @pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.unmeasured
 def test_ctrl_c_and_going_on(tmp_path, workers):
     (tmp_path / "plan.toml").write_text(LONG)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}

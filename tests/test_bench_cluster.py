@@ -117,6 +117,7 @@ def test_limits_are_those_of_the_run(cluster, tmp_path):
         assert row["reason"] == f"took longer than the limit of {seconds} seconds"
 
 
+@pytest.mark.unmeasured
 def test_workers_that_join_later_get_work_at_once(tmp_path):
     pytest.importorskip("distributed")
     (tmp_path / "met").mkdir()
@@ -199,6 +200,7 @@ def count(folder):
         return store.count().done
 
 
+@pytest.mark.unmeasured
 def test_a_worker_with_another_version_is_refused_unless_asked_for(tmp_path):
     pytest.importorskip("distributed")
     other = tmp_path / "other" / "dqeval"

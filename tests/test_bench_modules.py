@@ -46,6 +46,7 @@ def write_plan(folder, module=MINE, detector="mine", **keys):
 
 
 @pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.unmeasured
 def test_a_module_beside_the_plan_is_found(tmp_path, workers):
     write_plan(tmp_path / "plans")
     (tmp_path / "elsewhere").mkdir()
@@ -87,6 +88,7 @@ def test_without_modules_nothing_becomes_importable(tmp_path):
         (MINE.replace("def mine", "def fft"), "ValueError: a detector named 'fft' already exists"),
     ],
 )
+@pytest.mark.unmeasured
 def test_a_module_that_cannot_be_imported(tmp_path, module, message):
     path = write_plan(tmp_path, module)
     found = run("bench", "run", path.name, "-o", "run", cwd=tmp_path)
@@ -101,6 +103,7 @@ def test_a_job_brings_the_folder_of_its_modules(tmp_path):
     assert not run_job(job).failed
 
 
+@pytest.mark.unmeasured
 def test_a_script_may_be_a_module_of_its_own_plan(tmp_path):
     script = MINE + (
         "\nif __name__ == '__main__':\n    from dqeval import bench\n"

@@ -62,6 +62,7 @@ def plan(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.unmeasured
 def test_a_worker_reads_a_series_once(plan, tmp_path, workers):
     assert bench.run(plan, tmp_path / "run", workers=workers).done == 21
     reads = Counter((tmp_path / "reads").read_text().splitlines())
@@ -91,6 +92,7 @@ def test_an_id_is_computed_once_per_job(plan, tmp_path, monkeypatch):
     assert (len(computed), set(computed.values())) == (27, {1})
 
 
+@pytest.mark.unmeasured
 def test_the_results_are_kept_under_the_same_ids(plan, tmp_path):
     checked = bench.make_plan(plan)
     bench.run(checked, tmp_path / "run", workers=2)

@@ -126,6 +126,7 @@ def text(folder):
     return (folder / "bench.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.unmeasured
 def test_the_leaderboard_is_the_ranking(folder, text):
     ranking = rank(folder / "out")
     found = rows(section(text, "leaderboard"))

@@ -73,6 +73,7 @@ def test_with_a_compiler_kernels_are_compiled_anew(tree):
     assert built[0] == built[1] != b"stale"
 
 
+@pytest.mark.unmeasured
 def test_code_with_bounds_checks_is_kept_apart(tree):
     build(tree, CC="false")
     build(tree, CC="false", DQEVAL_BOUNDS_CHECKS="1")

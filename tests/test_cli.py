@@ -56,6 +56,7 @@ def row(text, name):
     return [float(cell) for cell in line.strip().removeprefix(name).split()]
 
 
+@pytest.mark.unmeasured
 def test_score(file):
     done = run("score", file, "--near", "1.5")
     assert done.returncode == 0, done.stderr
@@ -72,6 +73,7 @@ def test_score(file):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_score_warns_of_what_makes_numbers_wrong(call, tmp_path):
     path = write_demo(tmp_path / "demo.csv")
     header, *rows = path.read_text().splitlines()
@@ -170,6 +172,7 @@ def test_a_detector_that_one_file_does_not_have(call, tmp_path, demo_file):
 STDIN = "a,b,c,d\n1,0,0.5,9\n2,1,0.9,8\n3,0,0.1,7\n"
 
 
+@pytest.mark.unmeasured
 def test_chosen_columns_from_standard_input(call, monkeypatch):
     options = ["--value", "a", "--label", "b", "--score", "d", "--score", "c", "--metrics", "dqe"]
     done = run("score", "-", *options, input=STDIN)
@@ -330,6 +333,7 @@ def test_fail_under_that_cannot_be(call, file, given, message):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_compare(demo_file, tmp_path, call):
     done = run("compare", demo_file, "--period", "48", "--fail-under", "auc_roc=0.9")
     assert done.returncode == 1
@@ -340,6 +344,7 @@ def test_compare(demo_file, tmp_path, call):
     assert receipt["results"]["metric_parameters"]["late"]["vus_pr"] == {"window": 48, "thresholds": 100}
 
 
+@pytest.mark.unmeasured
 def test_explain(demo_file, call):
     done = run("explain", demo_file, "--score", "late", "--near", "24")
     assert done.returncode == 0, done.stderr
@@ -371,6 +376,7 @@ def test_report(demo_file, tmp_path, call, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_plot(demo_file, tmp_path, call):
     place = tmp_path / "out.svg"
     done = run("plot", demo_file, "-o", place)
@@ -397,6 +403,7 @@ def test_extras_that_are_not_installed(call, demo_file, tmp_path, monkeypatch, c
     assert [path.name for path in tmp_path.iterdir()] == ["demo.csv"]
 
 
+@pytest.mark.unmeasured
 def test_check(tmp_path, call, demo_file):
     path = tmp_path / "series.csv"
     path.write_text("label,mine\n0,2\n1,2\n0,2\n0,2\n0,2\n0,2\n")
@@ -420,6 +427,7 @@ def test_check(tmp_path, call, demo_file):
     assert receipt["results"]["findings"][0]["column"] == "mine"
 
 
+@pytest.mark.unmeasured
 def test_verify(tmp_path, demo_file, call):
     receipt = tmp_path / "receipt.json"
     assert call("score", demo_file, "--format", "json", "-o", receipt).code == 0
@@ -435,6 +443,7 @@ def test_verify(tmp_path, demo_file, call):
     assert (done.code, done.err) == (2, f"dqeval: {receipt}: this is not JSON, and so not a receipt\n")
 
 
+@pytest.mark.unmeasured
 def test_metrics_lists_them_all():
     lines = run("metrics").stdout.splitlines()
     assert [line.split()[0] for line in lines[::5]] == list(dqeval.METRICS.names)
@@ -456,6 +465,7 @@ def test_costs_are_those_of_the_performance_page():
         assert metric.cost == float(cells[1].strip(" ×"))  # 100,000 points, random walk
 
 
+@pytest.mark.unmeasured
 def test_demo_tells_the_whole_story_in_one_screen():
     done = run("demo")
     assert done.returncode == 0, done.stderr
@@ -465,6 +475,7 @@ def test_demo_tells_the_whole_story_in_one_screen():
     assert sharp > late > jumpy
 
 
+@pytest.mark.unmeasured
 def test_demo_on_a_terminal_without_block_characters():
     done = subprocess.run(
         [sys.executable, "-m", "dqeval", "demo"],
@@ -543,6 +554,7 @@ def test_a_progress_bar_once_work_takes_a_while(monkeypatch):
     assert "50%" in terminal.getvalue()
 
 
+@pytest.mark.unmeasured
 def test_heavy_packages_are_not_imported_to_score_a_file(file):
     program = f"""
 import sys
@@ -577,6 +589,7 @@ def test_names_with_brackets_are_printed_as_they_are(call, tmp_path):
 
 
 @pytest.mark.data
+@pytest.mark.unmeasured
 def test_a_real_series(real_scores, tmp_path):
     name = "094_WSD_id_66_WebService_tr_3309_1st_3914"
     keys = {detector: f"{name}__{detector}" for detector in ("SubLOF", "TimesNet")}

@@ -132,6 +132,7 @@ def test_every_comment_of_a_plan_can_be_switched_on(call, tmp_path):
 # Several files, and folders
 
 
+@pytest.mark.unmeasured
 def test_compare_a_folder(call, folder):
     done = call("compare", "scored", "--period", "48", "--fail-under", "dqe=0.99")
     assert re.findall(r"^(\w+\.csv): \d event", done.out, flags=re.MULTILINE) == ["two.csv", "one.csv"]
@@ -162,6 +163,7 @@ def test_explain_several_files(call, folder):
     assert {row["series"] for row in rows} == {"one.csv", "two.csv"}
 
 
+@pytest.mark.unmeasured
 def test_detectors_that_not_every_file_has(call, folder):
     (folder / "more" / "two.csv").write_text("label,sharp,new\n0,0.1,0\n1,0.9,0.2\n0,0.2,0.5\n")
     done = call("compare", "scored", "--near", "1")
@@ -208,6 +210,7 @@ def test_reports_on_a_folder(call, folder, tmp_path):
     assert done.err == "dqeval: -o page.html is one file, and there are 2 to write: name a folder, such as out\n"
 
 
+@pytest.mark.unmeasured
 def test_figures_of_a_folder(call, folder, tmp_path):
     done = call("plot", "scored", "-o", "figures", "--score", "late", "--format", "svg", "--fail-under", "dqe=0.999")
     assert (done.code, done.err.splitlines()[0]) == (1, "dqeval: wrote 2 files to figures")
@@ -215,6 +218,7 @@ def test_figures_of_a_folder(call, folder, tmp_path):
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["one.svg", "two.svg"]
 
 
+@pytest.mark.unmeasured
 def test_files_of_the_same_name_get_pages_of_their_own(call, tmp_path, monkeypatch):
     for name in ("a/x.csv", "b/X.csv", "c/x_2.csv"):
         (tmp_path / name).parent.mkdir()
@@ -230,6 +234,7 @@ def test_files_of_the_same_name_get_pages_of_their_own(call, tmp_path, monkeypat
     ]
 
 
+@pytest.mark.unmeasured
 def test_files_whose_names_some_system_does_not_take(call, tmp_path):
     (tmp_path / "odd").mkdir()
     for name in ("CON.csv", "a:b.csv", "fine.csv"):
@@ -257,6 +262,7 @@ QUIET = "Left out, because no label there is 1: quiet.csv."
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "explain"])
+@pytest.mark.unmeasured
 def test_series_without_an_anomaly_are_left_out_and_named(call, with_a_quiet_one, command):
     done = call(command, with_a_quiet_one, "--score", "late")
     assert done.code == 0, done.err
@@ -268,6 +274,7 @@ def test_series_without_an_anomaly_are_left_out_and_named(call, with_a_quiet_one
     assert (alone.code, "quiet.csv: no label is 1" in alone.err) == (2, True)
 
 
+@pytest.mark.unmeasured
 def test_pages_of_series_without_an_anomaly_are_left_out_and_named(call, with_a_quiet_one, tmp_path):
     done = call("plot", with_a_quiet_one, "-o", "out", "--format", "png", "--score", "late")
     assert done.code == 0
@@ -430,6 +437,7 @@ def completed(line, **more):
         ("dqeval score x.csv --per", ["--period", "--per-event"]),
     ],
 )
+@pytest.mark.unmeasured
 def test_completion(line, expected):
     assert completed(line) == expected
 
@@ -446,6 +454,7 @@ def test_names_are_completed_after_commas():
     assert options.completer(options._detector_names)("") == [*DETECTORS.names, "all"]
 
 
+@pytest.mark.unmeasured
 def test_the_script_for_completion():
     program = "import sys; sys.argv = ['dqeval']; from dqeval.cli.entry import main; main()"
     environment = {**os.environ, "_DQEVAL_COMPLETE": "source_bash"}

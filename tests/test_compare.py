@@ -117,6 +117,7 @@ def many():
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_the_largest_disagreements_of_17_detectors_come_first(many):
     assert len(many.panels) == 17
     found = many.disagreements

@@ -332,6 +332,7 @@ def test_scores_that_are_none(call, tmp_path):
     assert list(load(tmp_path / "scored" / "a.csv").scores) == ["distance"]
 
 
+@pytest.mark.unmeasured
 def test_jobs_do_not_change_results(call_with_processes, tmp_path):
     call = call_with_processes
     (tmp_path / "in").mkdir()
@@ -348,6 +349,7 @@ def test_jobs_do_not_change_results(call_with_processes, tmp_path):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
+@pytest.mark.unmeasured
 def test_one_thread_each(call_with_processes, tmp_path, monkeypatch):
     call = call_with_processes
     write_series(tmp_path / "a.csv")
@@ -515,6 +517,7 @@ def test_datasets_list_goes_on_after_a_bad_file(call, tmp_path):
     assert call("datasets").code == 2
 
 
+@pytest.mark.unmeasured
 def test_as_people_run_it(tmp_path):
     write_series(tmp_path / "a.csv")
     assert "a       table" in run("datasets", "list", tmp_path).stdout

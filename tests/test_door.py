@@ -107,12 +107,14 @@ def test_a_series_is_read_checked_and_cut_once(call, counts, tmp_path, command):
 
 
 @pytest.mark.parametrize("option", ["--near", "--period"])
+@pytest.mark.unmeasured
 def test_nothing_is_estimated_where_the_range_is_given(call, counts, tmp_path, option):
     write_demo(tmp_path / "demo.csv", length=500)
     assert call("compare", "demo.csv", option, "24").code == 0
     assert counts["_published_period"] == counts["_finite values"] == 0
 
 
+@pytest.mark.unmeasured
 def test_functions_check_once_too(counts, tmp_path):
     dqeval.compare(DEMO, repeats=1)
     assert counts == Counter({**ONCE, "_content_of": 0, "cut 0": 1, "result_of": 3 + 1})
@@ -134,6 +136,7 @@ def test_functions_check_once_too(counts, tmp_path):
 # The near range
 
 
+@pytest.mark.unmeasured
 def test_the_period_of_a_series_is_honoured_everywhere(tmp_path):
     series = replace(DEMO, period=100)
     expected = Near(50, "half the period of the series")
@@ -220,6 +223,7 @@ def test_the_strength_of_a_period():
     assert prepare(DEMO, near=3).near.strength is None
 
 
+@pytest.mark.unmeasured
 def test_several_content_of_values_tell_no_period(call, tmp_path):
     write_csv(tmp_path / "a.csv", value_0=WAVE, value_1=-WAVE, label=LABELS, mine=WAVE**2)
     assert prepare(tmp_path / "a.csv").near == Near(125, "by default")
@@ -247,6 +251,7 @@ def test_check_reads_every_format(call, tmp_path, format):
 
 
 @pytest.mark.parametrize("format", [format for format in EVERY if format != "table"])
+@pytest.mark.unmeasured
 def test_formats_without_scores_say_so(call, tmp_path, format):
     path = EVERY[format][0](tmp_path)
     for command, options in NUMERIC.items():
@@ -464,6 +469,7 @@ def test_a_receipt_of_a_folder_where_some_could_not_be_used(call, mixed, tmp_pat
     assert (done.code, done.err.startswith("dqeval: mixed/two.csv: ")) == (2, True)
 
 
+@pytest.mark.unmeasured
 def test_series_without_an_anomaly_beside_others_that_fail(call, tmp_path):
     (tmp_path / "normal.csv").write_text("label,mine\n0,1\n0,2\n")
     (tmp_path / "broken.csv").write_text("label,mine\n0\n")
@@ -498,6 +504,7 @@ def test_receipts_that_name_no_format_or_series(call, tmp_path, change):
     assert "its inputs are not each a file with a name and" in call("verify", "receipt.json", path).err
 
 
+@pytest.mark.unmeasured
 def test_pages_of_standard_input_and_of_a_folder(call, tmp_path, monkeypatch):
     write_demo(tmp_path / "demo.csv", length=500)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "demo.csv").read_bytes())))
@@ -606,6 +613,7 @@ def test_plain_dates_are_read_as_python_reads_them(dates, form, change):
             assert (found.dtype, found.tolist()) == (one_by_one.dtype, one_by_one.tolist())
 
 
+@pytest.mark.unmeasured
 def test_times_that_cannot_be_read_are_kept_and_told_of(call, tmp_path):
     words = [f"the {t}th" for t in range(POINTS)]
     write_csv(tmp_path / "a.csv", time=words, label=LABELS, mine=LABELS + WAVE / 9)

@@ -51,6 +51,7 @@ def expected(frame, keys=("host",), **options):
 
 
 @given(seed=st.integers(0, 1000), near=st.sampled_from([0, 3, 12.5, "2ev", None]), exact=st.booleans())
+@pytest.mark.unmeasured
 def test_numbers_are_those_of_evaluate(seed, near, exact):
     frame = long_frame(seed)[["host", "label", *DETECTORS]]
     options = {"near": near, "thresholds": "exact" if exact else 100}

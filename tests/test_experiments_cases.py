@@ -111,6 +111,7 @@ class TestThresholds:
             shown = [float(text.partition(" ")[0]) for text in row[1:]]
             assert shown == pytest.approx([cell.ours for cell in cells], abs=5e-4)
 
+    @pytest.mark.unmeasured
     def test_the_first_point_in_the_figure(self, tmp_path):
         write_yahoo(tmp_path)
         (outcome,) = thresholds(Setting(tmp_path, data=tmp_path))
@@ -154,6 +155,7 @@ class TestThresholds:
         )
 
     @pytest.mark.data
+    @pytest.mark.unmeasured
     def test_the_published_thresholds(self, tmp_path):
         needs("yahoo.npz")
         (outcome,) = thresholds(Setting(tmp_path, data=DATA))
@@ -518,6 +520,7 @@ class TestFalseAlarms:
 
 
 @pytest.mark.data
+@pytest.mark.unmeasured
 def test_deterministic_detectors_give_the_printed_numbers(tmp_path, monkeypatch):
     """Sub-LOF and FFT on the WSD case: every metric, and every part of DQE for every event."""
     needs("wsd.npz")

@@ -174,6 +174,7 @@ def wsd():
 
 
 class TestOutcome:
+    @pytest.mark.unmeasured
     def test_means_one_under_the_other(self, wsd):
         table = wsd.tables["Rankings on WSD"]
         assert len(table.rows) == 15
@@ -248,6 +249,7 @@ class TestOutcome:
         assert wsd.claims[1].found == f"{by_event}; dqeval: {by_event}, where it does not hold"
         assert wsd.claims[2].found == "last by 11 of 11"
 
+    @pytest.mark.unmeasured
     def test_claims_that_do_not_hold(self, wsd):
         means = printed_means("WSD") | {("KMeansAD", "auc_roc"): 0.95, ("CNN", "dqe"): 0.4}
         other = spread(means, printed_events())
@@ -382,6 +384,7 @@ class TestRankings:
         assert found.notes[1].endswith("need PyTorch, which is not installed: pip install 'torch>=2.2'.")
         assert found.notes[2] == rankings.DIFFERENCE
 
+    @pytest.mark.unmeasured
     def test_a_second_run_computes_nothing_again(self, quick):
         (first, again), (before, after) = quick
         assert "DQE as published: 4 of 4" in before
@@ -389,6 +392,7 @@ class TestRankings:
         assert after == ["detectors: 6 of 6 jobs, 0 failed"] * 2
         assert [each.numbers() for each in again.values()] == [each.numbers() for each in first.values()]
 
+    @pytest.mark.unmeasured
     def test_one_series_is_enough(self, tmp_path, monkeypatch):
         monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         monkeypatch.setattr(detector_runs, "generated_series", SMALL)
@@ -403,6 +407,7 @@ class TestRankings:
         assert {cell.row for cell in found.cells} == {"KMeansAD", "Sub-LOF", "FFT"}
         assert found.notes[1].startswith("TimesNet and CNN need PyTorch, which is not installed")
 
+    @pytest.mark.unmeasured
     def test_a_series_that_detectors_fail_on(self, tmp_path, monkeypatch):
         monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         write_pack(tmp_path / "data" / "wsd.npz", WSD, broken=WSD[1:2])
@@ -500,6 +505,7 @@ def spreads_by_hand(series, scores, seed):
 
 
 class TestSpreads:
+    @pytest.mark.unmeasured
     def test_by_hand(self, tmp_path):
         series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=3)
         by_hand = spreads_by_hand(series, dqeval.detectors.kmeans_ad(series.values, seed=0), seed=4)
@@ -532,6 +538,7 @@ class TestSpreads:
         assert one_cell(found, row="lag", metric="auc_roc").ours == pytest.approx(0.3)
         assert one_cell(found, row="noise", metric="auc_roc").ours == pytest.approx(0.2)
 
+    @pytest.mark.unmeasured
     def test_means_of_a_run(self, quick, tmp_path):
         found = quick[0][0]["robustness"]
         tasks = [Task(published_job(tmp_path, series, detector), 0) for series in SMALL(2) for detector in QUICK]
@@ -629,6 +636,7 @@ class TestRobustness:
         assert means == pytest.approx([0.15, 0.6, 0.3])
         assert found.claims[0].found.startswith("Original-F 0.300")
 
+    @pytest.mark.unmeasured
     def test_nothing_to_tell_where_every_detector_failed(self, tmp_path):
         found = robustness.outcome(measured({"WSD": []}), [])
         assert {claim.holds for claim in found.claims} == {None}
@@ -658,6 +666,7 @@ class TestRobustness:
         interval = dqeval.core.intervals.mean_intervals(np.array([[0.1], [0.2], [0.15], [0.3], [0.12], [0.18]]), most=9)
         assert [line.get_xdata() for line in ax.lines] == [pytest.approx([interval[0].low, interval[0].high])] * 11
 
+    @pytest.mark.unmeasured
     def test_figure(self):
         found = robustness.outcome(measured({"WSD": [AS_PAPER], "UCR": [flat(0.6)]}), [])
         with style.context("default"):

@@ -140,6 +140,7 @@ class TestComputed:
         assert calls == [4]
         assert path.read_text() == whole
 
+    @pytest.mark.unmeasured
     def test_processes_give_the_same(self, tmp_path):
         tasks = {str(number): number for number in range(-7, 0)}
         here = compute_all(tmp_path / "here.jsonl", tasks, abs, Setting(tmp_path), "sizes")

@@ -174,6 +174,7 @@ def test_write_without_cells_claims_and_figures(tmp_path):
     assert written[0].read_text() == ",DQE\nP1,0.50\n"
 
 
+@pytest.mark.unmeasured
 def test_write(outcome, tmp_path):
     written = outcome.write(tmp_path)
     place = tmp_path / outcome.name
@@ -194,12 +195,14 @@ def test_write(outcome, tmp_path):
         assert (place / f"{stem}.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.unmeasured
 def test_the_same_numbers_give_the_same_files(outcomes, tmp_path):
     scenarios = outcomes[0]["scenarios"]
     one, two = scenarios.write(tmp_path / "one"), scenarios.write(tmp_path / "two")
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
 
 
+@pytest.mark.unmeasured
 def test_arrows_are_written_for_latex(outcomes, tmp_path):
     outcomes[0]["scenarios"].write(tmp_path)
     text = (tmp_path / "scenarios" / "scores_before_and_after_adjustment.tex").read_text()
@@ -221,6 +224,7 @@ def test_experiments_are_registered():
 
 
 @pytest.mark.parametrize(("name", "axes"), [("cases", 6), ("scenarios", 3), ("sweeps", 6)])
+@pytest.mark.unmeasured
 def test_figures(outcomes, name, axes):
     with style.context("default"):
         figure = outcomes[0][name].figures[name]()

@@ -216,6 +216,7 @@ def test_registries_without_offers(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_worker_processes_find_what_packages_offer(installed, tmp_path):
     installed()
     plan = {"metrics": ["dqe", "mean_gap"], "data": DATA, "detector": [{"name": "distance"}]}
@@ -257,6 +258,7 @@ def test_which_commands_take_modules():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["own.py", "own"])
+@pytest.mark.unmeasured
 def test_metrics_of_a_module_work_in_every_command(call, module):
     with_module = ("--module", module)
     told = call("metrics", *with_module).out
@@ -285,6 +287,7 @@ def test_detectors_of_a_module_work_in_every_command(call, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_a_run_with_modules(call, tmp_path):
     plan = 'metrics = ["dqe", "hit_rate"]\n[[data]]\ngenerator = "synthetic"\nn = 400\nperiod = 16\nevents = 2\n'
     (tmp_path / "plan.toml").write_text(

@@ -78,7 +78,7 @@ def test_in_a_package(kind, tmp_path):
 @pytest.fixture
 def copy(tmp_path):
     """Return a copy of dqeval, with compiled kernels if there are any."""
-    ignored = shutil.ignore_patterns("__pycache__", "_generated", "_build")
+    ignored = shutil.ignore_patterns("_generated", "_build")  # with what was compiled, which is still current
     for name in COPIED:
         take = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         take(ROOT / name, tmp_path / name, **({"ignore": ignored} if (ROOT / name).is_dir() else {}))

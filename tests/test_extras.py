@@ -31,6 +31,7 @@ def test_hints_name_what_the_project_declares(extra):
     assert extras.install(extra) == " ".join(["pip install", *(f"'{need}'" for need in DECLARED[extra])])
 
 
+@pytest.mark.unmeasured
 def test_hints_are_for_extras_that_there_are():
     assert {*named()} | {detector.extra for detector in DETECTORS} - {None} <= set(DECLARED)
 

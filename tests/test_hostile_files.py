@@ -321,6 +321,7 @@ def test_many_columns_are_not_listed(tmp_path, call):
     assert done.err.endswith(" and 590 more\n")
 
 
+@pytest.mark.unmeasured
 def test_wide_files(tmp_path):
     names = ["label", *(f"d{i}" for i in range(50_000))]
     path = tmp_path / "a.csv"
@@ -330,6 +331,7 @@ def test_wide_files(tmp_path):
     assert series.scores["d7"].tolist() == [1, 1, 1]
 
 
+@pytest.mark.unmeasured
 def test_names_of_files_that_are_no_text(tmp_path, call):
     name = b"caf\xe9.csv".decode("utf-8", "surrogateescape")
     write_demo(tmp_path / name)
@@ -363,6 +365,7 @@ def test_a_benchmark_of_json_lines(tmp_path, call):
     assert ",mine," in (tmp_path / "rows.csv").read_text()
 
 
+@pytest.mark.unmeasured
 def test_one_bad_file_does_not_end_the_work_on_others(tmp_path, call):
     folder = tmp_path / "all"
     folder.mkdir()
@@ -459,6 +462,7 @@ def test_a_receipt_that_is_nested_too_deeply(tmp_path, call):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather"])
+@pytest.mark.unmeasured
 def test_pyarrow_starts_no_threads(tmp_path, name):
     table = pa.table({"label": [0, 1], "mine": [0.1, 0.2], "time": ["a", "b"]})
     parquet.write_table(table, tmp_path / name) if name == "a.parquet" else write_feather(tmp_path / name, table)

@@ -115,6 +115,7 @@ def test_every_command(call, command, given, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "explain", "check"])
+@pytest.mark.unmeasured
 def test_receipts_hold(call, command, tmp_path):
     """The files of incidents and alerts must be there, too, and be the same."""
     given = ["scores.csv", "--incidents", "incidents.csv", "--near", "20min", "--max-gap", "2"]
@@ -224,6 +225,7 @@ def test_bad_input(call, name, tmp_path):
 
 
 @pytest.mark.parametrize("zone", ["", "Z"])
+@pytest.mark.unmeasured
 def test_times_in_universal_time_end_with_a_z(call, tmp_path, zone):
     (tmp_path / "scores.csv").write_text(table(zone=zone))
     (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
@@ -353,6 +355,7 @@ def test_chance_of_each_detector_of_alerts(call, tmp_path):
     assert [line.split()[2] for line in lines] == [chances["alerts"], chances["few"]]
 
 
+@pytest.mark.unmeasured
 def test_the_report_of_alerts(call, tmp_path):
     """Nothing on the page is about thresholds, and nothing is empty."""
     call("report", *TWO_FILES, "--span", SPAN, "--near", "20min", "-o", "alerts.html")

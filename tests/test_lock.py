@@ -46,6 +46,7 @@ def holder(tmp_path):
     process.communicate()
 
 
+@pytest.mark.unmeasured
 def test_the_second_is_told_who_has_it_and_takes_over_from_the_dead(tmp_path, holder, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.toml").write_text(PLAN)
@@ -66,6 +67,7 @@ def test_the_second_is_told_who_has_it_and_takes_over_from_the_dead(tmp_path, ho
     assert not (tmp_path / "run" / NAME).exists()
 
 
+@pytest.mark.unmeasured
 def test_two_drivers_do_each_job_once(tmp_path):
     count = PLAN.replace("n = 500", "count = 20\nn = 500")
     (tmp_path / "plan.toml").write_text(count)

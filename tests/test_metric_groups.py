@@ -157,6 +157,8 @@ def test_help_names_every_group(function):
 
 
 @pytest.mark.parametrize(("metrics", "expected"), [("events", ["dqe", *EVENTS]), (["nab_score", "dqe"],) * 2])
+@pytest.mark.slow
+@pytest.mark.unmeasured
 def test_comparisons_always_have_dqe(metrics, expected, tmp_path):
     found = dqeval.compare(SERIES, near=24, metrics=metrics, repeats=2)
     assert list(found.panels[found.best]) == expected
@@ -185,6 +187,8 @@ def test_only_nab_is_no_share():
     assert not _is_share("of somebody else")
 
 
+@pytest.mark.slow
+@pytest.mark.unmeasured
 def test_groups_on_the_command_line(call):
     done = call("score", "scores.csv", "--metrics", "events", "--format", "json")
     assert json.loads(done.out)["parameters"]["metrics"] == EVENTS
@@ -206,6 +210,8 @@ def test_groups_on_the_command_line(call):
     assert metric_names(None) == list(default_metrics())
 
 
+@pytest.mark.slow
+@pytest.mark.unmeasured
 def test_receipts_of_comparisons_hold_the_metrics_if_they_were_chosen(call):
     call("compare", "scores.csv", "--metrics", "events", "--format", "json", "-o", "chosen.json")
     with open("chosen.json", encoding="utf-8") as file:

@@ -368,6 +368,7 @@ def registered(monkeypatch):
     dqeval.metric(takes="detections", label="Share")(share_of_hits)
 
 
+@pytest.mark.unmeasured
 def test_a_metric_of_ones_own(registered):
     names = ["more-captured", "more-false-alarms", "wrong-added", "perfect-alone"]
     found = dqeval.properties("share_of_hits", questions=names, examples=10)
@@ -454,6 +455,7 @@ def fine(y_true, y_pred):
 '''
 
 
+@pytest.mark.unmeasured
 def test_a_metric_that_hangs_does_no_harm(tmp_path):
     (tmp_path / "own.py").write_text(HANGING)
     command = [sys.executable, "-m", "dqeval", "properties", "hangs", "fine", "--module", "own.py", "--workers", "2"]

@@ -132,6 +132,8 @@ def test_shown():
     assert "DQE" not in str(without)
 
 
+@pytest.mark.slow
+@pytest.mark.unmeasured
 def test_in_the_report(tmp_path):
     found = dqeval.report(DEMO, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -141,6 +143,7 @@ def test_in_the_report(tmp_path):
     assert list(found.panels) == ["sharp", "late", "jumpy"]
 
 
+@pytest.mark.slow
 def test_the_command(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     write_demo(tmp_path / "demo.csv")
@@ -160,6 +163,8 @@ def test_the_command(monkeypatch, capsys, tmp_path):
     assert "without problems" not in call("near", "demo.csv", "other.csv").out
 
 
+@pytest.mark.slow
+@pytest.mark.unmeasured
 def test_the_fallback_is_named_wherever_a_near_range_is_shown(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     call = caller(monkeypatch, capsys)
@@ -235,6 +240,8 @@ UNUSUAL = {
 
 
 @pytest.mark.parametrize("name", UNUSUAL)
+@pytest.mark.slow
+@pytest.mark.unmeasured
 def test_values_of_any_kind_where_the_near_range_is_given(name, tmp_path):
     values, expected = UNUSUAL[name]
     series = Series("x", DEMO.labels, DEMO.scores, values)

@@ -98,6 +98,7 @@ def expected_rows(series, detector, step):
     return rows, [f"{x:.3f}" for x in (result.dqe, result.capture, result.near_miss, result.false_alarm)]
 
 
+@pytest.mark.unmeasured
 def test_a_link_back_where_it_is_one_of_many(file, demo):
     made = html_of(prepare(demo, near=24), dqeval.compare(demo, near=24), back="../a&b.html")
     assert '<nav><a href="../a&amp;b.html">All series of the benchmark</a></nav>' in made
@@ -222,6 +223,7 @@ def test_dark_mode_and_paper(opened, file):
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
 
 
+@pytest.mark.unmeasured
 def test_a_long_series_is_thinned_for_drawing_only(opened, tmp_path):
     n, spike = 8000, 5432
     labels = np.arange(n) % 2000 < 40
@@ -360,6 +362,7 @@ def test_an_old_browser_is_told_so(chromium, file):
     page.close()
 
 
+@pytest.mark.unmeasured
 def test_long_names_do_not_widen_the_page(opened, tmp_path):
     path = tmp_path / "long.html"
     dqeval.report(small(**{300 * "x": np.arange(8.0), "a long name " * 25: np.arange(8.0)[::-1]}), path, near=1)
@@ -382,6 +385,7 @@ def test_the_page_says_who_wins_and_why(file, demo):
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="the size is the same, and scoring takes a minute")
+@pytest.mark.unmeasured
 def test_size_of_the_file(tmp_path):
     n = 20_000
     random = np.random.RandomState(0)
@@ -598,6 +602,7 @@ def test_zooming_into_a_gap(opened, clock_file):
     ]
 
 
+@pytest.mark.unmeasured
 def test_events_without_names_are_named_by_their_time(opened, tmp_path):
     prepared = timed()
     path = tmp_path / "unnamed.html"
@@ -649,6 +654,7 @@ def test_a_clock_of_numbers(tmp_path):
     assert "near range, in cells" in labels
 
 
+@pytest.mark.unmeasured
 def test_the_numbers_that_operators_ask_for(demo, file, tmp_path):
     text = file.read_text(encoding="utf-8")
     threshold = dqeval.explain(demo.labels, demo.scores["late"], near=24).threshold

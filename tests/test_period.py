@@ -144,6 +144,7 @@ def test_the_second_rank_is_a_longer_period():
 @pytest.mark.data
 @pytest.mark.parametrize("rank", [1, 2])
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_all_real_series_have_the_period_of_plain_products(real_series, rank):
     """No estimate hangs on how the autocorrelation is computed: here lag by lag."""
     for archive in ("wsd", "ucr"):

@@ -205,6 +205,7 @@ def test_a_limit_holds_for_what_is_unpacked(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_the_process_ends_well(tmp_path):
     path = tmp_path / "large.csv"
     path.write_bytes(b"label,mine\n" + b"0,0.123456789\n" * 300_000)

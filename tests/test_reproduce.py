@@ -113,6 +113,7 @@ def test_without_scipy_rankings_do_not_start(call, monkeypatch, tmp_path):
 # What is printed and written
 
 
+@pytest.mark.unmeasured
 def test_cases_print_and_write(call, tmp_path):
     found = call("cases")
     assert (found.code, found.err) == (0, "dqeval: wrote reproduced/cases\n")
@@ -145,6 +146,7 @@ def test_every_number_as_json(call, tmp_path):
     assert not (tmp_path / "reproduced").exists()
 
 
+@pytest.mark.unmeasured
 def test_as_people_run_it(tmp_path):
     found = run("reproduce", "cases", "--json", "-o", "out", "--workers", "0", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, "dqeval: wrote out/cases\n")
@@ -184,6 +186,7 @@ def test_outcomes_are_shown_as_they_come(call, replaced):
     assert found.err == "dqeval: wrote reproduced/first, reproduced/second\n"
 
 
+@pytest.mark.unmeasured
 def test_without_series_the_generated_part_runs(call, quick, tmp_path):
     (tmp_path / "data").mkdir()
     found = call("rankings", "--quick", "--workers", 0, "--data", "data")

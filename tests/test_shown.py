@@ -128,6 +128,7 @@ def test_what_commands_say_in_bold_and_colours_stays(monkeypatch):
     assert said == ["\x1b[1ma\x1b[0m\n\x1b[31mred\x1b[0m \\x1b[8mhidden\\x1b[2K"]
 
 
+@pytest.mark.unmeasured
 def test_help_on_a_terminal():
     ours, theirs = pty.openpty()
     subprocess.run([sys.executable, "-m", "dqeval"], stdout=theirs, check=True)
@@ -151,6 +152,7 @@ def test_names_by_as_many_folders_as_needed():
     assert series_names(list(map(Path, files))) == expected
 
 
+@pytest.mark.unmeasured
 def test_pages_and_figures_hold_no_paths_and_no_control_characters(hostile, tmp_path, call):
     page, figure = tmp_path / "page.html", tmp_path / "figure.svg"
     assert call("report", hostile, "--near", "3", "-o", page).code == 0

@@ -253,6 +253,7 @@ def pages_of(folder, name):
 
 
 @pytest.mark.parametrize("name", ["results", "events", "jobs"])
+@pytest.mark.unmeasured
 def test_a_damaged_page_is_not_all_done(folder, name, monkeypatch, capsys):
     root, size = pages_of(folder, name)
     content = bytearray((folder / FILE).read_bytes())

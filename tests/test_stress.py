@@ -215,6 +215,7 @@ class TestStress:
         assert found.varied == ()
         assert "No anomaly ratio: no event has room for windows of several widths." in str(found)
 
+    @pytest.mark.unmeasured
     def test_kinds_do_not_depend_on_each_other_nor_on_detectors(self, whole):
         for kind in ("noise", "jitter", "length"):
             alone = dqeval.stress(
@@ -478,6 +479,7 @@ class TestShown:
         figure = stress_figure(whole)
         assert [ax.get_title() for ax in figure.axes] == [each.label for each in PERTURBATIONS.values()]
 
+    @pytest.mark.unmeasured
     def test_html(self, whole, tmp_path):
         stress_report(whole, tmp_path / "a.html")
         stress_report(whole, tmp_path / "b.html")
@@ -584,6 +586,7 @@ class TestCommand:
 
 @pytest.mark.data
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_jitter_on_real_scores(real_scores):
     """The table of docs/stress.md, with seed 0."""
     names = sorted({key.rpartition("/")[0] for key in real_scores.files})

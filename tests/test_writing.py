@@ -53,6 +53,7 @@ def writes(tree):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_every_file_is_written_beside_and_renamed():
     found = {
         (path.relative_to(SOURCE).as_posix(), name): line
@@ -133,6 +134,7 @@ bench.run(Path("plan.toml"), "run")
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other signals")
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_a_kill_while_the_plan_is_written_costs_nothing(tmp_path):
     text = 'metrics = ["auc_roc"]\n[[data]]\ngenerator = "synthetic"\nn = 500\nperiod = 16\n[[detector]]\nname = "sr"\n'
     (tmp_path / "plan.toml").write_text(text)

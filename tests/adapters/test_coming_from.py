@@ -30,6 +30,8 @@ PACKAGES = {
 }
 SAME = "the same"
 
+pytestmark = pytest.mark.unmeasured
+
 
 @dataclass(frozen=True)
 class Row:
