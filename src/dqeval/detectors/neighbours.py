@@ -86,25 +86,22 @@ def _worth_refining(space: Space, count: int) -> int:
 def _with_lowest_bounds(space: Space, count: int) -> tuple[NDArray[np.intc], FloatArray]:
     """Return for each window those with the lowest bounds on the squared distance, and the highest of these bounds."""
     size, shape = len(space), (len(space), count)
-    norm, scale, level, spread = (np.pad(term, (0, _LAGS)) for term in _terms_of_bounds(space))
-    norm[size:] = np.inf
+    terms, scale = _terms_of_bounds(space)
     worst = np.pad(np.full(size, np.inf), (0, _LAGS), constant_values=-np.inf)
     heaps, others = np.full(shape, np.inf), np.empty(shape, np.intc)
-    later, sums, bounds = np.empty((space.window, _LAGS)), np.empty(_LAGS), np.empty(_LAGS)
-    padded = np.pad(space.values, (0, _LAGS))
-    kernel.nearest_bounds(padded, norm, scale, level, spread, worst, later, sums, bounds, heaps, others)
-    return others, worst[:size]
+    beyond = np.inf if space.weights is not None else 0.0
+    padded, later = np.pad(space.values, (0, _LAGS), constant_values=beyond), np.empty((space.window, _LAGS))
+    kernel.nearest_bounds(padded, terms, worst, later, np.arange(1, size, _LAGS), heaps, others)
+    return others, worst[:size] * scale
 
 
-def _terms_of_bounds(space: Space) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the terms from which the kernel makes bounds: of the norm, the scale, the level and the spread."""
+def _terms_of_bounds(space: Space) -> tuple[FloatArray, float]:
+    """Return the terms from which the kernel makes bounds, a row each, and what to multiply these by."""
     size, window = len(space), space.window
     # Sums of so many squares, and what follows from them, are exact to this factor, with room to spare.
     rounding = max(1e-12, 4 * (window + 8) * np.finfo(float).eps)
-    zeros = np.zeros(size)
     if space.weights is not None:
-        scale = np.sqrt(space.weights.min() * (1 - rounding))
-        return zeros, np.full(size, scale), zeros, zeros
+        return np.empty((0, 0)), space.weights.min() * (1 - rounding)
     mean, deviation = np.empty(size), np.empty(size)
     step = max(1, _ELEMENTS // window)
     for start in range(0, size, step):
@@ -114,10 +111,13 @@ def _terms_of_bounds(space: Space) -> tuple[FloatArray, FloatArray, FloatArray, 
         deviation[start : start + step] = shifted.std(axis=1, ddof=1)
     # |a - b|² = |a|² + |b|² - 2ab, where 2ab follows from the squared distance of the windows as they are.
     varies = deviation > 0
+    norm = np.where(varies, window - 1.0, 0.0)
     scale = np.divide(1, deviation, where=varies, out=np.zeros(size))
     # What is taken off is made a little larger, so that rounding only ever makes the bound lower.
     level, spread = mean * np.sqrt(window * (1 + rounding)), (window - 1) * (1 + rounding) * deviation**2
-    return np.where(varies, window - 1.0, 0.0), scale, level, spread
+    terms = np.pad([norm, scale, level, spread], ((0, 0), (0, _LAGS)))
+    terms[0, size:] = np.inf
+    return terms, 1.0
 
 
 def by_products(space: Space, rows: IntArray, count: int) -> Neighbours:
