@@ -31,8 +31,8 @@ def nearest_bounds(
     comes before the window's end. Both are running sums, and nothing is ever taken off, so that they stay exact.
     ``later``, of 32 columns, is for the former: a row for each value of a block, a column for each of the lags that are
     gone through together. ``heaps`` and ``worst`` come filled with infinity. At their ends, ``x``, ``terms`` and
-    ``worst`` have 32 more: ``worst`` minus infinity, the norm infinity and the rest zeros, or ``x`` infinity where there
-    are no terms, so that every bound beyond the end is infinite.
+    ``worst`` have 32 more: ``worst`` minus infinity, the norm infinity and the rest zeros, or ``x`` infinity where
+    there are no terms, so that every bound beyond the end is infinite.
     """
     windows: cython.Py_ssize_t = heaps.shape[0]
     place: cython.Py_ssize_t
