@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive_detectors as naive
 from dqeval import detectors
-from dqeval.detectors import DETECTORS, k_means, neighbours, windows
+from dqeval.detectors import DETECTORS, lloyd, neighbours, windows
 from dqeval.detectors.k_means import _distances_to_centres
 from dqeval.kernels import neighbours as kernel
 
@@ -281,6 +281,26 @@ class TestKMeansAD:
         distances = _distances_to_centres(values, 50, 10, 10, np.random.default_rng(0))
         assert (distances**2).sum() < 1.01 * plain
 
+    @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 5), st.integers(1, 7), st.sampled_from([3, 50]))
+    def test_bounds_change_nothing(self, seed, size, width, clusters, rows):
+        """As if every point were compared with every centre in each step, also where a centre loses all points."""
+        random = np.random.default_rng(seed)
+        points = np.pad(random.normal(size=(size, width)).astype(np.float32), ((0, 0), (0, 1)), constant_values=1)
+        start = centres = random.normal(size=(clusters, width)) * 3
+        for _ in range(lloyd._MOST_STEPS):
+            before = centres
+            centres = lloyd.means(lloyd.sums_by_label(points, lloyd.Nearest(points, before).labels, clusters))
+            if ((centres - before) ** 2).sum() <= 1e-6:
+                break
+        blocks = [points[first : first + rows] for first in range(0, size, rows)]
+        np.testing.assert_allclose(lloyd.settled(blocks, start, 1e-6), centres, rtol=1e-5, atol=1e-5)
+
+    def test_many_points_are_added_up_in_several_parts(self):
+        points = np.random.default_rng(0).normal(size=(9_000, 3)).astype(np.float32)
+        labels = np.arange(9_000, dtype=np.intc) % 4
+        expected = [points[labels == label].sum(axis=0, dtype=float) for label in range(4)]
+        np.testing.assert_allclose(lloyd.sums_by_label(points, labels, 4), expected, atol=1e-3)
+
     def test_windows_that_do_not_fit_into_memory(self, monkeypatch):
         values = planted("burst")[0]
         expected = detectors.kmeans_ad(values)
@@ -288,7 +308,7 @@ class TestKMeansAD:
         np.testing.assert_array_equal(detectors.kmeans_ad(values), expected)
 
     def test_it_ends_after_so_many_steps(self, monkeypatch):
-        monkeypatch.setattr(k_means, "_MOST_STEPS", 1)
+        monkeypatch.setattr(lloyd, "_MOST_STEPS", 1)
         assert np.isfinite(detectors.kmeans_ad(planted("burst")[0])).all()
 
     def test_the_seed_matters_and_alone(self):
