@@ -43,6 +43,7 @@ RIGHT = {
     "late": {"huge", "beyond floats", "too long to print"},
     "delta": {"huge", "beyond floats", "too long to print"},
     "neighbours": {"huge", "beyond floats", "too long to print"},
+    "most_compared": {"nothing", "huge", "beyond floats", "too long to print"},
     "thresholds": set(),
     "span": {"nothing", "list"},
     "resolution": {"nothing", "timedelta"},

@@ -228,6 +228,17 @@ class TestNeighbours:
         exact = neighbours.by_products(space, np.arange(len(space)), 10)
         np.testing.assert_allclose(neighbours.by_diagonals(space, 10).distances, exact.distances, rtol=1e-12)
 
+    @given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 6))
+    def test_squared_distances(self, seed, window, count):
+        random = np.random.default_rng(seed)
+        values, weights = random.normal(size=window + 20), random.random(window)
+        rows, candidates = random.integers(0, 20, 7), random.integers(0, 20, (7, count)).astype(np.intc)
+        squares = np.empty((7, count))
+        kernel.squared_distances(values, weights, rows, candidates, squares)
+        points = windows.sliding(values, window)
+        expected = ((points[candidates] - points[rows][:, None]) ** 2 * weights).sum(axis=2)
+        np.testing.assert_allclose(squares, expected, rtol=1e-12)
+
     def test_products_never_meet_what_is_not_finite(self, monkeypatch):
         """Where they are written to neither: BLAS may multiply that by 0, which is invalid if it is infinite."""
         whole, seen = np.matmul, []

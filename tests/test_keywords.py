@@ -55,7 +55,10 @@ FUNCTIONS = {
     "scorer": (sklearn.scorer, ("dqe",), {}),
     "windows_to_points": (sklearn.windows_to_points, (SCORES, 3, 122), {}),
     "get_metrics": (tsb_ad.get_metrics, (SCORES, LABELS), {}),
-    **{name: (getattr(detectors, name), (VALUES,), {}) for name in ("kmeans_ad", "sub_lof", "fft", "sr")},
+    **{
+        name: (getattr(detectors, name), (VALUES,), {})
+        for name in ("kmeans_ad", "sub_lof", "neighbour_distances", "fft", "sr")
+    },
 }
 for name in metrics.__all__:
     function = getattr(metrics, name)

@@ -153,3 +153,49 @@ def _replace_highest(
     heaps[row, place] = bound
     others[row, place] = other
     return heaps[row, 0]
+
+
+def squared_distances(
+    x: cython.double[::1],
+    weights: cython.double[::1],
+    rows: cython.Py_ssize_t[::1],
+    candidates: cython.int[:, ::1],
+    squares: cython.double[:, ::1],
+):
+    """Write the squared distances of some windows to their candidates, each place times its weight."""
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(rows.shape[0]):
+            for j in range(candidates.shape[1]):
+                squares[i, j] = _weighted_square(x, weights, rows[i], candidates[i, j])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _weighted_square(
+    x: cython.double[::1], weights: cython.double[::1], i: cython.Py_ssize_t, j: cython.Py_ssize_t
+) -> cython.double:
+    """Return the squared distance between two windows."""
+    size: cython.Py_ssize_t = weights.shape[0]
+    t: cython.Py_ssize_t = 0
+    k: cython.Py_ssize_t
+    difference: cython.double
+    total: cython.double = 0.0
+    # Eight sums, so that none has to wait for another; always the same ones, so that machines agree to the last digit.
+    sums = cython.declare(cython.double[8])
+    for k in range(8):
+        sums[k] = 0.0
+    while t + 8 <= size:
+        for k in range(8):
+            difference = x[i + t + k] - x[j + t + k]
+            sums[k] += weights[t + k] * (difference * difference)
+        t += 8
+    for k in range(8):
+        total += sums[k]
+    while t < size:
+        difference = x[i + t] - x[j + t]
+        total += weights[t] * (difference * difference)
+        t += 1
+    return total
