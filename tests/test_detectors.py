@@ -257,7 +257,7 @@ class TestNeighbours:
     def test_compiled_or_not_the_scores_are_the_same(self, compiled, monkeypatch):
         values = planted("bump")[0][500:700]
         expected = detectors.sub_lof(values, window=20)
-        monkeypatch.setattr(kernel, "compiled", compiled)
+        monkeypatch.setattr(neighbours.kernel, "compiled", compiled)
         np.testing.assert_allclose(detectors.sub_lof(values, window=20), expected, rtol=1e-9)
 
 

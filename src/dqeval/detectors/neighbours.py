@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.types import FloatArray, IntArray
 from dqeval.detectors import windows
-from dqeval.kernels import neighbours as kernel
+from dqeval.kernels import neighbours as plain_kernel
+from dqeval.kernels._widest import widest
+
+kernel = widest(plain_kernel)
 
 _LAGS = 32  # gone through together, so that the compiler can use vector instructions
 _GROUP = 16  # of columns that are searched by their minimum first
