@@ -306,6 +306,13 @@ class TestKMeansAD:
         blocks = [points[first : first + rows] for first in range(0, size, rows)]
         np.testing.assert_allclose(lloyd.settled(blocks, start, 1e-6), centres, rtol=1e-5, atol=1e-5)
 
+    @given(st.integers(0, 2**32), st.integers(0, 30), st.integers(1, 6))
+    def test_few_or_many_points_have_the_same_two_nearest_centres(self, seed, size, clusters):
+        rows = np.random.default_rng(seed).integers(0, 9, (clusters, size)).astype(np.float32)
+        for many, few in zip(lloyd._two_highest(rows), lloyd._two_highest_of_few(rows.copy()), strict=True):
+            assert many.tolist() == few.tolist()
+            assert many.dtype == few.dtype
+
     def test_many_points_are_added_up_in_several_parts(self):
         points = np.random.default_rng(0).normal(size=(9_000, 3)).astype(np.float32)
         labels = np.arange(9_000, dtype=np.intc) % 4

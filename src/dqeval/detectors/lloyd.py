@@ -16,6 +16,7 @@ Labels = NDArray[np.intc]
 
 _MOST_STEPS = 300
 _ROWS = 4096
+_FEW = 1500  # points, for which calls take longer than what they compute
 
 
 def settled(points: Blocks, start: FloatArray, tolerance: float) -> FloatArray:
@@ -78,13 +79,7 @@ class Nearest:
     def __init__(self, points: Block, centres: FloatArray) -> None:
         weights = np.column_stack([centres, -(centres**2).sum(axis=1) / 2]).astype(np.float32)
         rows = weights @ points.T
-        labels, first, second = np.zeros(len(points), np.intc), rows[0], np.full(len(points), -np.inf, np.float32)
-        for label, row in enumerate(rows[1:], start=1):
-            np.maximum(second, np.minimum(first, row), out=second)
-            # The label grows, so that the higher one is the later one.
-            np.maximum(labels, (row > first) * np.intc(label), out=labels)
-            first = np.maximum(first, row)
-        self.labels, self.first, self.second = labels, first, second
+        self.labels, self.first, self.second = (_two_highest if len(points) > _FEW else _two_highest_of_few)(rows)
 
     def total(self) -> float:
         """Return the nearness of all points to their centres, added up."""
@@ -95,6 +90,25 @@ class Nearest:
         near, far = (np.sqrt(np.maximum(norms - 2 * nearness, 0)) for nearness in (self.first, self.second))
         gaps: NDArray[np.float32] = far - near
         return gaps
+
+
+def _two_highest(rows: Block) -> tuple[Labels, NDArray[np.float32], NDArray[np.float32]]:
+    """Return for each column the first row of the highest value, this value, and the next."""
+    labels, first, second = np.zeros(rows.shape[1], np.intc), rows[0], np.full(rows.shape[1], -np.inf, np.float32)
+    for label, row in enumerate(rows[1:], start=1):
+        np.maximum(second, np.minimum(first, row), out=second)
+        # The label grows, so that the higher one is the later one.
+        np.maximum(labels, (row > first) * np.intc(label), out=labels)
+        first = np.maximum(first, row)
+    return labels, first, second
+
+
+def _two_highest_of_few(rows: Block) -> tuple[Labels, NDArray[np.float32], NDArray[np.float32]]:
+    """Return the same in fewer calls, each of which takes longer for a value."""
+    labels, columns = rows.argmax(axis=0), np.arange(rows.shape[1])
+    first = rows[labels, columns]
+    rows[labels, columns] = -np.inf
+    return labels.astype(np.intc), first, rows.max(axis=0)
 
 
 def squared_norms(points: Block) -> NDArray[np.float32]:
