@@ -1,4 +1,4 @@
-"""Seconds and memory of the detectors, also beside plain algorithms: ``python -m benchmarks.detectors``.
+"""Seconds and memory of the detectors, also beside plain algorithms: ``python -m benchmarks.detectors [NAME ...]``.
 
 Needs scikit-learn: ``pip install -e .[benchmark]``. Seconds are the processor's, the least of a few runs, so that what
 else the machine does matters little; set ``OMP_NUM_THREADS=1``, since all threads count. Memory is the most that a new
@@ -7,6 +7,7 @@ else generated ones of the same lengths.
 """
 
 import platform
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +28,9 @@ MOST_POINTS = {"trains": 10_000, "interpreted": 10_000}
 PERIOD = 100
 LONG, LONG_WINDOW = 300_000, 250
 FEWEST_TRAINED, MOST_TRAINED = 300, 10_000
+BESIDE = 60_000
+MILLION, PRIME = 1_000_000, 1_000_003
+MOST_COMPARED = (2_000, 5_000)
 
 # The public reference's seconds on the cases, measured once on a slow machine, not by this script.
 REFERENCE = {"fft": (0.19, 0.32), "sub_lof": (2.3, 24), "kmeans_ad": (5.6, 27), "cnn": (8.5, 16), "timesnet": (40, 234)}
@@ -98,20 +102,20 @@ def plain_fft(values: np.ndarray, window: int) -> np.ndarray:
 PLAIN = {"kmeans_ad": plain_kmeans_ad, "sub_lof": plain_sub_lof, "fft": plain_fft}
 
 
-def long_run(name: str) -> tuple[float, float]:
+def long_run(name: str, n: int, window: int, options: dict[str, int]) -> tuple[float, float]:
     """Return the processor seconds for a long series, and the most memory of this process in MB, all counted."""
     detector = detectors.DETECTORS[name]
-    window = {"window": LONG_WINDOW} if "window" in detector.parameters else {}
-    call = partial(call_of(detector, generated(LONG, LONG_WINDOW)), **window)
+    options = {"window": window, **options} if "window" in detector.parameters else options
+    call = partial(call_of(detector, generated(n, window)), **options)
     began = time.process_time()
     call()
     return time.process_time() - began, peak_megabytes()
 
 
-def in_a_process_of_its_own(name: str) -> tuple[float, float]:
+def in_a_process_of_its_own(name: str, n: int, window: int, **options: int) -> tuple[float, float]:
     """Return `long_run` of a new process, whose memory nothing else has used."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(long_run, name).result()
+        return pool.submit(long_run, name, n, window, options).result()
 
 
 def against_length(chosen: list[Detector]) -> None:
@@ -124,7 +128,7 @@ def against_length(chosen: list[Detector]) -> None:
         most = min((MOST_POINTS[why] for applies, why in slow if applies), default=LENGTHS[-1])
         cells = [f"{quickest(call_of(detector, generated(n, PERIOD))):.3g} s" if n <= most else "" for n in LENGTHS]
         if dqeval.kernels.compiled or detector.name != "sub_lof":
-            seconds, megabytes = in_a_process_of_its_own(detector.name)
+            seconds, megabytes = in_a_process_of_its_own(detector.name, LONG, LONG_WINDOW)
             cells += [f"{seconds:.3g} s", f"{megabytes:.0f} MB"]
         else:
             cells += ["", ""]
@@ -151,11 +155,90 @@ def beside_plain(chosen: list[Detector]) -> None:
             print(f"| {title} | {detector.label} | {ours:.3g} s | {cells} | {reference} |", flush=True)
 
 
+def one_start(values: np.ndarray, window: int) -> Callable[[], object]:
+    """Return a call of scikit-learn's k-means with one start, on a matrix of windows that is already there."""
+    rows = np.lib.stride_tricks.sliding_window_view(values, window)
+    rows = (rows - rows.mean(axis=1, keepdims=True)) / rows.std(axis=1, ddof=1, keepdims=True)
+    return lambda: KMeans(10, n_init=1, random_state=0).fit(rows)
+
+
+def beside_others(names: set[str]) -> None:
+    """Print seconds for a longer series beside those of scikit-learn, and of a prime length beside a round one."""
+    print("\n| what | seconds | beside | its seconds | ratio |")
+    print("|---|---:|---|---:|---:|")
+    values = generated(BESIDE, PERIOD)
+    million, prime = generated(MILLION, PERIOD), generated(PRIME, PERIOD)
+    calls = {
+        "sub_lof": ("`LocalOutlierFactor`", BESIDE, values, partial(plain_sub_lof, values, PERIOD)),
+        "kmeans_ad": ("`KMeans`, one start", BESIDE, values, one_start(values, PERIOD)),
+        "fft": (f"{MILLION:,} points", PRIME, prime, partial(detectors.fft, million)),
+        "sr": (f"{MILLION:,} points", PRIME, prime, partial(detectors.sr, million)),
+    }
+    for name, (other, n, series, call) in calls.items():
+        if name in names:
+            window = {"window": PERIOD} if name in PLAIN and name != "fft" else {}
+            ours = quickest(partial(detectors.DETECTORS[name].function, series, **window), fewest=5)
+            theirs = quickest(call, fewest=5)
+            label = detectors.DETECTORS[name].label
+            print(
+                f"| {label}, {n:,} points | {ours:.3g} s | {other} | {theirs:.3g} s | {theirs / ours:.2f} × |",
+                flush=True,
+            )
+
+
+def of_a_million(names: set[str]) -> None:
+    """Print seconds and memory for a million points."""
+    print(f"\n| {MILLION:,} points, window {PERIOD} | seconds | memory |")
+    print("|---|---:|---:|")
+    runs = [
+        ("kmeans_ad", {}),
+        *(("sub_lof", {"most_compared": most}) for most in MOST_COMPARED),
+        ("fft", {}),
+        ("sr", {}),
+    ]
+    for name, options in runs:
+        if name in names:
+            seconds, megabytes = in_a_process_of_its_own(name, MILLION, PERIOD, **options)
+            title = ", ".join(
+                [detectors.DETECTORS[name].label, *(f"`{key}={value}`" for key, value in options.items())]
+            )
+            print(f"| {title} | {seconds:.3g} s | {megabytes:.0f} MB |", flush=True)
+
+
+def ranks(scores: np.ndarray) -> np.ndarray:
+    """Return the rank of each score."""
+    return np.argsort(np.argsort(scores, kind="stable"), kind="stable")
+
+
+def rough_beside_exact() -> None:
+    """Print how well scores from a part of the comparisons agree with exact ones, and how much longer distances are."""
+    print("\n| series | `most_compared` | rank correlation | longer distances, median | 99 % | surely exact |")
+    print("|---|---:|---:|---:|---:|---:|")
+    series = [(f"generated, {BESIDE:,} points", generated(BESIDE, PERIOD), PERIOD), *map(case, CASES)]
+    walk = np.cumsum(np.random.default_rng(0).normal(size=BESIDE))
+    for title, values, window in [*series, (f"random walk, {BESIDE:,} points", walk, PERIOD)]:
+        exact = detectors.sub_lof(values, window=window)
+        true = detectors.neighbour_distances(values, window=window).at_most
+        for most in MOST_COMPARED:
+            rough = detectors.sub_lof(values, window=window, most_compared=most)
+            found = detectors.neighbour_distances(values, window=window, most_compared=most)
+            agreement = np.corrcoef(ranks(exact), ranks(rough))[0, 1]
+            longer = np.quantile(found.at_most / np.maximum(true, 1e-300), [0.5, 0.99])
+            sure = (found.at_least == found.at_most).mean()
+            cells = f"{agreement:.3f} | {longer[0]:.3f} × | {longer[1]:.3f} × | {sure:.0%}"
+            print(f"| {title} | {most:,} | {cells} |", flush=True)
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print all tables, of all detectors or of those that are named."""
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}\n")
-    chosen = usable()
+    chosen = [detector for detector in usable() if detector.name in (sys.argv[1:] or detectors.DETECTORS.names)]
+    names = {detector.name for detector in chosen}
+    beside_others(names)
+    of_a_million(names)
+    if "sub_lof" in names:
+        rough_beside_exact()
     against_length(chosen)
     beside_plain(chosen)
 

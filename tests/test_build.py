@@ -1,6 +1,7 @@
 """The installation: what setup.py does with kernels that an earlier build has compiled."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -79,3 +80,13 @@ def test_code_with_bounds_checks_is_kept_apart(tree):
     build(tree, CC="false", DQEVAL_BOUNDS_CHECKS="1")
     code = {path.relative_to(tree).parts[1] for path in tree.glob("build/**/one.c")}
     assert code == {"checked", "unchecked"}
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.skipif((sys.platform, platform.machine()) != ("linux", "x86_64"), reason="of another kind of processor")
+def test_kernels_that_gain_by_wide_registers_are_compiled_twice(tree):
+    (tree / "src/dqeval/kernels/neighbours.py").touch()
+    build(tree)
+    build(tree)  # the copy is there
+    built = {path.name.split(".")[0] for path in (tree / "build/lib/dqeval/kernels").glob("*.so")}
+    assert built == {"one", "neighbours", "neighbours_avx2"}

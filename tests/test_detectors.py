@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive_detectors as naive
 from dqeval import detectors
-from dqeval.detectors import DETECTORS, k_means, neighbours, windows
+from dqeval.detectors import DETECTORS, lloyd, neighbours, windows
 from dqeval.detectors.k_means import _distances_to_centres
 from dqeval.kernels import neighbours as kernel
 
@@ -228,6 +228,17 @@ class TestNeighbours:
         exact = neighbours.by_products(space, np.arange(len(space)), 10)
         np.testing.assert_allclose(neighbours.by_diagonals(space, 10).distances, exact.distances, rtol=1e-12)
 
+    @given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 6))
+    def test_squared_distances(self, seed, window, count):
+        random = np.random.default_rng(seed)
+        values, weights = random.normal(size=window + 20), random.random(window)
+        rows, candidates = random.integers(0, 20, 7), random.integers(0, 20, (7, count)).astype(np.intc)
+        squares = np.empty((7, count))
+        kernel.squared_distances(values, weights, rows, candidates, squares)
+        points = windows.sliding(values, window)
+        expected = ((points[candidates] - points[rows][:, None]) ** 2 * weights).sum(axis=2)
+        np.testing.assert_allclose(squares, expected, rtol=1e-12)
+
     def test_products_never_meet_what_is_not_finite(self, monkeypatch):
         """Where they are written to neither: BLAS may multiply that by 0, which is invalid if it is infinite."""
         whole, seen = np.matmul, []
@@ -246,7 +257,7 @@ class TestNeighbours:
     def test_compiled_or_not_the_scores_are_the_same(self, compiled, monkeypatch):
         values = planted("bump")[0][500:700]
         expected = detectors.sub_lof(values, window=20)
-        monkeypatch.setattr(kernel, "compiled", compiled)
+        monkeypatch.setattr(neighbours.kernel, "compiled", compiled)
         np.testing.assert_allclose(detectors.sub_lof(values, window=20), expected, rtol=1e-9)
 
 
@@ -281,6 +292,33 @@ class TestKMeansAD:
         distances = _distances_to_centres(values, 50, 10, 10, np.random.default_rng(0))
         assert (distances**2).sum() < 1.01 * plain
 
+    @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 5), st.integers(1, 7), st.sampled_from([3, 50]))
+    def test_bounds_change_nothing(self, seed, size, width, clusters, rows):
+        """As if every point were compared with every centre in each step, also where a centre loses all points."""
+        random = np.random.default_rng(seed)
+        points = np.pad(random.normal(size=(size, width)).astype(np.float32), ((0, 0), (0, 1)), constant_values=1)
+        start = centres = random.normal(size=(clusters, width)) * 3
+        for _ in range(lloyd._MOST_STEPS):
+            before = centres
+            centres = lloyd.means(lloyd.sums_by_label(points, lloyd.Nearest(points, before).labels, clusters))
+            if ((centres - before) ** 2).sum() <= 1e-6:
+                break
+        blocks = [points[first : first + rows] for first in range(0, size, rows)]
+        np.testing.assert_allclose(lloyd.settled(blocks, start, 1e-6), centres, rtol=1e-5, atol=1e-5)
+
+    @given(st.integers(0, 2**32), st.integers(0, 30), st.integers(1, 6))
+    def test_few_or_many_points_have_the_same_two_nearest_centres(self, seed, size, clusters):
+        rows = np.random.default_rng(seed).integers(0, 9, (clusters, size)).astype(np.float32)
+        for many, few in zip(lloyd._two_highest(rows), lloyd._two_highest_of_few(rows.copy()), strict=True):
+            assert many.tolist() == few.tolist()
+            assert many.dtype == few.dtype
+
+    def test_many_points_are_added_up_in_several_parts(self):
+        points = np.random.default_rng(0).normal(size=(9_000, 3)).astype(np.float32)
+        labels = np.arange(9_000, dtype=np.intc) % 4
+        expected = [points[labels == label].sum(axis=0, dtype=float) for label in range(4)]
+        np.testing.assert_allclose(lloyd.sums_by_label(points, labels, 4), expected, atol=1e-3)
+
     def test_windows_that_do_not_fit_into_memory(self, monkeypatch):
         values = planted("burst")[0]
         expected = detectors.kmeans_ad(values)
@@ -288,7 +326,7 @@ class TestKMeansAD:
         np.testing.assert_array_equal(detectors.kmeans_ad(values), expected)
 
     def test_it_ends_after_so_many_steps(self, monkeypatch):
-        monkeypatch.setattr(k_means, "_MOST_STEPS", 1)
+        monkeypatch.setattr(lloyd, "_MOST_STEPS", 1)
         assert np.isfinite(detectors.kmeans_ad(planted("burst")[0])).all()
 
     def test_the_seed_matters_and_alone(self):

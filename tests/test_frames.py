@@ -36,7 +36,10 @@ PARTITION = dqeval.partition(LABELS, near=24)
 TIMED_PARTITION = dqeval.partition(LABELS, near=24, times=TIMES)
 STRESS = dqeval.stress(LABELS, SERIES.scores, period=48, metrics=["auc_roc", "dqe"], kinds=["lag", "splits"])
 FINDINGS = dqeval.check({"label": LABELS, "flat": np.zeros(len(LABELS))})
+MANY = dqeval.evaluate_many([LABELS], [SERIES.scores["late"]], near=24)
 EVERY = {
+    "ManyResult": MANY,
+    "ManyEvents": MANY.per_event,
     "DQEResult": FOUND,
     "TimedResult": TIMED,
     "EventScores": FOUND.per_event[0],

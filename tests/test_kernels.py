@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 import dqeval
 import strategies as own
 from dqeval.core.thresholds import grid
-from dqeval.kernels import _plain
+from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
 
 
@@ -121,3 +122,62 @@ print(json.dumps(values_of_every_metric()))
     environment["PYTHONPATH"] = str(tmp_path)
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == values_of_every_metric()
+
+
+class TestWidest:
+    @pytest.fixture
+    def features(self, monkeypatch):
+        """What NumPy says of the processor, to be changed."""
+        said = {}
+        umath = SimpleNamespace(__cpu_features__=said)
+        modules = {"numpy._core._multiarray_umath": umath}
+
+        def imported(name):
+            if name not in modules:
+                raise ImportError(name)
+            return modules[name]
+
+        monkeypatch.setattr(_widest.importlib, "import_module", imported)
+        return said, modules
+
+    @pytest.mark.parametrize("compiled", [True, False])
+    @pytest.mark.parametrize("there", [True, False])
+    @pytest.mark.parametrize("has_avx2", [True, False])
+    def test_the_wide_form_is_taken_where_it_is_there_and_runs(self, features, compiled, there, has_avx2):
+        said, modules = features
+        said["AVX2"] = has_avx2
+        plain, wide = SimpleNamespace(__name__="kernel", compiled=compiled), SimpleNamespace()
+        if there:
+            modules["kernel_avx2"] = wide
+        assert _widest.widest(plain) is (wide if compiled and there and has_avx2 else plain)
+
+    def test_what_numpy_says(self, features):
+        said, modules = features
+        assert not _widest.has_avx2()
+        said["AVX2"] = True
+        assert _widest.has_avx2()
+        modules["numpy.core._multiarray_umath"] = modules.pop("numpy._core._multiarray_umath")
+        assert _widest.has_avx2()
+        del modules["numpy.core._multiarray_umath"].__cpu_features__
+        assert not _widest.has_avx2()
+
+    @pytest.mark.parametrize("terms", [True, False])
+    def test_both_forms_agree_to_the_last_digit(self, terms):
+        """Where there is only one, it agrees with itself."""
+        values = np.cumsum(np.random.default_rng(0).normal(size=200))
+        window, size = 21, 180
+        weights, rows = np.linspace(1, 1.1, window), np.arange(size)
+        found = []
+        for form in (neighbours, _widest.widest(neighbours)):
+            bounds = np.zeros((4, size + 32)) + np.linspace(1, 2, size + 32) if terms else np.empty((0, 0))
+            x = np.pad(values, (0, 32), constant_values=0 if terms else np.inf)
+            if terms:
+                bounds[0, size:] = np.inf
+            worst = np.pad(np.full(size, np.inf), (0, 32), constant_values=-np.inf)
+            heaps, others = np.full((size, 9), np.inf), np.zeros((size, 9), np.intc)
+            form.nearest_bounds(x, bounds, worst, np.empty((window, 32)), np.arange(1, size, 32), heaps, others)
+            squares = np.empty((size, 9))
+            form.squared_distances(values, weights, rows, others, squares)
+            found.append((heaps, others, squares))
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_array_equal(one, other)

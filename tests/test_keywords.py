@@ -52,12 +52,16 @@ FUNCTIONS = {
     "split": (datasets.split, ({**COLUMNS, "value": SCORES, "by": LABELS},), {"by": "by"}),
     "interval": (dqeval.evaluate(LABELS, SCORES).interval, (), {}),
     "detect": (dqeval.detect, (VALUES, "sub_lof"), {}),
+    "detect_many": (dqeval.detect_many, ([VALUES], "sub_lof"), {}),
     "synthetic": (datasets.synthetic, (), {}),
     "read_intervals": (datasets.read_intervals, ("nowhere.csv",), {}),
     "scorer": (sklearn.scorer, ("dqe",), {}),
     "windows_to_points": (sklearn.windows_to_points, (SCORES, 3, 122), {}),
     "get_metrics": (tsb_ad.get_metrics, (SCORES, LABELS), {}),
-    **{name: (getattr(detectors, name), (VALUES,), {}) for name in ("kmeans_ad", "sub_lof", "fft", "sr")},
+    **{
+        name: (getattr(detectors, name), (VALUES,), {})
+        for name in ("kmeans_ad", "sub_lof", "neighbour_distances", "fft", "sr")
+    },
 }
 for name in metrics.__all__:
     function = getattr(metrics, name)

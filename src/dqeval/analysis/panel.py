@@ -386,7 +386,9 @@ def _chance(
         for done in range(1, count + 1):
             progress(done, count)
     _, rows = _chance_levels[key]
-    mean, spread = np.mean(rows, axis=0), np.std(rows, axis=0)
+    # A metric in a row of its own: its mean must not depend on how many others there are, not even in the last digit.
+    columns = np.ascontiguousarray(np.transpose(rows))
+    mean, spread = np.mean(columns, axis=1), np.std(columns, axis=1)
     return Chance(
         values=evaluation.values,
         mean=dict(zip(names, mean.tolist(), strict=True)),

@@ -15,5 +15,16 @@ from dqeval.detectors.times_net import timesnet
 
 # isort: on
 from dqeval.core.registry import DETECTORS
+from dqeval.detectors.local_outliers import NeighbourDistances, neighbour_distances
 
-__all__ = ["DETECTORS", "cnn", "fft", "kmeans_ad", "sr", "sub_lof", "timesnet"]
+__all__ = [
+    "DETECTORS",
+    "NeighbourDistances",
+    "cnn",
+    "fft",
+    "kmeans_ad",
+    "neighbour_distances",
+    "sr",
+    "sub_lof",
+    "timesnet",
+]

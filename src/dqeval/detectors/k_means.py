@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
-from dqeval.core.types import FloatArray, Numbers
+from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.detectors import windows
+from dqeval.detectors.lloyd import Block, Blocks, Nearest, means, settled, squared_norms, sums_by_label
 
-# Points, a row each. The last column is 1, so that products count them too, and add a constant to each.
-Block = NDArray[np.float32]
-Blocks = Iterable[Block]
-
-_ROWS = 2048  # of a block: its distances to the centres of all restarts stay in the cache
+_ROWS = 2048  # of a block: what is made of it stays in the cache
 _COMPONENTS = 16
-_MOST_STEPS = 300
 _TOLERANCE = 1e-4
 
 
@@ -78,11 +73,16 @@ def _distances_to_centres(
     every = _Windows(values, window)
     points: Blocks = list(every) if every.count * window * 8 <= windows.MOST_BYTES else every
     basis, tolerance = _principal_components(points, max(_COMPONENTS, clusters))
-    reduced = [block @ basis for block in points]
-    best = _settle(reduced, _starts(np.concatenate(reduced), clusters, restarts, random), tolerance)
+    reduced = np.empty((every.count, basis.shape[1]), np.float32)
+    for place, block in enumerate(points):
+        np.matmul(block, basis, out=reduced[place * _ROWS : (place + 1) * _ROWS])
+    starts = _starts(reduced, clusters, restarts, random)
+    # The inertia is the squared norms of all points, less twice the nearness of their centres.
+    best = max((Nearest(reduced, settled([reduced], start, tolerance)) for start in starts), key=Nearest.total)
     # Means of the windows themselves: what the components leave out comes back.
-    centres, _ = _step(reduced, best, sums_of=points)
-    return every.distances(_settle(points, centres, tolerance)[0])
+    members = (best.labels[start : start + _ROWS] for start in range(0, every.count, _ROWS))
+    sums = [sums_by_label(block, labels, clusters) for block, labels in zip(points, members, strict=True)]
+    return every.distances(settled(points, means(np.sum(sums, axis=0)), tolerance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,61 +130,30 @@ def _principal_components(points: Blocks, count: int) -> tuple[Block, float]:
 
 def _starts(points: Block, clusters: int, restarts: int, random: np.random.Generator) -> FloatArray:
     """Return centres to start from, one after the other the best of a few random points, far ones the likelier."""
-    norms = np.einsum("ij,ij->i", points, points)
+    norms = squared_norms(points)
     tried = 2 + int(np.log(clusters))
     starts = np.empty((restarts, clusters, points.shape[1] - 1))
     for centres in starts:
         first = random.integers(len(points))
         centres[0] = points[first, :-1]
-        closest = _squares(points, norms, [first])[0]
+        closest = _squares(points, norms, np.array([first]))[0]
         for place in range(1, clusters):
             sums = np.cumsum(closest, dtype=float)
             drawn = np.searchsorted(sums, random.random(tried) * sums[-1], side="right")
             picks = np.minimum(drawn, len(points) - 1)
-            after = np.minimum(closest, _squares(points, norms, picks))
+            after = _squares(points, norms, picks)
+            np.minimum(after, closest, out=after)
             best = int(after.sum(axis=1, dtype=float).argmin())
             closest = after[best]
             centres[place] = points[picks[best], :-1]
     return starts
 
 
-def _squares(points: Block, norms: NDArray[np.float32], picks: Any) -> Block:
+def _squares(points: Block, norms: NDArray[np.float32], picks: IntArray) -> Block:
     """Return the squared distances of some points to all."""
-    squares: Block = norms[picks, None] + norms - 2 * (points[picks] @ points.T)
+    weights: Block = np.multiply(points[picks], -2, dtype=np.float32)
+    weights[:, -1] = norms[picks]
+    squares: Block = weights @ points.T
+    squares += norms
     np.maximum(squares, 0, out=squares)
     return squares
-
-
-def _settle(points: Blocks, starts: FloatArray, tolerance: float) -> FloatArray:
-    """Return the best of several sets of centres, each moved until it moves no more."""
-    centres, moving = starts.copy(), np.arange(len(starts))
-    for _ in range(_MOST_STEPS):
-        moved, _ = _step(points, centres[moving])
-        shifts = ((moved - centres[moving]) ** 2).sum(axis=(1, 2))
-        centres[moving] = moved
-        moving = moving[shifts > tolerance]
-        if not len(moving):
-            break
-    _, gains = _step(points, centres)
-    return centres[[gains.argmax()]]
-
-
-def _step(points: Blocks, centres: FloatArray, sums_of: Blocks | None = None) -> tuple[FloatArray, FloatArray]:
-    """Return the means of the points nearest to each centre, and by how much each set of centres lowers the inertia.
-
-    There are several sets of centres, and one product for all of them. The means may be those of other points than the
-    centres are near to.
-    """
-    sets, clusters, _ = centres.shape
-    # The nearest centre c of a point p has the highest pc - cc/2.
-    weights = np.concatenate([centres, -(centres**2).sum(axis=2, keepdims=True) / 2], axis=2)
-    flat = weights.reshape(sets * clusters, -1).astype(np.float32)
-    gains, parts = np.zeros(sets), []
-    for block, summed in zip(points, points if sums_of is None else sums_of, strict=True):
-        nearness = (flat @ block.T).reshape(sets, clusters, -1)
-        highest = nearness.max(axis=1, keepdims=True)
-        gains += highest.sum(axis=(1, 2), dtype=float)
-        parts.append((nearness == highest).reshape(sets * clusters, -1).astype(np.float32) @ summed)
-    sums = np.sum(parts, axis=0, dtype=float).reshape(sets, clusters, -1)
-    # A centre that is nearest to no point goes to the origin, where it can do no harm.
-    return sums[:, :, :-1] / np.maximum(sums[:, :, -1:], 1), gains

@@ -10,6 +10,7 @@ from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
 from dqeval.core.scaling import min_max
 from dqeval.core.types import FloatArray, Numbers
+from dqeval.detectors.transform import transform
 
 _BOX = 100
 # Of the amplitudes of a series that goes from 0 to 1: the logarithm of a frequency that is not there stays finite.
@@ -51,14 +52,15 @@ def sr(values: Numbers, *, variant: Literal["corrected", "published"] = "correct
     if series.min() == series.max():
         return np.zeros(len(series))
     scaled = min_max(series)
-    spectrum = np.fft.rfft(scaled)
+    fourier = transform(len(scaled))
+    spectrum = fourier.forward(scaled)
     level = np.log(np.maximum(np.abs(spectrum[1:]), _LEAST_AMPLITUDE))
     ends = (level[0], level[-1]) if variant == "corrected" else (scaled[0], scaled[-1])
     # Differs from the paper: a box of 100 instead of 3, no points estimated beyond the end, and the saliency as it is,
     # not relative to its local mean. So has it the benchmark.
     spectrum[1:] /= np.exp(_moving_average(level, ends))
     spectrum[0] = 1
-    return np.abs(np.fft.irfft(spectrum, len(series)))
+    return np.abs(fourier.inverse(spectrum))
 
 
 def _moving_average(level: FloatArray, ends: tuple[float, float]) -> FloatArray:

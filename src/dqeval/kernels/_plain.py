@@ -12,14 +12,28 @@ Decorated = TypeVar("Decorated")
 
 compiled = False
 
-# Called, a type converts as C does: to a float, or to a whole number by cutting off what is behind the point.
-double = float
-Py_ssize_t = longlong = ulonglong = int
+
+class _Number:
+    """A type of numbers. Called, it converts as C does; with a size, it stands for arrays."""
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        self.convert = convert
+
+    def __call__(self, value: Any) -> Any:
+        return self.convert(value)
+
+    def __getitem__(self, size: int) -> Callable[[], list[Any]]:
+        return lambda: [self.convert(0)] * size
 
 
-def declare(kind: Callable[[Any], Any], value: Any) -> Any:
-    """Return the value as one of the given kind."""
-    return kind(value)
+# To a float, or to a whole number by cutting off what is behind the point.
+double = _Number(float)
+Py_ssize_t = longlong = ulonglong = _Number(int)
+
+
+def declare(kind: Callable[..., Any], *value: Any) -> Any:
+    """Return the value as one of the given kind, or an array of that kind."""
+    return kind(*value)
 
 
 cast = declare
