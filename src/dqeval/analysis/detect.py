@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from dqeval.core import arguments, validate
 from dqeval.core.entries import Detector
@@ -139,8 +139,9 @@ def detect_many(
     chosen = _chosen(detector, parameters)
     arguments.whole_number("at_once", at_once, least=1)
     series = list(data)
-    several = isinstance(train_stop, Iterable) and not isinstance(train_stop, (str, bytes, Mapping))
-    stops = list(cast(Any, train_stop)) if several else [train_stop] * len(series)
+    stops: list[Any] = [train_stop] * len(series)
+    if isinstance(train_stop, Iterable) and not isinstance(train_stop, (str, bytes, Mapping)):
+        stops = list(train_stop)
     if len(stops) != len(series):
         raise ValueError(
             f"train_stop must be one number, or one for each of {len(series):,} series: got {len(stops):,}"
