@@ -71,7 +71,7 @@ def sweep(
     level: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start.shape[0]):
-            region.near = near[i]
+            region.near = cython.cast(cython.double, near[i])  # NumPy's floats warn of overflow
             region.enter(start[i], stop[i], early[i], late[i])
             top = heights[first[i] + counts[i] - 1] if counts[i] > 0 else 0.0
             for level in range(counts[i], 0, -1):
