@@ -165,7 +165,8 @@ def _partial_counts(places: FloatArray, length: int) -> Tally:
     more or less the same amount.
     """
     half = fixed_point(length) / 2
-    return (half - np.rint(np.tanh(3 * places) * half)).astype(np.longlong)
+    # Whole numbers before they are subtracted: a difference of floats would be rounded.
+    return round(half) - np.rint(np.tanh(3 * places) * half).astype(np.longlong)
 
 
 @metric(
