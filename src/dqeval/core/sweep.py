@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
 from dqeval.kernels import runs
 from dqeval.kernels import sweep as kernel
+from dqeval.support.on_demand import cached_property
 
 Tally = NDArray[np.longlong]
 
