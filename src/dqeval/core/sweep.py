@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core import validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
@@ -94,6 +95,9 @@ class Sweep(Shared, ABC):
 
     labelled: Labelled
     count: int
+
+    def __post_init__(self) -> None:
+        validate.countable("the points of a series", len(self.labelled.labels), advice="take a part of it")
 
     @property
     @abstractmethod
