@@ -17,6 +17,7 @@ from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
 from dqeval.kernels import runs
 from dqeval.kernels import sweep as kernel
+from dqeval.kernels.levels import levels_above
 from dqeval.support.on_demand import cached_property
 
 Tally = NDArray[np.longlong]
@@ -329,7 +330,7 @@ def levels_above_evenly_spaced(scores: FloatArray, count: int) -> NDArray[np.int
     span = values[-1] - values[0]
     per_unit = (count - 1) / span if 1e-300 < span < math.inf else 0.0
     levels = np.empty(len(scores), dtype=np.intc)
-    kernel.levels_above(scores, values, per_unit, levels)
+    levels_above(scores, values, per_unit, levels)
     return levels
 
 
