@@ -508,7 +508,7 @@ def test_interrupted(call, file, monkeypatch, interruption):
     def interrupt(*_, **__):
         raise interruption
 
-    monkeypatch.setattr("dqeval.analysis.score.panel_of", interrupt)
+    monkeypatch.setattr("dqeval.analysis.each_detector.panel_of", interrupt)
     done = call("score", file)
     assert (done.code, done.out, done.err) == (130, "", "dqeval: interrupted\n")
 
