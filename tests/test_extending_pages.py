@@ -158,7 +158,7 @@ def test_a_detector_in_dqeval_itself(copy):
     source, imported, naive, test, page, row, listed, planned = steps
     (copy / "src/dqeval/detectors/moving_average.py").write_text(source, encoding="utf-8")
     insert(copy / "src/dqeval/detectors/__init__.py", imported, before="\n# isort: on")
-    insert(copy / "src/dqeval/detectors/__init__.py", '"moving_mean", ', before='"sr", ')
+    insert(copy / "src/dqeval/detectors/__init__.py", '    "moving_mean",\n', before='    "neighbour_distances",\n')
     insert(copy / "tests/naive_detectors.py", f"\n\n{naive}", after="\n")
     insert(copy / "tests/test_detectors.py", f"\n\n{test}", after="\n")
     (copy / "docs/detectors/moving_mean.md").write_text(page, encoding="utf-8")

@@ -16,8 +16,10 @@ import strategies as own
 from dqeval import metrics
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
+from dqeval.core.sweep import fixed_point
 from dqeval.core.types import Events
 from dqeval.experiments.outcome import expected_numbers
+from dqeval.metrics import timeaware
 from dqeval.metrics.vus import ROOT
 from test_reference import GOLDEN, labels_and_detections, paper_cases
 
@@ -113,6 +115,13 @@ def test_whole_zones_count_half_their_points(delta):
     single = np.eye(2 * length)[length : length + 2]
     alone = [metrics.tapr_parts(y_true, point, alpha=0.0, delta=delta).precision for point in single]
     np.testing.assert_allclose(alone, 1 / (1 + np.exp([-6, -6 + 12 / delta])), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("points", [1, 7, 40, 1000, 10**6])
+def test_two_points_as_far_from_the_middle_of_a_zone_count_one_together(points):
+    for last in range(1, 90):
+        counts = timeaware._partial_counts((2 * np.arange(last + 1) - last) / last, points)
+        assert set(counts + counts[::-1]) == {round(fixed_point(points))}
 
 
 def test_points_of_several_zones_make_whole_numbers():

@@ -23,8 +23,7 @@ NORMAL = dataclasses.replace(HALF, name="normal", labels=np.zeros(800))
 
 def panels(series, *, near=None, period=None, **options):
     """Return the panels of a series by detector."""
-    found = scoring.panels(prepare(series, near=near, period=period), **options)
-    return {name: panel for name, _, panel in found}
+    return dict(scoring.panels(prepare(series, near=near, period=period), **options))
 
 
 def near_of(series, **options):

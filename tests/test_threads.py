@@ -151,6 +151,33 @@ def test_warnings_may_be_errors():
             list(in_order(warning, range(9), 3))
 
 
+def test_warnings_of_threads_within_threads_come_in_order():
+    def tell(item):
+        warnings.warn(str(item), stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        shown = warnings.showwarning
+        list(in_order(lambda ten: list(in_order(tell, range(ten, ten + 5), 2)), range(0, 50, 10), 3))
+        assert warnings.showwarning is shown
+    assert [int(str(each.message)) for each in told] == [10 * i + j for i in range(5) for j in range(5)]
+
+
+def test_calls_from_several_threads_leave_nothing_behind():
+    shown = warnings.showwarning
+
+    def call():
+        for _ in range(20):
+            assert list(in_order(abs, range(8), 2)) == list(range(8))
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert warnings.showwarning is shown
+
+
 def test_threads_compute_as_their_caller_asked():
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         list(in_order(lambda x: np.float64(x) * 2, [1e308] * 4, 2))

@@ -328,6 +328,9 @@ def test_what_kernels_cannot_count(monkeypatch):
     with pytest.raises(ValueError, match=r"^the windows of a series must be at most 20: got 21; take a part of it$"):
         dqeval.detectors.sub_lof(np.sin(np.arange(25.0)), window=5)
     assert len(dqeval.detectors.sub_lof(np.sin(np.arange(24.0)), window=5)) == 24
+    with pytest.raises(ValueError, match=r"^the points of a series must be at most 20: got 21; take a part of it$"):
+        dqeval.best_threshold("range_f1", y_true, y_score)
+    assert dqeval.best_threshold("range_f1", y_true[:20], y_score[:20]).recall == 1
 
 
 def test_kernels_count_in_32_bits():

@@ -92,7 +92,7 @@ def test_profiles_do_not_depend_on_the_workers():
 
 
 def test_panels_of_each_detector():
-    alone, several = ({n: p for n, _, p in panels(prepare(DEMO), metrics=FEW, workers=w)} for w in (1, 3))
+    alone, several = (dict(panels(prepare(DEMO), metrics=FEW, workers=workers)) for workers in (1, 3))
     assert alone == several
     assert list(several) == list(DEMO.scores)
 

@@ -19,7 +19,7 @@ from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
 from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.near import Near
-from dqeval.core.prepared import Prepared, Scored
+from dqeval.core.prepared import Prepared
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult, Progress
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
@@ -245,7 +245,7 @@ def panels(
     thresholds: int | Literal["exact"] = 100,
     progress: Progress | None = None,
     workers: int | None = None,
-) -> Iterator[tuple[str, Scored, Evaluation]]:
+) -> Iterator[tuple[str, Evaluation]]:
     """Evaluate every detector of a series with every metric.
 
     Parameters
@@ -264,23 +264,22 @@ def panels(
 
     Yields
     ------
-    str, Scored and Evaluation
-        The detector, its scores, and all metrics of them.
+    str and Evaluation
+        The detector, and all metrics of its scores.
 
     Examples
     --------
     >>> series = dqeval.datasets.door.prepare(dqeval.datasets.demo(), period=48)
-    >>> {name: round(panel["dqe"], 3) for name, _, panel in dqeval.analysis.score.panels(series, metrics=["dqe"])}
+    >>> {name: round(panel["dqe"], 3) for name, panel in dqeval.analysis.score.panels(series, metrics=["dqe"])}
     {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
     """
     near = prepared.near.points
-    found = of_each_detector(
+    return of_each_detector(
         prepared,
-        lambda name, scored: (scored, panel_of_detector(name, scored, near, metrics, thresholds)),
+        lambda name, scored: panel_of_detector(name, scored, near, metrics, thresholds),
         progress=progress,
         workers=workers,
     )
-    return ((name, scored, panel) for name, (scored, panel) in found)
 
 
 def score(

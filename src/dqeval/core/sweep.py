@@ -6,17 +6,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core import validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
 from dqeval.kernels import runs
 from dqeval.kernels import sweep as kernel
+from dqeval.kernels.levels import levels_above
+from dqeval.support.on_demand import cached_property
 
 Tally = NDArray[np.longlong]
 
@@ -94,6 +96,9 @@ class Sweep(Shared, ABC):
 
     labelled: Labelled
     count: int
+
+    def __post_init__(self) -> None:
+        validate.countable("the points of a series", len(self.labelled.labels), advice="take a part of it")
 
     @property
     @abstractmethod
@@ -325,7 +330,7 @@ def levels_above_evenly_spaced(scores: FloatArray, count: int) -> NDArray[np.int
     span = values[-1] - values[0]
     per_unit = (count - 1) / span if 1e-300 < span < math.inf else 0.0
     levels = np.empty(len(scores), dtype=np.intc)
-    kernel.levels_above(scores, values, per_unit, levels)
+    levels_above(scores, values, per_unit, levels)
     return levels
 
 

@@ -34,6 +34,31 @@ def levels_on_grid(scores: cython.const[cython.double][::1], grid: cython.double
             levels[t] = level
 
 
+def levels_above(
+    scores: cython.const[cython.double][::1],
+    values: cython.double[::1],
+    per_unit: cython.double,
+    levels: cython.int[::1],
+):
+    """Write to ``levels`` how many of the ascending ``values`` lie below each score.
+
+    The same as ``searchsorted(values, scores, side="left")``. The values are nearly even, ``per_unit`` of them in a
+    unit of scores, so a guess is right or one off; comparing with the values themselves decides. With 0, none is made.
+    """
+    count: cython.Py_ssize_t = values.shape[0]
+    level: cython.Py_ssize_t = 0
+    t: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            if per_unit > 0:
+                level = cython.cast(cython.Py_ssize_t, (scores[t] - values[0]) * per_unit)
+            while level < count and values[level] < scores[t]:
+                level += 1
+            while level > 0 and values[level - 1] >= scores[t]:
+                level -= 1
+            levels[t] = level
+
+
 def levels_by_rank(
     order: cython.Py_ssize_t[::1],
     scores: cython.const[cython.double][::1],

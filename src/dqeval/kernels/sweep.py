@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
-"""The loops that prepare a sweep over many thresholds: the level of each point, and points in the order of levels.
+"""The loops that prepare a sweep over many thresholds: what is known of each level, and points in the order of levels.
 
-A point's *level* is how many of the thresholds it reaches: at the k-th threshold from below, the points of level k and
-above are detected. A point of level 0 never is.
+A point's *level* (``kernels/levels.py``) is how many of the thresholds it reaches: at the k-th threshold from below,
+the points of level k and above are detected. A point of level 0 never is.
 """
 
 from __future__ import annotations
@@ -13,31 +13,6 @@ except ImportError:
     from dqeval.kernels import _plain as cython
 
 compiled = cython.compiled
-
-
-def levels_above(
-    scores: cython.const[cython.double][::1],
-    values: cython.double[::1],
-    per_unit: cython.double,
-    levels: cython.int[::1],
-):
-    """Write to ``levels`` how many of the ascending ``values`` lie below each score.
-
-    The same as ``searchsorted(values, scores, side="left")``. The values are nearly even, ``per_unit`` of them in a
-    unit of scores, so a guess is right or one off; comparing with the values themselves decides. With 0, none is made.
-    """
-    count: cython.Py_ssize_t = values.shape[0]
-    level: cython.Py_ssize_t = 0
-    t: cython.Py_ssize_t
-    with cython.nogil:
-        for t in range(levels.shape[0]):
-            if per_unit > 0:
-                level = cython.cast(cython.Py_ssize_t, (scores[t] - values[0]) * per_unit)
-            while level < count and values[level] < scores[t]:
-                level += 1
-            while level > 0 and values[level - 1] >= scores[t]:
-                level -= 1
-            levels[t] = level
 
 
 def ends_of_levels(

@@ -150,7 +150,7 @@ def revised_point_adjusted_parts(
     by_default=False,
     citation="Ren et al. 2019",
     same_as="the evaluation script of the AIOps challenge 2018 (iops); in EasyTSAD and tsadmetrics, give k + 1",
-    cost=0.04,
+    cost=0.05,
 )
 def delay_point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, k: int = 7, undefined: Undefined = "raise") -> float:
     """Point-adjusted F1 with a limit on the delay: an event that is not detected within k points is missed.

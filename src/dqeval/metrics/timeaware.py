@@ -165,7 +165,8 @@ def _partial_counts(places: FloatArray, length: int) -> Tally:
     more or less the same amount.
     """
     half = fixed_point(length) / 2
-    return (half - np.rint(np.tanh(3 * places) * half)).astype(np.longlong)
+    # Whole numbers before they are subtracted: a difference of floats would be rounded.
+    return round(half) - np.rint(np.tanh(3 * places) * half).astype(np.longlong)
 
 
 @metric(
@@ -176,7 +177,7 @@ def _partial_counts(places: FloatArray, length: int) -> Tally:
     checks=_ETAPR_CHECKS,
     citation="Hwang et al. 2022",
     same_as="the eTaPR package with theta_p 0.5 and theta_r 0.01 (its own default for theta_r is 0.1)",
-    cost=0.07,
+    cost=0.06,
 )
 def etapr_f1(
     y_true: Numbers,

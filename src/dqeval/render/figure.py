@@ -109,8 +109,7 @@ def draw(
     ending(path)  # raises before any work if there is no such kind of file
     drawing.require_matplotlib()
     prepared = prepare(data, near=near, period=period, clock=Clock(times, resolution, max_gap))
-    found = {name: panel for name, _, panel in panels(prepared, metrics=["dqe"])}
-    found = dict(sorted(found.items(), key=lambda item: -item[1]["dqe"]))
+    found = dict(sorted(panels(prepared, metrics=["dqe"]), key=lambda item: -item[1]["dqe"]))
     save(lambda: _figure(prepared, {name: dqe_of(panel) for name, panel in found.items()}), path)
     return found
 

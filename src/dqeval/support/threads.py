@@ -12,7 +12,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import chain, islice
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from dqeval.core import arguments
@@ -101,7 +101,7 @@ class _Crew:
 
     def results(self) -> Iterator[Any]:
         """Yield the results in order; warnings are shown when it is their turn."""
-        with _warnings_kept() as show:
+        with _warnings.kept() as show:
             self._hand_out()
             while self._begun:
                 while not wait([self._begun[0]], timeout=_NOTICED).done:
@@ -161,20 +161,39 @@ def _raise(error: Exception) -> None:
     raise error
 
 
-@contextmanager
-def _warnings_kept() -> Iterator[Callable[..., None]]:
-    """Keep the warnings of threads until their turn comes; yield what shows one."""
-    show = warnings.showwarning
+class _Warnings:
+    """The warnings of threads, kept until their turn comes.
 
-    def keep(*warning: Any) -> None:
+    Python has one function that shows warnings, for all threads. So it is replaced once, however many crews there are,
+    and put back by the last of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._crews, self._show = Lock(), 0, warnings.showwarning
+
+    @contextmanager
+    def kept(self) -> Iterator[Callable[..., None]]:
+        """Keep the warnings of a crew; yield what shows one."""
+        with self._lock:
+            self._crews += 1
+            if warnings.showwarning != self._keep:
+                self._show = warnings.showwarning
+                warnings.showwarning = self._keep  # type: ignore[assignment]
+        try:
+            yield self._keep
+        finally:
+            with self._lock:
+                self._crews -= 1
+                if not self._crews:
+                    warnings.showwarning = self._show
+
+    def _keep(self, *warning: Any) -> None:
+        """Keep a warning for the one who waits for this work, or show it if nobody does."""
         kept = _warned.get()
         if kept is None:
-            show(*warning)
+            self._show(*warning)
         else:
             kept.append(warning)
 
-    warnings.showwarning = keep  # type: ignore[assignment]
-    try:
-        yield show
-    finally:
-        warnings.showwarning = show
+
+_warnings = _Warnings()
