@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import typer
 
 import dqeval
 from commands import caller, run, write_demo
+from dqeval.cli.entry import exit_code
 
 NO_ROWS = "the file needs a line that names the columns, and at least one row below it"
 UNREADABLE = {
@@ -143,3 +145,21 @@ def test_bad_files_as_people_meet_them(tmp_path, receipt, command, case):
     assert done.returncode == (1 if found_by_check else 2), done
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == (0 if found_by_check else 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "plainly"),
+    [
+        ("Input should be a valid integer, unable to parse string as an integer", "it should be a whole number"),
+        ("Input should be a valid number, unable to parse string as a number", "it should be a number"),
+        ("Input should be greater than or equal to 1", "it should be at least 1"),
+        ("Value error, 'xml' is not one of 'table', 'json'.", "'xml' is not one of 'table', 'json'"),
+        ("'x' is not a valid integer.", "'x' is not a valid integer"),
+    ],
+)
+def test_what_pydantic_says_of_options(said, plainly, capsys):
+    def work():
+        raise typer.BadParameter(said)
+
+    assert exit_code(work) == 2
+    assert capsys.readouterr().err == f"dqeval: Invalid value: {plainly}; see dqeval --help\n"

@@ -1,5 +1,7 @@
 """One way to run a detector: what it takes, what it refuses, and who uses it."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +121,31 @@ class TestMany:
             dqeval.detect_many([VALUES, VALUES], "several")
         with pytest.raises(DetectorError, match=r"^the detector gave scores of shape \(1,\) for 400 points"):
             dqeval.detect_many([VALUES], "several")
+
+    def test_an_error_of_the_detector_says_which_series_it_is_about(self):
+        with pytest.raises(ValueError, match=r"^data\[1\]: values must be finite: 1 of 3 values is not"):
+            dqeval.detect_many([VALUES, [1, 2, np.nan]], "fft")
+        with pytest.raises(ValueError, match=r"^values must be finite: 1 of 3 values is not"):
+            dqeval.detect_many([[1, 2, np.nan]], "fft")
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            "series.csv",
+            b"x",
+            Path("series.csv"),
+            None,
+            VALUES,
+            VALUES.tolist(),
+            dqeval.Series("a", LABELS, {}, VALUES),
+            {"a": VALUES},
+            pd.DataFrame({"a": VALUES}),
+        ],
+        ids=lambda data: type(data).__name__,
+    )
+    def test_a_single_series(self, data):
+        with pytest.raises(ValueError, match=rf"^data must be a list of series: got {type(data).__name__}; give a "):
+            dqeval.detect_many(data, "fft")
 
 
 def test_seeds():

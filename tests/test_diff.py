@@ -155,6 +155,16 @@ class TestEvents:
         assert found.warnings == ("s: the labels differ, 2 events are on one side only",)
         assert found.n_events == 4
 
+    def test_too_few_events_for_an_interval(self):
+        few, enough = (
+            difference(side("x", s={"a": measured(0.9, n=n)}), side("y", s={"a": measured(0.1, n=n)})) for n in (4, 5)
+        )
+        note = "DQE and its parts have no interval (too few: 4 events), so that no change of them counts as a loss."
+        assert note in str(few)
+        assert not few.has_loss
+        assert "no interval" not in str(enough)
+        assert enough.has_loss
+
     def test_nothing_is_known(self):
         one = side("x", s={"a": Measured({"dqe": 0.5}, {})})
         found = difference(one, side("y", s={"a": Measured({"dqe": 0.6}, {})}))
@@ -187,6 +197,15 @@ class TestMatching:
                 side("x", s={"a": measured(0.5)}, t={"a": measured(0.5)}),
                 side("y", u={"a": measured(0.5)}, v={"a": measured(0.5)}),
             )
+
+    def test_other_length(self):
+        sides = [
+            Side(name, {"s": {"a": measured(0.5)}}, {}, points={"s": count})
+            for name, count in (("x", 1800), ("y", 900))
+        ]
+        (warning,) = difference(*sides).warnings
+        assert warning == "s: there are 1,800 points before and 900 after, so numbers are not comparable"
+        assert difference(sides[0], sides[0]).warnings == ()
 
     def test_other_near_range(self):
         after = Side("y", {"s": {"a": measured(0.5)}}, {"s": 7.5})

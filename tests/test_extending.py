@@ -125,6 +125,39 @@ def test_a_metric_that_is_undefined_must_say_why():
     assert found.failures == {"says_why": "undefined, because there is no moon"}
 
 
+@pytest.mark.parametrize(
+    ("returned", "problem"),
+    [
+        (lambda sweep: sweep.hits, r"must return two arrays, .* 5 thresholds: got a single shape \(5,\)$"),
+        (lambda sweep: (sweep.hits,), r"must return two arrays, .* 5 thresholds: got a single shape \(5,\)$"),
+        (lambda sweep: (sweep.hits,) * 4, r"must return two arrays, or three, .*: got shapes \(5,\) and \(5,\) and"),
+        (
+            lambda sweep: (sweep.hits, sweep.hits[1:]),
+            r"must return .* one number for each of 5 thresholds: got shapes \(5,\) and \(4,\)",
+        ),
+        (lambda sweep: (sweep.hits, sweep.hits, sweep.hits * math.nan), "returned NaN: where nothing is defined"),
+        (lambda sweep: (sweep.hits, sweep.hits * math.nan), "returned NaN: where nothing is defined, raise dqeval.Un"),
+    ],
+)
+def test_what_at_every_level_must_return(returned, problem):
+    @dqeval.metric(takes="detections", at_every_level=returned, sweep="all")
+    def swept(y_true, y_pred):
+        raise AssertionError
+
+    with pytest.raises(ValueError, match=f"^at_every_level {problem}"):
+        dqeval.best_threshold("swept", [0, 0, 1, 1, 0], [1, 2, 3, 4, 5])
+    with pytest.raises(dqeval.MetricError, match=f"swept failed, .*: at_every_level {problem}"):
+        dqeval.panel([0, 0, 1, 1, 0], [1, 2, 3, 4, 5], near=1, metrics=["swept"])
+
+
+def test_lists_at_every_level():
+    @dqeval.metric(takes="detections", at_every_level=lambda sweep: ([0.0, 1.0], [1.0, 1.0]), sweep="all")
+    def swept(y_true, y_pred):
+        raise AssertionError
+
+    assert dqeval.best_threshold("swept", [0, 1, 0], [1, 1, 2]).value == 1.0
+
+
 @pytest.mark.parametrize("takes", ["score", None, ["scores"]])
 def test_what_a_metric_may_take(takes):
     with pytest.raises(ValueError, match='takes must be "scores" or "detections": got '):
@@ -239,7 +272,7 @@ def test_other_warnings_of_the_command_line_stay_as_they_are(call, tmp_path):
 
 
 TAKES_MODULES = {
-    *("score", "compare", "report", "verify", "metrics", "properties", "stress", "detect", "detectors"),
+    *("score", "compare", "diff", "report", "verify", "metrics", "properties", "stress", "detect", "detectors"),
     *("bench run", "bench rank", "bench report"),
 }
 
@@ -272,6 +305,7 @@ def test_metrics_of_a_module_work_in_every_command(call, module):
     assert [metric["cost"] for metric in listed if metric["name"] == "hit_rate"] == [None]
     call("score", "scores.csv", "--metrics", "dqe,hit_rate", "--format", "json", "-o", "receipt.json", *with_module)
     assert call("verify", "receipt.json", "scores.csv", *with_module).out.startswith("The receipt holds")
+    assert "\nHit rate " in call("diff", "scores.csv", "scores.csv", "--metrics", "hit_rate", *with_module).out
     assert "Hit rate" in call("compare", "scores.csv", "--fail-under", "hit_rate=0", *with_module).out
     call("report", "scores.csv", "-o", "page.html", *with_module)
     with open("page.html", encoding="utf-8") as page:

@@ -222,6 +222,23 @@ def test_a_table_shows_the_means_and_every_series():
     assert "mean" not in str(evaluate_many(labels[0], np.column_stack([scores[0]] * 2), near=1))
 
 
+def test_a_table_of_the_events():
+    labels, scores = TWO
+    one = evaluate_many(list(labels), list(scores), near=1).per_event
+    assert [line.split()[:4] for line in str(one).splitlines()[2:5]] == [
+        ["0", "[1,", "2)", f"{one.dqe[0]:.3f}"],
+        ["0", "[5,", "6)", f"{one.dqe[1]:.3f}"],
+        ["1", "[3,", "5)", f"{one.dqe[2]:.3f}"],
+    ]
+    assert "shown" not in str(one)
+    assert one._repr_html_().startswith("<table>")
+    six = evaluate_many(list(labels) * 2, {"a": list(scores) * 2, "b": list(scores) * 2}, near=1).per_event
+    header, _, first, *rest = str(six).splitlines()
+    assert header.split()[:3] == ["series", "detector", "event"]
+    assert first.split()[4] == f"{six.dqe.min():.3f}"
+    assert "the lowest 10 of 12 are shown" in rest
+
+
 def test_a_table_of_many_shows_the_lowest():
     rng = np.random.default_rng(0)
     labels = np.arange(40 * 10) % 10 == 5
@@ -287,6 +304,13 @@ WRONG = [
     (([FINE, FINE], [FINE, [1, 2]]), {}, "series 1: y_true and y_score must have the same length: got 3 and 2"),
     (([FINE, FINE], [FINE, 3]), {}, "series 1: y_score must be a one-dimensional array"),
     (([FINE, FINE], [FINE, np.zeros((3, 2))]), {}, r"series 1: y_score must be one-dimensional: its shape is \(3, 2\)"),
+    (
+        ([FINE], [pd.DataFrame({"a": FINE})]),
+        {},
+        r"series 0: .* its shape is \(3, 1\); for several detectors give a list",
+    ),
+    (([np.zeros((3, 1))], [FINE]), {}, r"series 0: y_true must be one-dimensional"),
+    (([FINE], [{"a": FINE}]), {}, "series 0: y_score must be one-dimensional: got dict; for several detectors give"),
     (([FINE, []], [FINE, []]), {}, "series 1: y_true is empty"),
     (([FINE, FINE], [FINE]), {}, "y_true and y_score must hold as many series: got 2 and 1"),
     (([FINE, FINE], 3), {}, "y_score must be a list of series, as y_true is: got int"),
@@ -318,12 +342,14 @@ WRONG = [
     (([FINE, DATES], [FINE, FINE]), {}, "series 1: y_true must be numeric or boolean: its dtype is datetime64"),
     (([FINE, FINE], [FINE, DATES]), {}, "series 1: y_score must be numeric or boolean: its dtype is datetime64"),
     ((FINE, FINE), {"ids": LISTS}, "ids must name the series of every point: some are missing, or cannot be compared"),
+    ((FINE, FINE), {"ids": ["a", None, None]}, "ids must name the series of every point: some are missing"),
     ((FINE, FINE), {"ids": [1, 1, NAN]}, "ids must name the series of every point"),
     ((FINE, FINE), {"ids": pd.array([1, 1, None], dtype="Int64")}, "ids must name the series of every point"),
     (([FINE, FINE], [FINE, FINE]), {"near": [1]}, "near must be one for all series, or one for each of 2: got 1"),
     (([FINE, FINE], [FINE, FINE]), {"near": [1, -2]}, "series 1: near must be a finite number of at least 0: got -2"),
     (([FINE, FINE], [FINE, FINE]), {"period": [1, 0]}, "series 1: period must be a finite number above 0: got 0"),
-    (([FINE, FINE], [FINE, FINE]), {"near": "10min"}, "near"),
+    (([FINE, FINE], [FINE, FINE]), {"near": "10min"}, "near '10min' is a duration, .*evaluate_frame"),
+    (([FINE, FINE], [FINE, FINE]), {"period": [1, "1h"]}, "series 1: period '1h' is a duration, and there is no clock"),
     ((FINE, FINE), {"near": 1, "period": 2}, "give at most one of near, period"),
     ((FINE, FINE), {"thresholds": 0}, "thresholds must be"),
     ((FINE, FINE), {"scale": "max"}, "scale must be"),

@@ -104,7 +104,7 @@ def best_of(
         return at_other_best(metric, scored, best_of(other, scored, thresholds, dict(other.defaults)), parameters)
     if metric.at_every_level is not None:
         sweep = sweep_of(scored, thresholds)
-        return sweeping.best_in_sweep(sweep, *metric.at_every_level(sweep, **parameters))
+        return sweeping.best_in_sweep(sweep, metric.at_every_level(sweep, **parameters))
     search = sweeping.Search(partial(metric.compute, **parameters))
     sweeping.search(scored, [search], thresholds)
     return search.found()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,7 @@ def detect_many(
     """
     chosen = _chosen(detector, parameters)
     arguments.whole_number("at_once", at_once, least=1)
-    series = list(data)
+    series = _each_of(data)
     stops: list[Any] = [train_stop] * len(series)
     if isinstance(train_stop, Iterable) and not isinstance(train_stop, (str, bytes, Mapping)):
         stops = list(train_stop)
@@ -153,7 +154,10 @@ def detect_many(
             options.append(_options(chosen, given[-1], arguments.seed(seed)))
     values = [each.values.copy() for each in given]
     if chosen.many is None:
-        returned = [chosen.function(each, **parameters, **own) for each, own in zip(values, options, strict=True)]
+        returned = []
+        for number, (each, own) in enumerate(zip(values, options, strict=True)):
+            with validate.errors_about_one_of(series, number):
+                returned.append(chosen.function(each, **parameters, **own))
     else:
         returned = chosen.many(values, options, at_once=at_once, **parameters)
     if len(returned) != len(series):
@@ -162,6 +166,16 @@ def detect_many(
     for number in range(len(series)):
         with validate.errors_about_one_of(series, number):
             found.append(_scores(returned[number], given[number]))
+    return found
+
+
+def _each_of(data: Any) -> list[Any]:
+    """Return the series of a list, or of what else has several; one series by itself is an error."""
+    is_one = isinstance(data, (Series, Mapping, str, bytes, PathLike)) or hasattr(data, "columns")
+    found = list(data) if isinstance(data, Iterable) and not is_one else None
+    if found is None or any(isinstance(item, Real) for item in found[:1]):
+        advice = "give a single one as [data], or to dqeval.detect"
+        raise ValueError(f"data must be a list of series: got {type(data).__name__}; {advice}")
     return found
 
 

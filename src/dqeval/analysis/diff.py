@@ -212,6 +212,10 @@ def _not_comparable(before: Side, after: Side, series: Mapping[str, str], pairs:
         near = before.near.get(name), after.near.get(there)
         if None not in near and near[0] != near[1]:
             yield f"{name}: the near range is {near[0]:g} before and {near[1]:g} after, so numbers are not comparable"
+        points = before.points.get(name), after.points.get(there)
+        if None not in points and points[0] != points[1]:
+            lengths = f"{points[0]:,} points before and {points[1]:,} after"
+            yield f"{name}: there are {lengths}, so numbers are not comparable"
     told: set[str] = set()
     for pair in pairs:
         others = set(pair.before.events) ^ set(pair.after.events)

@@ -260,10 +260,13 @@ class Diff(Framed, Result):
         """Yield what the numbers mean, and what was left out."""
         overs = {change.over for change in self.changes}
         if overs == {"series"}:
-            yield "Numbers are means over series; intervals are of the mean difference on the same series."
+            yield "Numbers are means over series; intervals, of the mean difference on the same series, need five."
         else:
             what = "DQE and its parts are means over events, with intervals of the mean difference at the same events"
             yield f"{what}; other metrics are means over series, whose intervals need five series."
+        few = [each.interval for each in self.changes if each.over == "event" and not each.interval.is_known]
+        if few:
+            yield f"DQE and its parts have no interval ({few[0]}), so that no change of them counts as a loss."
         yield MEANING if self.n_events else "Nothing is known of events: a receipt has them with --per-event."
         for title, names in (("Missing after", self.missing), ("New", self.new)):
             if names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -64,6 +64,8 @@ class Side:
         What may make the numbers wrong.
     errors : tuple of Exception
         What is wrong with series that could not be used.
+    points : mapping of str to int
+        How long each series is, where that is known.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Side:
     near: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     errors: tuple[Exception, ...] = ()
+    points: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def detectors(self) -> list[str]:
@@ -131,7 +134,7 @@ def holds_numbers(path: Path) -> bool:
 
 def _of_scoring(name: str, scoring: Scoring, errors: tuple[Exception, ...] = ()) -> Side:
     found = _of_numbers(name, jsonable(scoring.numbers()))
-    return Side(name, found.series, found.near, scoring.warnings, errors)
+    return replace(found, warnings=scoring.warnings, errors=errors)
 
 
 def _of_receipt(path: Path) -> Side:
@@ -152,7 +155,8 @@ def _of_numbers(name: str, numbers: Mapping[str, Any]) -> Side:
         each["name"]: {detector: _measured(found) for detector, found in each["detectors"].items()}
         for each in numbers["series"]
     }
-    return Side(name, series, {each["name"]: float(each["near"]) for each in numbers["series"]})
+    near = {each["name"]: float(each["near"]) for each in numbers["series"]}
+    return Side(name, series, near, points={each["name"]: int(each["points"]) for each in numbers["series"]})
 
 
 def _measured(found: Mapping[str, Any]) -> Measured:

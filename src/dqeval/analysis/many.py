@@ -39,9 +39,9 @@ def evaluate_many(
     y_true : array-like of 0 and 1, shape (n,), or list of them
         The labels: 1 marks an anomaly, and a run of ones is an event. A list of arrays is a list of series. A single
         array is one series, or with ``offsets`` or ``ids`` several, one behind the other.
-    y_score : array-like of numbers, shape (n,) or (n, n_detectors), list of them, or mapping
+    y_score : array-like of numbers, shape (n,) or (n, n_detectors), list of array-like of shape (n,), or mapping
         The scores: the larger, the more anomalous. For a list of series, a list as long. For several detectors a column
-        each, or by name: a mapping to what else stands here, or a DataFrame.
+        each, or a DataFrame, or a mapping from their names to the scores of each; for a list of series, to a list each.
     offsets : array-like of int, optional
         Where each series begins in the arrays, from 0 on. The end of the last one may follow, as in CSR.
     ids : array-like, shape (n,), optional

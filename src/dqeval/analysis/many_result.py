@@ -53,6 +53,21 @@ class ManyEvents(Framed):
         places = {name: getattr(self, name).astype(np.int64) for name in ("event", "start", "stop")}
         return names | places | {name: getattr(self, name) for name in SCORE_NAMES}
 
+    def _table(self) -> Table:
+        several = len(set(self.detector.tolist())) > 1
+        rows = []
+        for i, scores in zip(_shown(self.dqe), _scores(self)[_shown(self.dqe)], strict=True):
+            place = f"[{self.start[i]}, {self.stop[i]})"
+            rows.append((str(self.series[i]), *([str(self.detector[i])] * several), place, *_cells(scores)))
+        header = ("series", *(["detector"] * several), "event", *COLUMNS)
+        return Table(header, rows, _shown_note(self.dqe), text_columns=2 + several, legend=MEANING.splitlines())
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
 
 @dataclass(frozen=True, eq=False)
 class ManyResult(Framed):
@@ -154,10 +169,8 @@ class ManyResult(Framed):
             yield f"mean over {count_of(means.n_events, 'event')}", name, "", *_numbers(means.by_event)
 
     def _shown_rows(self) -> Iterator[tuple[str, ...]]:
-        """Yield all rows in their order if they are few, and otherwise the lowest."""
-        shown = np.arange(len(self)) if len(self) <= MOST_SHOWN else np.argsort(self.dqe, kind="stable")[:MOST_SHOWN]
         scores = _scores(self)
-        for i in shown.tolist():
+        for i in _shown(self.dqe):
             yield str(self.series[i]), str(self.detector[i]), f"{self.events[i]:,}", *_cells(scores[i])
 
     def _note(self) -> str:
@@ -167,14 +180,23 @@ class ManyResult(Framed):
         without = int(np.count_nonzero(self.events == 0)) // len(self.detectors)
         parts = [f"{near}, {swept}"]
         parts += [f"{without:,} series without an event"] if without else []
-        parts += [f"the lowest {MOST_SHOWN} of {len(self):,} are shown"] if len(self) > MOST_SHOWN else []
-        return "; ".join(parts)
+        return "; ".join([*parts, *filter(None, [_shown_note(self.dqe)])])
 
     def __str__(self) -> str:
         return self._table().text()
 
     def _repr_html_(self) -> str:
         return self._table().html()
+
+
+def _shown(dqe: FloatArray) -> list[int]:
+    """Return which rows are printed: all in their order if they are few, and otherwise the lowest."""
+    shown: list[int] = np.argsort(dqe, kind="stable")[:MOST_SHOWN].tolist()
+    return shown if len(dqe) > MOST_SHOWN else list(range(len(dqe)))
+
+
+def _shown_note(dqe: FloatArray) -> str:
+    return f"the lowest {MOST_SHOWN} of {len(dqe):,} are shown" if len(dqe) > MOST_SHOWN else ""
 
 
 def _scores(of: ManyResult | ManyEvents) -> FloatArray:

@@ -271,7 +271,7 @@ class _Run:
             if metric.sweep not in self.sweeps:
                 self.sweeps[metric.sweep] = sweep_of(self.scored, metric.sweep)
             sweep = self.sweeps[metric.sweep]
-            return sweeping.best_in_sweep(sweep, *metric.at_every_level(sweep, **parameters))
+            return sweeping.best_in_sweep(sweep, metric.at_every_level(sweep, **parameters))
         return self.searched(metric).found()
 
     def searched(self, metric: Metric) -> sweeping.Search:

@@ -16,6 +16,15 @@ from dqeval.cli import output
 INTERRUPTED = 130  # as shells have it for Ctrl-C
 _LONGEST = 300  # of what an error says that is no sentence
 
+# Newer versions of typer pass on what pydantic says of an option, which speaks of programs.
+_PLAIN_WORDS = {
+    "Value error, ": "",
+    "Input should be": "it should be",
+    "a valid integer, unable to parse string as an integer": "a whole number",
+    "a valid number, unable to parse string as a number": "a number",
+    "greater than or equal to": "at least",
+}
+
 # Where this class lives differs between versions of typer; the base of a public one is the same in all.
 UsageError: Any = typer.BadParameter.__base__
 
@@ -64,7 +73,7 @@ def exit_code(work: Callable[[], int | None]) -> int:
         return work() or 0
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "dqeval"
-        return _fail(f"{error.format_message().rstrip('.')}; see {command} --help")
+        return _fail(f"{_plainly(error.format_message().rstrip('.'))}; see {command} --help")
     except BrokenPipeError:
         return output.reader_gone()
     except OSError as error:
@@ -77,6 +86,13 @@ def exit_code(work: Callable[[], int | None]) -> int:
         return _fail("there is not enough memory: try fewer detectors or fewer points")
     except Exception as error:
         return _report_unexpected(error)
+
+
+def _plainly(message: str) -> str:
+    """Return what is wrong with an option in words of people."""
+    for said, plain in _PLAIN_WORDS.items():
+        message = message.replace(said, plain)
+    return message
 
 
 def _report_unexpected(error: Exception) -> int:

@@ -127,9 +127,15 @@ def _is_real(given: Any) -> bool:
 
 
 def quote(given: Any) -> str:
-    """Return what was given as it stands in messages: not longer than a line."""
+    """Return what was given as it stands in messages: not longer than a line.
+
+    Examples
+    --------
+    >>> quote("a"), quote(np.float64(5.5))
+    ("'a'", '5.5')
+    """
     try:
-        text = repr(given)
+        text = str(given) if isinstance(given, np.number) else repr(given)  # NumPy's repr has its type too
     except ValueError:  # Python refuses to write very long whole numbers
         text = f"a {type(given).__name__} too long to show"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

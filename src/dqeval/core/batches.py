@@ -247,6 +247,7 @@ def _groups(ids: NDArray[Any], points: int) -> tuple[IntArray, NDArray[Any]]:
         missing = bool((ids != ids).any())
         starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1]).astype(np.intp)
         first = dict(zip(ids[starts[::-1]].tolist(), starts[::-1].tolist(), strict=True))
+        missing |= None in first
     except TypeError:  # of lists, for example
         missing = True
     if missing:
@@ -288,9 +289,16 @@ def _arrays(name: str, given: Any) -> list[NDArray[Any]]:
             found.append(item)
             continue
         with validate.errors_about(f"series {index}"):
+            if name == "y_score" and (isinstance(item, Mapping) or len(getattr(item, "shape", ())) > 1):
+                advice = 'for several detectors give a list of series for each, as {"one": [...], "other": [...]}'
+                raise ValueError(f"{name} must be one-dimensional: {_form(item)}; {advice}")
             found.append(validate.column(name, item))
             _not_empty(name, found[-1])
     return found
+
+
+def _form(item: Any) -> str:
+    return f"got {type(item).__name__}" if isinstance(item, Mapping) else f"its shape is {item.shape}"
 
 
 def _not_empty(name: str, found: Sized) -> None:

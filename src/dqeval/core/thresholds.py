@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Literal, Protocol
@@ -274,22 +274,35 @@ def search(scored: Scored, searches: Collection[Search], count: int | Literal["a
             each.take(match, scored.raw)
 
 
-def best_in_sweep(
-    sweep: ScoreSweep, precision: FloatArray, recall: FloatArray, value: FloatArray | None = None
-) -> Best:
+def best_in_sweep(sweep: ScoreSweep, found: Sequence[FloatArray]) -> Best:
     """Return the best over the thresholds, from precision and recall at each, and the metric if it is no F1.
 
     At a tie, it is the highest threshold.
     """
+    precision, recall, *value = _one_per_threshold(found, sweep.count)
     best, at = -math.inf, 0
-    for first in range(0, len(precision), AT_ONCE):
+    for first in range(0, sweep.count, AT_ONCE):
         some = slice(first, first + AT_ONCE)
-        values = _f1(precision[some], recall[some]) if value is None else value[some]
+        values = value[0][some] if value else _f1(precision[some], recall[some])
         highest = int(np.argmax(values))
         if values[highest] > best:
             best, at = float(values[highest]), first + highest
-    found = Swept(best, float(precision[at]), float(recall[at]))
-    return Best(found, *sweep.scores_at(at)) if best > 0 else nothing_detected(found)
+    parts = Swept(best, float(precision[at]), float(recall[at]))
+    return Best(parts, *sweep.scores_at(at)) if best > 0 else nothing_detected(parts)
+
+
+def _one_per_threshold(found: Sequence[FloatArray], count: int) -> Sequence[FloatArray]:
+    """Check what a metric returned, which may be anyone's: another length would give the wrong threshold."""
+    shapes = [np.shape(part) for part in found] if isinstance(found, (tuple, list)) else [np.shape(found)]
+    if len(shapes) not in (2, 3) or set(shapes) != {(count,)}:
+        got = " and ".join(map(str, shapes[:4]))
+        rule = f"at_every_level must return two arrays, or three, with one number for each of {count:,} thresholds"
+        raise ValueError(f"{rule}: got {'shapes' if len(shapes) > 1 else 'a single shape'} {got}")
+    parts = [np.asarray(part, dtype=np.float64) for part in found]
+    # Where there is the metric itself, precision and recall may be unknown.
+    if any(math.isnan(part.sum()) for part in parts[2:] or parts):
+        raise ValueError("at_every_level returned NaN: where nothing is defined, raise dqeval.UndefinedError")
+    return parts
 
 
 def _f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
