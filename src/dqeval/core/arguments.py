@@ -135,7 +135,8 @@ def quote(given: Any) -> str:
     ("'a'", '5.5')
     """
     try:
-        text = str(given) if isinstance(given, np.number) else repr(given)  # NumPy's repr has its type too
+        is_number = isinstance(given, np.number) and not isinstance(given, np.timedelta64)
+        text = str(given) if is_number else repr(given)  # NumPy's repr of a number has its type too
     except ValueError:  # Python refuses to write very long whole numbers
         text = f"a {type(given).__name__} too long to show"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
