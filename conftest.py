@@ -31,6 +31,11 @@ def _in_a_folder_of_its_own(request, monkeypatch, tmp_path_factory):
     """Let examples write files, such as run folders, where nobody minds."""
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_left_open():
+    """Close the figures that tests and examples draw."""
     yield
-    if isinstance(request.node, pytest.DoctestItem) and "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")  # the figures that examples draw
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

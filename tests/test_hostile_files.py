@@ -15,7 +15,6 @@ from pyarrow import feather, parquet
 
 import dqeval
 from commands import caller, write_demo
-from dqeval.cli import entry
 from dqeval.datasets import arrow, guard
 from dqeval.datasets.files import column_names
 from dqeval.datasets.loading import sources
@@ -397,7 +396,7 @@ def test_a_bug_is_one_sentence_and_no_verdict(call, monkeypatch, error):
     def broken(**_):
         raise error
 
-    monkeypatch.setattr(entry, "app", broken)
+    monkeypatch.setattr("dqeval.cli.app.app", broken)
     done = call("demo")
     said = " ".join(str(error)[:300].split())
     wanted = (
@@ -416,7 +415,7 @@ def test_too_little_memory_is_one_sentence(call, monkeypatch):
     def greedy(**_):
         raise MemoryError
 
-    monkeypatch.setattr(entry, "app", greedy)
+    monkeypatch.setattr("dqeval.cli.app.app", greedy)
     assert call("demo").err == ("dqeval: there is not enough memory: try fewer detectors or fewer points\n")
 
 

@@ -125,7 +125,11 @@ def test_names_of_series_that_cannot_be_written(tmp_path):
 @pytest.mark.parametrize("detector", list(DETECTORS), ids=lambda detector: detector.name)
 def test_what_a_plan_refuses_the_detector_would_refuse_too(detector):
     """The least that parameters may be is said twice: to plans, and by the detector itself."""
-    whole = {name for name, default in detector.parameters.items() if type(default) is int or name == "window"}
+    whole = {
+        name
+        for name, default in detector.parameters.items()
+        if type(default) is int or name in ("window", "most_compared")
+    }
     assert set(detector.least) == whole - {"seed"}
     series = np.sin(np.arange(400.0))
     for name, least in detector.least.items():

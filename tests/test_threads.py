@@ -2,6 +2,7 @@
 
 import _thread
 import os
+import signal
 import threading
 import time
 import warnings
@@ -115,6 +116,7 @@ def test_no_thread_is_left_behind():
 
 def test_ctrl_c_does_not_wait():
     leave = threading.Event()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in programs that run in the background
     began = time.monotonic()
     timer = threading.Timer(0.05, _thread.interrupt_main)
     timer.start()
@@ -123,6 +125,7 @@ def test_ctrl_c_does_not_wait():
     assert time.monotonic() - began < 20
     leave.set()
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def warning(item):

@@ -322,6 +322,8 @@ def _executor(text: str | None) -> Iterator[Executor | None]:
     if text is None:
         yield None
         return
+    from concurrent.futures import Executor
+
     from dqeval.support.modules import named_object
 
     hint = "it is looked for among what is installed, and in the current folder"

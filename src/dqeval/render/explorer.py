@@ -16,6 +16,7 @@ from dqeval.core.prepared import Prepared
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import FloatArray
 from dqeval.render.drawing import COLOURS, UNOBSERVED
+from dqeval.render.packing import HUGE
 from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
 from dqeval.render.time_scale import TimeScale
@@ -79,8 +80,8 @@ def near_item(profile: NearProfile, colours: Mapping[str, str], axis: TimeAxis |
 
 
 def _limits(values: FloatArray) -> tuple[float, float]:
-    """Return the ends of an axis on which all values are."""
-    there = values[np.isfinite(values)]
+    """Return the ends of an axis on which all values are, as they are drawn."""
+    there = np.clip(values[np.isfinite(values)], -HUGE, HUGE)
     low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
     margin = 0.05 * (high - low) or 1.0
     return low - margin, high + margin
