@@ -469,7 +469,6 @@ def test_a_receipt_of_a_folder_where_some_could_not_be_used(call, mixed, tmp_pat
     assert (done.code, done.err.startswith("dqeval: mixed/two.csv: ")) == (2, True)
 
 
-@pytest.mark.unmeasured
 def test_series_without_an_anomaly_beside_others_that_fail(call, tmp_path):
     (tmp_path / "normal.csv").write_text("label,mine\n0,1\n0,2\n")
     (tmp_path / "broken.csv").write_text("label,mine\n0\n")

@@ -224,7 +224,6 @@ def test_experiments_are_registered():
 
 
 @pytest.mark.parametrize(("name", "axes"), [("cases", 6), ("scenarios", 3), ("sweeps", 6)])
-@pytest.mark.unmeasured
 def test_figures(outcomes, name, axes):
     with style.context("default"):
         figure = outcomes[0][name].figures[name]()

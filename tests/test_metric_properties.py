@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -14,7 +15,7 @@ from dqeval.core.registry import METRICS
 from dqeval.lab.answers import Answer, Example, Point, in_digits
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, runs, simplified
 from dqeval.lab.judge import CannotJudgeError, Judge
-from dqeval.lab.matrix import QUESTIONS
+from dqeval.lab.matrix import QUESTIONS, _kept, _Task, examine
 from dqeval.lab.measures import MEASURES
 from dqeval.lab.paper_rows import PAPER_ROWS
 from dqeval.lab.properties import PROPERTIES
@@ -455,7 +456,6 @@ def fine(y_true, y_pred):
 '''
 
 
-@pytest.mark.unmeasured
 def test_a_metric_that_hangs_does_no_harm(tmp_path):
     (tmp_path / "own.py").write_text(HANGING)
     command = [sys.executable, "-m", "dqeval", "properties", "hangs", "fine", "--module", "own.py", "--workers", "2"]
@@ -467,6 +467,16 @@ def test_a_metric_that_hangs_does_no_harm(tmp_path):
     assert answers["hangs", "coverage"]["answer"] == "too slow"
     assert "took longer than the limit" in answers["hangs", "coverage"]["sentence"]
     assert answers["fine", "coverage"]["answer"] == "no"
+
+
+def test_answers_are_kept_where_there_is_a_place_for_them(tmp_path):
+    task = _Task("auc_pr", ("coverage", "proximity"), Budget(examples=0), 100, ())
+    answers = examine(task)
+    assert [answer.question for answer in answers] == ["coverage", "proximity"]
+    assert _kept(task) == {}
+    kept = replace(task, kept=str(tmp_path / "answers"))
+    assert _kept(kept) == {}
+    assert list(_kept(kept) if examine(kept) else ()) == ["coverage", "proximity"]
 
 
 def test_processes_give_what_this_one_gives():

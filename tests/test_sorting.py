@@ -81,6 +81,12 @@ def test_what_only_the_lowest_bits_tell_apart_is_sorted_by_all_bits():
     assert sorted_by(INTERPRETED, scores, *whole) == expected(scores, *whole)
 
 
+def test_digits_that_all_scores_share_need_no_pass():
+    scores = np.tile([2.0, 1.0, 4.0], 200)
+    whole = np.array([0]), np.array([len(scores)])
+    assert sorted_by(INTERPRETED, scores, *whole) == expected(scores, *whole)
+
+
 def test_interpreted_numpy_sorts(monkeypatch):
     monkeypatch.setattr(kernel, "compiled", False)
     scores = np.array([3.0, -0.0, 0.0, 3.0, -5.0])
