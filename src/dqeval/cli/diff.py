@@ -28,6 +28,7 @@ from dqeval.cli.options import (
     page_path,
 )
 from dqeval.cli.output_formats import OutputFormat
+from dqeval.cli.results import asked_columns
 
 _SIDE = "A file or folder with scores, a receipt (.json) of dqeval score --per-event, or the folder of a benchmark run"
 
@@ -67,14 +68,10 @@ def diff(
     from dqeval.analysis.diff import difference
     from dqeval.analysis.diff_sides import How, holds_numbers, side_of
     from dqeval.core.sampling import Clock
-    from dqeval.datasets.door import Asked
-    from dqeval.datasets.interval_files import IntervalSource
 
     names = metric_names(metrics) if metrics else None
     how = How(names, near, period, Clock(resolution=resolution, max_gap=max_gap))
-    column, chosen, wanted = (series or "").partition("=")
-    source = None if incidents is None else IntervalSource(incidents, column or None, timezone)
-    asked = Asked(label, value, score, column or None, wanted if chosen else None, time, timezone, source)
+    asked = asked_columns(label, value, score, series, incidents, time, timezone)
     of_scores = [names, near, period, resolution, max_gap]
     if holds_numbers(before) and holds_numbers(after) and (asked or any(each is not None for each in of_scores)):
         raise typer.BadParameter("receipts and runs hold numbers already: leave out options about scores and metrics")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dqeval.analysis.result import Result, Values
     from dqeval.analysis.walk import Walk
     from dqeval.core.prepared import Prepared
-    from dqeval.datasets.door import Entry
+    from dqeval.datasets.door import Asked, Entry
 
 MOST_NAMED = 3  # series that were left out
 
@@ -37,20 +37,35 @@ def find_entries(
     timezone: str | None = None,
 ) -> list[Entry]:
     """Return the series in files and folders, from the columns that were asked for; of a long table maybe only some."""
-    from dqeval.datasets.door import Asked, entries
-    from dqeval.datasets.interval_files import IntervalSource
+    from dqeval.datasets.door import entries
 
     if not files:
         raise typer.BadParameter("name a file; or give --incidents and --alerts")
-    if incidents is not None and label is not None:
-        raise typer.BadParameter("--incidents stand in place of labels: leave out --label")
-    column, chosen, names = (series or "").partition("=")
-    found = None if incidents is None else IntervalSource(incidents, column or None, timezone)
-    asked = Asked(label, value, scores, column or None, names if chosen else None, time, timezone, found)
+    asked = asked_columns(label, value, scores, series, incidents, time, timezone)
     if series is None:
         return list(entries(files, asked))
     with output.progress("reading") as tell:
         return list(entries(files, asked, progress=tell))
+
+
+def asked_columns(
+    label: str | None,
+    value: str | None,
+    scores: Sequence[str] | None,
+    series: str | None,
+    incidents: Path | None,
+    time: str | None,
+    timezone: str | None,
+) -> Asked:
+    """Return which columns of files to read, from the options about them."""
+    from dqeval.datasets.door import Asked
+    from dqeval.datasets.interval_files import IntervalSource
+
+    if incidents is not None and label is not None:
+        raise typer.BadParameter("--incidents stand in place of labels: leave out --label")
+    column, chosen, names = (series or "").partition("=")
+    found = None if incidents is None else IntervalSource(incidents, column or None, timezone)
+    return Asked(label, value, scores, column or None, names if chosen else None, time, timezone, found)
 
 
 @dataclass(frozen=True, slots=True)
