@@ -5,13 +5,19 @@ import platform
 import shutil
 import subprocess
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from sysconfig import get_config_var
 
 import pytest
 
 SETUP = Path(__file__).parent.parent / "setup.py"
-COMPILED = f"one{get_config_var('EXT_SUFFIX')}"
+OWN = get_config_var("EXT_SUFFIX")
+STABLE = next((suffix for suffix in EXTENSION_SUFFIXES if "abi3" in suffix or suffix == ".pyd"), OWN)
+if get_config_var("Py_GIL_DISABLED"):
+    STABLE = OWN
+COMPILED = f"one{STABLE}"
+STALE = (COMPILED, f"one{OWN}", "two.cpython-399-x86_64-linux-gnu.so")
 
 # In place of Cython, which tests do without: what it hands on is C code.
 CYTHONIZE = """
@@ -37,9 +43,13 @@ where = ["src"]
 def tree(tmp_path):
     """A checkout with one kernel, which was compiled before, in the build folder and beside its source."""
     pytest.importorskip("setuptools")
-    files = {"pyproject.toml": PROJECT, "cython/Cython/Build.py": CYTHONIZE, "cython/Cython/__init__.py": ""}
+    files = {
+        "pyproject.toml": PROJECT,
+        "cython/Cython/Build.py": CYTHONIZE,
+        "cython/Cython/__init__.py": "__version__ = '3'",
+    }
     files |= {f"src/dqeval/{name}": "" for name in ("__init__.py", "kernels/__init__.py", "kernels/one.py")}
-    files |= {f"{place}/dqeval/kernels/{COMPILED}": "stale" for place in ("src", "build/lib")}
+    files |= {f"{place}/dqeval/kernels/{name}": "stale" for place in ("src", "build/lib") for name in STALE}
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -55,16 +65,14 @@ def build(tree, *arguments, **environment):
 
 def test_without_a_compiler_nothing_compiled_is_installed(tree):
     build(tree, CC="false")
-    assert not (tree / "build/lib/dqeval/kernels" / COMPILED).exists()
-    assert (tree / "build/lib/dqeval/kernels/one.py").exists()
+    assert [path.name for path in sorted((tree / "build/lib/dqeval/kernels").iterdir())] == ["__init__.py", "one.py"]
     # What an editable installation runs on is not of this build.
     assert (tree / "src/dqeval/kernels" / COMPILED).read_text() == "stale"
 
 
 def test_without_a_compiler_nothing_compiled_is_left_beside_the_sources(tree):
     build(tree, "build_ext", "--inplace", CC="false")
-    assert not (tree / "src/dqeval/kernels" / COMPILED).exists()
-    assert (tree / "src/dqeval/kernels/one.py").exists()
+    assert [path.name for path in sorted((tree / "src/dqeval/kernels").iterdir())] == ["__init__.py", "one.py"]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
@@ -72,6 +80,28 @@ def test_with_a_compiler_kernels_are_compiled_anew(tree):
     build(tree, "build_ext", "--inplace")
     built = [(tree / place / "dqeval/kernels" / COMPILED).read_bytes() for place in ("src", "build/lib")]
     assert built[0] == built[1] != b"stale"
+    assert not any((tree / "src/dqeval/kernels" / name).exists() for name in STALE if name != COMPILED)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_without_a_stable_abi_kernels_are_compiled_for_one_python(tree):
+    # As a free-threaded Python says of itself.
+    patch = "import sysconfig\nsysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1\n"
+    (tree / "cython/sitecustomize.py").write_text(patch, encoding="utf-8")
+    build(tree)
+    built = {path.name for path in (tree / "build/lib/dqeval/kernels").glob("*.so")}
+    assert built == {f"one{OWN}", f"_shared{OWN}"}
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.parametrize("failing", ["one", "_shared"])
+def test_what_cannot_be_compiled_leaves_nothing_that_cannot_be_imported(tree, failing):
+    code = (tree / "cython/Cython/Build.py").read_text()
+    code = code.replace('"int one = 1;"', f'"#error" if extension.name.endswith("{failing}") else "int one = 1;"')
+    (tree / "cython/Cython/Build.py").write_text(code)
+    build(tree)
+    built = {path.name.split(".")[0] for path in (tree / "build/lib/dqeval/kernels").glob("*.so")}
+    assert built == ({"_shared"} if failing == "one" else set())
 
 
 @pytest.mark.unmeasured
@@ -89,4 +119,4 @@ def test_kernels_that_gain_by_wide_registers_are_compiled_twice(tree):
     build(tree)
     build(tree)  # the copy is there
     built = {path.name.split(".")[0] for path in (tree / "build/lib/dqeval/kernels").glob("*.so")}
-    assert built == {"one", "neighbours", "neighbours_avx2"}
+    assert built == {"one", "neighbours", "neighbours_avx2", "_shared"}
