@@ -61,3 +61,14 @@ is_current() { # is_current STAMP PATH...: the stamp exists, and nothing under t
     shift
     [ -e "$stamp" ] && [ -z "$(find "$@" -name '*.py' -newer "$stamp" -o -name '*.toml' -newer "$stamp")" ]
 }
+
+make_tools() { # an environment in $tools with what looks at the repository and at what is released; not at the code
+    uv=$venv/bin/uv
+    tools=build/tools
+    export UV_NATIVE_TLS=1 # the certificates that the system trusts, as pip does
+    if is_current "$tools/.stamp" pyproject.toml; then return; fi
+    say "Making an environment with the tools that check releases"
+    "$uv" venv --quiet --clear --python "$python" "$tools"
+    "$uv" pip install --quiet --python "$tools/bin/python" --group pyproject.toml:ship
+    touch "$tools/.stamp"
+}
