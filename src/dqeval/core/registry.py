@@ -379,7 +379,7 @@ def metric(
     Hit rate  0.500
     near 1
     """
-    if not (isinstance(takes, str) and takes in ("scores", "detections")):
+    if not (isinstance(takes, str) and takes in ("scores", "detections")):  # type: ignore[redundant-expr]
         raise ValueError(f'takes must be "scores" or "detections": got {takes!r}')
 
     def add(function: Function) -> Function:

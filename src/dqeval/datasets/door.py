@@ -73,7 +73,7 @@ def as_series(data: Data, *, name: str = "series") -> Series:
         return _as_arrays(data)
     if isinstance(data, (str, Path)):
         return _only(list(entries([Path(data)]))).read().series
-    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):  # type: ignore[unreachable]
         raise ValueError(f"data must be a Series, columns by name, or a file: got {type(data).__name__}")
     return series_in(data, name=name)
 

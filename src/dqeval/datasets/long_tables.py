@@ -138,7 +138,7 @@ def split(
             found = [series_in_table(content.at(rows), roles, name) for name, rows in content.rows_of_series()]
             found = [_in_zone(series, timezone) for series in found]
         return found if source is None else [with_incidents(series, source.of(series.name)) for series in found]
-    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
+    if not isinstance(data, Mapping) and not hasattr(data, "columns"):  # type: ignore[unreachable]
         raise ValueError(f"data must be columns by name, or a file: got {type(data).__name__}")
     columns: dict[str, Any] = {"label": label, "value": value, "scores": scores, "need_scores": needed}
     content, roles = content_in_memory(data, named, **columns, from_incidents=source is not None)
