@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scripts beside it: a virtual environment in the checkout, with the package installed in it.
 # PYTHON chooses the interpreter (python3 by default).
 
