@@ -35,6 +35,7 @@ SLOW_FILES = {
     "test_bench_modules",
     "test_bench_reading",
     "test_bench_report",
+    "test_benchmarks",
     "test_build",
     "test_cli",
     "test_cli_bad_input",
@@ -71,7 +72,10 @@ SLOW_FILES = {
 }
 
 # Files, the last two of examples, that reach no line that no other test does.
-UNMEASURED_FILES = {"test_extending_pages", "test_fuzz", "test_lab_docs", "matrix_result", "properties"}
+UNMEASURED_FILES = {
+    *("test_benchmarks", "test_extending_pages", "test_fuzz", "test_lab_docs", "test_metadata"),
+    *("matrix_result", "properties"),
+}
 if kernels.compiled:  # these are measured with interpreted kernels
     UNMEASURED_FILES |= {
         "test_common",
