@@ -223,7 +223,9 @@ def _limit_memory(most: int) -> None:
         import resource
     except ImportError:  # Windows has no such limits
         return
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    # macOS refuses a limit below what is reserved already, which is more than most machines have.
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,5 +94,10 @@ def write_plan(path: Path, data: Path | None) -> None:
 def _data(path: Path, data: Path | None) -> str:
     if data is None:
         return GENERATED
-    relative = Path(os.path.relpath(data.resolve(), path.parent.resolve())).as_posix()
-    return OWN.format(path=json.dumps(relative, ensure_ascii=False))  # a string of JSON is one of TOML
+    whole = data.resolve()
+    try:
+        place = os.path.relpath(whole, path.parent.resolve())
+    except ValueError:  # on another drive of Windows
+        place = str(whole)
+    text = json.dumps(Path(place).as_posix(), ensure_ascii=False)  # a string of JSON is one of TOML
+    return OWN.format(path=text)

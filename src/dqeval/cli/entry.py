@@ -32,14 +32,22 @@ UsageError: Any = typer.BadParameter.__base__
 def main() -> None:
     """Run the command line: errors are one sentence on standard error."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character gets a question mark, not a traceback.
-        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+        getattr(stream, "reconfigure", lambda **_: None)(**_how_to_write(stream))
     with warnings.catch_warnings():
         warnings.showwarning = _sentence_printer(warnings.showwarning)
         code = exit_code(_run)
     if code == INTERRUPTED:
         typer.echo("dqeval: interrupted", err=True)
     sys.exit(code)
+
+
+def _how_to_write(stream: Any) -> dict[str, str]:
+    """Return how text is to be encoded: files and pipes are UTF-8 on every system, unless one asked for another."""
+    # A terminal that cannot show a character gets a question mark, not a traceback.
+    options = {"errors": "replace"}
+    if sys.platform == "win32" and not stream.isatty() and "PYTHONIOENCODING" not in os.environ:
+        options["encoding"] = "utf-8"
+    return options
 
 
 def _run() -> int | None:
@@ -74,9 +82,9 @@ def exit_code(work: Callable[[], int | None]) -> int:
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "dqeval"
         return _fail(f"{_plainly(error.format_message().rstrip('.'))}; see {command} --help")
-    except BrokenPipeError:
-        return output.reader_gone()
     except OSError as error:
+        if output.is_reader_gone(error):
+            return output.reader_gone()
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ValueError as error:
         return _fail(str(error))

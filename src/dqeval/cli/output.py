@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -38,7 +39,9 @@ def say(text: str) -> None:
     """Print to standard output; bold and colours are left out where there is no terminal, or NO_COLOR is set."""
     try:
         typer.echo(_safe(text), color=False if os.environ.get("NO_COLOR") else None)
-    except BrokenPipeError:
+    except OSError as error:
+        if not is_reader_gone(error):
+            raise
         raise typer.Exit(reader_gone()) from None
 
 
@@ -81,6 +84,12 @@ def width_of(stream: Any) -> int | None:
     return min(shutil.get_terminal_size().columns, WIDEST) if stream.isatty() else None
 
 
+def is_reader_gone(error: OSError) -> bool:
+    """Return whether an error means that nobody reads any more. Windows says that the pipe is an invalid argument."""
+    on_windows = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
+    return isinstance(error, BrokenPipeError) or on_windows
+
+
 def reader_gone() -> int:
     """Send what is left nowhere, as its reader has gone, as head does; return the exit code for it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -99,7 +108,7 @@ def emit(result: Shown, form: OutputFormat, path: Path | None, make_receipt: Cal
         return
     text = WRITERS[form](ToWrite(result, make_receipt))
     with write_and_say(path) as place:
-        place.write_text(f"{text}\n", encoding="utf-8")
+        place.write_text(f"{text}\n", encoding="utf-8", newline="\n")
 
 
 @contextmanager

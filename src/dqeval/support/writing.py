@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import os
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+_TRIES, _PAUSE = 20, 0.05  # of a file that another program has open, and the seconds between them
 
 
 @contextmanager
@@ -39,7 +43,7 @@ def atomic_write(path: str | PathLike[str], *, lasting: bool = True) -> Iterator
         yield place
         if lasting:
             _wait_for_the_disk(place)
-        place.replace(target)
+        _replace(place, target)
     except OSError as error:
         if error.filename not in (None, str(place)):
             raise
@@ -50,6 +54,18 @@ def atomic_write(path: str | PathLike[str], *, lasting: bool = True) -> Iterator
             place.unlink()
 
 
+def _replace(place: Path, target: Path) -> None:
+    """Put a file in its place. On Windows, that waits for whoever is reading what was there before."""
+    for _ in range(_TRIES if sys.platform == "win32" else 0):
+        try:
+            place.replace(target)
+        except PermissionError:
+            time.sleep(_PAUSE)
+        else:
+            return
+    place.replace(target)
+
+
 def _wait_for_the_disk(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())
@@ -58,7 +74,7 @@ def _wait_for_the_disk(path: Path) -> None:
 def write_text(path: str | PathLike[str], text: str) -> None:
     """Write a text file, whole or not at all."""
     with atomic_write(path) as place:
-        place.write_text(text, encoding="utf-8")
+        place.write_text(text, encoding="utf-8", newline="\n")  # the same bytes on every system
 
 
 def write_table(path: str | PathLike[str], header: Iterable[str], rows: Iterable[Iterable[Any]]) -> int:
