@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from dqeval.bench.plan import PlannedDetector, make_plan
 from dqeval.bench.pool import Limits, Worker, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.together import NOTE, Group, groups_for, make_scores
+from dqeval.detectors import deep
 
 TESTS = Path(__file__).parent
 
@@ -247,10 +249,14 @@ def range_of(count):
 
 @pytest.mark.torch
 @pytest.mark.slow
-def test_networks(tmp_path, monkeypatch):
+def test_networks(tmp_path, monkeypatch, request):
     """TimesNet of two series and two seeds: as alone but for rounding."""
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    whole = deep.errors_of_all
+    monkeypatch.setattr(deep, "errors_of_all", lambda network, *a, **o: whole(replace(network, epochs=1), *a, **o))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    request.addfinalizer(lambda: torch.set_num_threads(threads))
     data = [{"generator": "synthetic", "count": 2, "n": 800, "period": 20, "events": 2}]
     content = {**plan(), "data": data, "detector": [{"name": "timesnet"}]}
     group = list(jobs_of(make_plan(content), tmp_path, "1"))

@@ -8,9 +8,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.crew import Crew, crew_for
 from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, JobResult, jobs_of
@@ -287,7 +289,7 @@ def _outlook(store: Store, jobs: Iterable[Job]) -> _Outlook:
         status = store.status(own)
         count[status] += 1
         ids += bytes(ID_BYTES) if status else bytes.fromhex(own)
-        if not status and job.detector != FROM_FILE:
+        if not status and job.detector.name:
             detectors.add(job.detector)
     state = State(0, 0, count["done"] + count["failed"], count.total(), count["failed"])
     return _Outlook(state, bytes(ids), frozenset(detectors))
@@ -296,15 +298,14 @@ def _outlook(store: Store, jobs: Iterable[Job]) -> _Outlook:
 def _labels(plan: Plan) -> list[str]:
     """Return what the store calls the detectors of a plan."""
     files = [FROM_FILE] if any(series.scored for series in plan.series) else []
-    return [each.label for each in (*plan.detectors, *files)]
+    return [*(each.label for each in (*plan.detectors, *files)), *(BOUNDS if plan.bounds else ())]
 
 
 def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
-    whole, made_with = folder.resolve(), version("dqeval")
-    for i, series in enumerate(plan.series):
+    of_series = groupby(jobs_of(plan, folder.resolve(), version("dqeval")), key=lambda job: id(job.series))
+    for i, (_, jobs) in enumerate(of_series):
         # Each series is dealt from another part on, or one part would get all jobs of one detector.
-        of_series = jobs_of(replace(plan, series=(series,)), whole, made_with)
-        yield from (job for j, job in enumerate(of_series) if (i + j) % parts == part - 1)
+        yield from (job for j, job in enumerate(jobs) if (i + j) % parts == part - 1)
 
 
 def merge(folders: Iterable[str | Path], into: str | Path) -> None:
