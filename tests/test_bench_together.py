@@ -205,7 +205,7 @@ class TestWhoWorksOnMany:
     @pytest.mark.parametrize(("card", "expected"), [(True, {ABLE}), (False, set())])
     def test_those_that_may_use_a_card_if_there_is_one(self, monkeypatch, card, expected):
         monkeypatch.setattr(Worker, "call", lambda self, function, argument: card)
-        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 64)
+        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 256)
 
     def test_nobody_is_asked_where_nothing_follows(self, monkeypatch):
         monkeypatch.setattr(together, "_card_in_own_process", lambda: pytest.fail("asked"))

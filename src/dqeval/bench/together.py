@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import islice
 from threading import Thread
 
-from dqeval.analysis.detect import AT_ONCE, detect_as_ready
+from dqeval.analysis.detect import detect_as_ready
 from dqeval.bench.jobs import Job, Made, keep_scores, kept_scores
 from dqeval.bench.plan import PlannedDetector, import_modules
 from dqeval.bench.pool import Limits, Worker, WorkFailedError
@@ -25,6 +25,7 @@ from dqeval.core import arguments
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import Series
 
+AT_ONCE = 256  # networks on a graphics card, which need some gigabytes; fewer where these are not there
 JOBS = 10_000  # that a group may have
 POINTS = 2**27  # of all series of a group: a gigabyte for the values, and as much again for copies
 NOTE = "made together with {} others: the seconds are its share"
@@ -36,7 +37,7 @@ def groups_for(at_once: int | None, detectors: Iterable[PlannedDetector]) -> Gro
     Parameters
     ----------
     at_once : int or None
-        On how many; 1 if each shall work alone. If None, 64 where there is a graphics card for it, and 1 elsewhere.
+        On how many; 1 if each shall work alone. If None, 256 where there is a graphics card for it, and 1 elsewhere.
     detectors : iterable of PlannedDetector
     """
     able = [each for each in detectors if DETECTORS[each.name].many is not None]
