@@ -4,6 +4,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -289,7 +290,7 @@ class TestTraining:
             training.Sets(number, 0, np.full(62, 2.0), np.full(32, level), np.zeros(4))
             for number, level in enumerate(held_out)
         )
-        found = dict(training.errors_of_all(network, sets, device=CPU, at_once=at_once))
+        found = dict(chain.from_iterable(training.errors_of_all(network, sets, device=CPU, at_once=at_once)))
         assert all((errors == errors[0]).all() and len(errors) == 2 for errors in found.values())
         return [found[number][0] for number in range(len(held_out))]
 
@@ -306,6 +307,28 @@ class TestTraining:
         expected = [self.trained(level, epochs=40)[0] for level in levels]
         assert self.trained(*levels, epochs=40, at_once=at_once) == expected
         assert len(set(expected)) == 3
+
+    def test_errors_are_computed_in_parts_that_fit_into_memory(self, monkeypatch):
+        """Of the longest series first, as few as must be; one at least."""
+        monkeypatch.setattr(training, "_MOST_ERRORS", 1000)
+        trained = [
+            training.Trained(number, np.zeros(n), torch.zeros(1)) for number, n in enumerate((2000, 400, 300, 9))
+        ]
+        parts = [[each.number for each in part] for part in training.bounded(trained)]
+        assert parts == [[0], [1, 2], [3]]
+        levels = [1.0, 0.5, 2.0, 0.5, 1.0]
+        expected = self.trained(*levels, epochs=40, at_once=5)
+        monkeypatch.setattr(training, "_MOST_ERRORS", 8)
+        assert self.trained(*levels, epochs=40, at_once=5) == expected
+        monkeypatch.setattr(training, "_TRAINED", 2)
+        assert self.trained(*levels, epochs=40, at_once=5) == expected
+
+    def test_a_card_has_several_threads_that_draw(self, monkeypatch):
+        monkeypatch.setattr(training.os, "cpu_count", lambda: 16)
+        monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+        assert [training._drawing_threads(torch.device(name)) for name in ("cpu", "cuda")] == [1, 8]
+        monkeypatch.setattr(training.os, "cpu_count", lambda: None)
+        assert training._drawing_threads(torch.device("cuda")) == 1
 
     def test_adam_is_that_of_pytorch(self):
         vector = torch.linspace(-1, 1, 50)
@@ -531,9 +554,10 @@ class TestManySeries:
     @pytest.mark.parametrize("at_once", [1, 3, 9])
     def test_a_few_steps(self, function, at_once, limit_epochs):
         limit_epochs(2)
-        together = dqeval.detectors.DETECTORS[function.__name__].many(
+        ready = dqeval.detectors.DETECTORS[function.__name__].many(
             self.many(), self.options(5), at_once=at_once, device="cpu"
         )
+        together = [scores for _, scores in sorted(pair for some in ready for pair in some)]
         for values, own, scores in zip(self.many(), self.options(5), together, strict=True):
             alone = function(values, **own, device="cpu")
             np.testing.assert_allclose(scores, alone, rtol=0, atol=1e-5 * alone.max())
