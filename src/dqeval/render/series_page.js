@@ -150,6 +150,7 @@
     axis,
     numbers,
     plots,
+    model,
     viewChanged,
     chooseThreshold: (threshold) => chooseStep(Math.round(threshold * numbers.steps)),
     chooseBudget: alarms.choosePlace,
