@@ -1,10 +1,12 @@
-// A choice of one dataset, above the first table that has a column of them: its rows, and the address, follow.
+// A choice of one dataset, above the table of series: its rows, and the address, follow.
 (() => {
   "use strict";
-  const columnOf = (table) => [...(table.tHead?.rows[0].cells ?? [])].findIndex((head) => head.textContent === "dataset");
-  const table = [...document.querySelectorAll(".sortable table")].find((each) => columnOf(each) >= 0);
+  const headOf = (table) => [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+  const table = [...document.querySelectorAll(".sortable table")].find(
+    (each) => headOf(each)[0] === "series" && headOf(each).includes("dataset"),
+  );
   if (!table) return;
-  const column = columnOf(table);
+  const column = headOf(table).indexOf("dataset");
   const rows = [...table.tBodies[0].rows];
   const datasetOf = (row) => row.cells[column].textContent.trim();
   const datasets = [...new Set(rows.map(datasetOf))].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
