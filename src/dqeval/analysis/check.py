@@ -14,7 +14,7 @@ from dqeval.analysis import clock, pitfalls
 from dqeval.analysis.result import Result
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
-from dqeval.core.near import CONSTANT, Near, near_of
+from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
 from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, sampling_in
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, Sampling
@@ -202,7 +202,28 @@ def findings_in(
             scored = labelled.scored(scores if sampling is None else sampling.highest(scores))
             found += misread_scores(name, scored)
             rest += _no_detector(name, scores) or [*_scores(name, scored), *_misleading_scores(name, scored, in_use)]
-    return sorted([*found, *rest], key=lambda finding: finding.level != "error")
+    return errors_first([*found, *rest])
+
+
+def findings_of_series(prepared: Prepared) -> list[Finding]:
+    """Return what `check` finds in a series that is prepared already, but for its scores."""
+    series, near = _as_floats(prepared.series), prepared.near
+    said = near.source != BY_DEFAULT  # by someone, where there are no values
+    times = [replace(finding, column="timestamp") for finding in about_times(prepared)]
+    return [*_labels(series, prepared.labelled, near), *_values(series, said), *times]
+
+
+def findings_of_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> list[Finding]:
+    """Return what `check` finds in usable scores; given what is detected at the suggested threshold, in less time."""
+    found = misread_scores(name, scored)
+    if no_detector := _no_detector(name, scored.raw):
+        return found + no_detector
+    return [*found, *_scores(name, scored), *_misleading_scores(name, scored, near, detections)]
+
+
+def errors_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings with errors before warnings, and otherwise in their order."""
+    return sorted(findings, key=lambda finding: finding.level != "error")
 
 
 def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray]:
@@ -258,8 +279,8 @@ def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
             yield _warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
 
 
-def _misleading_scores(name: str, scored: Scored, near: Near) -> Iterator[Finding]:
-    yield from (_warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points))
+def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> Iterator[Finding]:
+    yield from (_warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points, detections))
 
 
 def warnings_about(name: str, findings: Iterable[Finding]) -> tuple[str, ...]:
