@@ -1,8 +1,9 @@
 // DQE of each event at one threshold: the local regions of events (core/regions.py) and the scores of what is detected
 // in them (kernels/dqe.py), by the same steps, so that numbers agree to the last digits. It knows nothing of the page,
 // and runs wherever there is JavaScript.
-"use strict";
 const eventScores = (() => {
+  "use strict";
+
   // How many of some ascending numbers are at or below x; or only those below it.
   function passed(numbers, x, { below = false } = {}) {
     let low = 0;
