@@ -33,6 +33,10 @@ from dqeval.support import extras
 from dqeval.support.writing import write_text
 
 SCRIPT = "explorer.js"  # beside pages that share it
+PARTS_OF_SCRIPT = (  # each uses those before it
+    *("page_state.js", "page_data.js", "time_axis.js", "page_numbers.js", "page_link.js"),
+    *("series_plots.js", "event_table.js", "series_page.js"),
+)
 
 
 def report(
@@ -136,7 +140,7 @@ def script() -> str:
         from bokeh.resources import INLINE
     except ImportError:
         raise ValueError(missing_bokeh()) from None
-    return "\n".join([*INLINE.clone(components=["bokeh"]).js_raw, source_of("series_page.js")])
+    return "\n".join([*INLINE.clone(components=["bokeh"]).js_raw, *map(source_of, PARTS_OF_SCRIPT)])
 
 
 def missing_bokeh() -> str:
@@ -192,6 +196,7 @@ def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> d
         curves[name] = _alarm_curve(prepared, scored)
     return {
         "length": len(prepared.labelled.labels),
+        "cells": scale.length + int(scale.gaps.sum()),
         "near": prepared.near.points,
         "scale": _scale(scale, prepared.labelled.resolution),
         "events": [astuple(region) for region in prepared.regions.regions],
