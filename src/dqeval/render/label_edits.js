@@ -93,7 +93,9 @@ const labelEdits = (() => {
         if (from && to && isSame(from, to)) return;
         const last = edits[done - 1];
         const continues = kind !== null && kind === joins && last.to?.id === from?.id;
-        edits = continues ? [...edits.slice(0, done - 1), { from: last.from, to }] : [...edits.slice(0, done), { from, to }];
+        const first = continues ? last.from : from;
+        const isBack = continues && first && isSame(first, to);
+        edits = [...edits.slice(0, continues ? done - 1 : done), ...(isBack ? [] : [{ from: first, to }])];
         go(edits.length);
         joins = kind;
       },
@@ -136,6 +138,6 @@ const labelEdits = (() => {
     };
   }
 
-  return { limitsOf, freeAround, moved, between, noted, history };
+  return { LONGEST_NOTE, limitsOf, freeAround, moved, between, noted, applied, history };
 })();
 if (typeof module !== "undefined") module.exports = labelEdits;

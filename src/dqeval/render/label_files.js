@@ -13,28 +13,36 @@ const labelFiles = (() => {
     return shown.slice(0, 19) + (needed && `.${needed}`) + (isUniversal ? "Z" : "");
   }
 
+  // Two moments for people: to the minute where that is enough, and the date once if it is the same.
+  function inWords(start, stop) {
+    const [first, last] = [start, stop].map((text) => text.replace("T", " ").replace("Z", ""));
+    const toMinute = [first, last].every((text) => /:\d\d:00$/.test(text)) ? (text) => text.slice(0, -3) : String;
+    const [day, clock] = last.split(" ");
+    return `${toMinute(first)} – ${toMinute(clock && first.startsWith(day) ? clock : last)}`;
+  }
+
   // When points are, as text: `clock` says so, as render/series_page.py writes it. Without one, points are counted.
   function timesOf(clock, breaks, gaps) {
-    if (!clock) return { start: String, end: String, isKnown: false };
+    if (!clock) return { start: String, end: String, isKnown: false, words: (start, stop) => `[${start}, ${stop})` };
     const shown = (ticks) => (clock.kind === "number" ? String(ticks) : dateText(ticks, clock.kind === "universal"));
     if (clock.ticks) {
       // Samples that are not even: an event ends right behind its last one.
       const behind = BigInt(clock.behind);
+      const start = (position) => shown(clock.ticks[position]);
       return {
-        start: (position) => shown(clock.ticks[position]),
+        start,
         end: (position) => shown(clock.ticks[position - 1] + behind),
         isKnown: true,
+        words: (first, stop) => inWords(start(first), start(stop - 1)),
       };
     }
     const [origin, step] = [BigInt(clock.origin), BigInt(clock.step)];
     const skipped = [0];
     for (const gap of gaps) skipped.push(skipped[skipped.length - 1] + gap);
     const at = (position, passed) => shown(origin + step * BigInt(position + skipped[passed]));
-    return {
-      start: (position) => at(position, eventScores.passed(breaks, position)),
-      end: (position) => at(position, eventScores.passed(breaks, position, { below: true })),
-      isKnown: true,
-    };
+    const start = (position) => at(position, eventScores.passed(breaks, position));
+    const end = (position) => at(position, eventScores.passed(breaks, position, { below: true }));
+    return { start, end, isKnown: true, words: (first, stop) => inWords(start(first), end(stop)) };
   }
 
   const quoted = (cell) => (/[",\r\n]/.test(cell) || cell !== cell.trim() ? `"${cell.replaceAll('"', '""')}"` : cell);

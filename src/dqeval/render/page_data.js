@@ -56,5 +56,13 @@ const pageData = (() => {
     return page;
   }
 
-  return { read, levelsOf };
+  // When points are: of samples that are not even, the differences of their times were packed.
+  async function clockOf({ clock }) {
+    if (!clock.ticks) return clock;
+    const ticks = await unpacked(clock.ticks, BigInt64Array);
+    for (let t = 1; t < ticks.length; t++) ticks[t] += ticks[t - 1];
+    return { ...clock, ticks };
+  }
+
+  return { read, levelsOf, clockOf };
 })();

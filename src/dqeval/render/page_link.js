@@ -17,6 +17,7 @@ const pageLink = (() => {
     if (state.event !== null) fields.set("event", state.event + 1);
     if (state.zoom !== null) fields.set("zoom", state.zoom.join("-"));
     for (const detector of state.overlay) fields.append("overlay", page.detectors[detector].name);
+    if (state.correcting) fields.set("correct", "labels");
     return fields.toString();
   }
 
@@ -34,6 +35,7 @@ const pageLink = (() => {
       event: event === null ? null : event - 1,
       zoom: zoomIn(fields.get("zoom"), page),
       overlay: [...overlay].sort((a, b) => a - b),
+      correcting: fields.get("correct") === "labels",
     };
   }
 

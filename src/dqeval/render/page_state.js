@@ -10,6 +10,7 @@ const pageState = (() => {
     zoom: null, // the first and the last cell in view; null for the chosen event, or all
     overlay: [], // detectors that are drawn behind the chosen one
     filters: {}, // of the events
+    correcting: false, // whether labels are being corrected
   });
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 

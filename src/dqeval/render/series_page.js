@@ -14,6 +14,7 @@
   const numbers = pageNumbers.of(page);
   const plots = await seriesPlots.of(page, axis, numbers);
   const table = eventTable.of(page, axis, numbers);
+  const editor = labelEditor.of({ page, axis, numbers, plots, changed: () => soon(showThreshold) });
   const slider = document.getElementById("threshold");
 
   // What is seen ----------------------------------------------------------------------------------------------------
@@ -23,7 +24,8 @@
     slider.value = step;
     const shown = `${page.thresholds[step - 1].toFixed(2)} (score ${detector.rawThresholds[step - 1]})`;
     document.getElementById("threshold-value").textContent = shown;
-    const means = [0, 1, 2, 3].map((part) => pageNumbers.thousandths(numbers.mean(part)));
+    const corrected = editor.isOn() ? editor.means() : null;
+    const means = [0, 1, 2, 3].map((part) => (editor.isOn() ? (corrected?.[part].toFixed(3) ?? "–") : pageNumbers.thousandths(numbers.mean(part))));
     document.querySelectorAll("[data-mean]").forEach((cell) => {
       cell.textContent = means[cell.dataset.mean];
     });
@@ -132,6 +134,7 @@
     axis,
     numbers,
     plots,
+    editor,
     viewChanged,
     chooseThreshold: (threshold) => chooseStep(Math.round(threshold * numbers.steps)),
     view: plots.view,

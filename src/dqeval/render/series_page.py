@@ -27,6 +27,7 @@ from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
 from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.html import fill_template, source_of
 from dqeval.render.packing import packed, packed_scores, packed_values
+from dqeval.render.page_clock import clock_of, content_key
 from dqeval.render.tables import Table, count_of, printable
 from dqeval.render.time_scale import TimeScale, event_times, scale_of, size_in_words
 from dqeval.support import extras
@@ -35,7 +36,8 @@ from dqeval.support.writing import write_text
 SCRIPT = "explorer.js"  # beside pages that share it
 PARTS_OF_SCRIPT = (  # each uses those before it
     *("page_state.js", "page_data.js", "time_axis.js", "page_numbers.js", "page_link.js"),
-    *("series_plots.js", "event_table.js", "series_page.js"),
+    *("series_plots.js", "event_table.js", "event_scores.js", "label_edits.js", "label_files.js", "label_store.js"),
+    *("label_lane.js", "label_editor.js", "series_page.js"),
 )
 
 
@@ -195,10 +197,13 @@ def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> d
         detectors.append(_detector(prepared, scored, explanation))
         curves[name] = _alarm_curve(prepared, scored)
     return {
+        "name": printable(prepared.name),
+        "key": content_key(prepared),
         "length": len(prepared.labelled.labels),
         "cells": scale.length + int(scale.gaps.sum()),
         "near": prepared.near.points,
         "scale": _scale(scale, prepared.labelled.resolution),
+        "clock": clock_of(prepared),
         "events": [astuple(region) for region in prepared.regions.regions],
         "names": [printable(name) for name in prepared.event_names],
         "times": _times(prepared),

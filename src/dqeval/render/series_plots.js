@@ -40,7 +40,7 @@ const seriesPlots = (() => {
     const view = model("view");
     const timePlots = document.getElementById("time-plots");
     let plotWidth = timePlots.clientWidth;
-    let { events } = page;
+    let { events, names } = page;
     let borders = bordersOf(events);
 
     // Behind a region there may be a stretch without an event, which is in no region.
@@ -59,7 +59,7 @@ const seriesPlots = (() => {
       const [event, kind] = pieceAt(passed(borders, point) - 1);
       if (kind === undefined) return "in no region of an event";
       const [, , start, stop] = events[event];
-      const name = page.names.length ? `event ${event + 1}, ${page.names[event]}` : `event ${event + 1}`;
+      const name = names[event] ? `event ${event + 1}, ${names[event]}` : `event ${event + 1}`;
       if (kind === "capture") return `${lasting(point - start)} after the start of ${name}`;
       const early = point < start;
       const distance = early ? start - point - 1 : point - stop;
@@ -225,7 +225,7 @@ const seriesPlots = (() => {
     }
 
     function drawCurves() {
-      const each = events.map((_, i) => curve((step) => ofEvent(i, 0, step)));
+      const each = page.events.map((_, i) => curve((step) => ofEvent(i, 0, step)));
       model("event-curves").data = { xs: each.map(({ x }) => x), ys: each.map(({ y }) => y) };
       model("mean-curve").data = curve((step) => numbers.mean(0, step));
       drawChosenCurve();
@@ -292,8 +292,9 @@ const seriesPlots = (() => {
       view: () => [view.start, view.end],
       look: ([start, end]) => view.setv({ start, end }),
       // Draws other regions of events, such as those of labels that were corrected.
-      showEvents(regions) {
+      showEvents(regions, namesOfThem = page.names) {
         events = regions;
+        names = namesOfThem;
         borders = bordersOf(regions);
         drawView();
       },

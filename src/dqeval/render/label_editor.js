@@ -1,0 +1,384 @@
+// The mode in which labels are corrected. The corrected events have their own strip, form and table; their scores at
+// the threshold in view are computed here, by the definition (event_scores.js). Everything else on the page stays of
+// the file's labels, and the banner says so wherever the reader is.
+const labelEditor = (() => {
+  "use strict";
+  const { soon } = seriesPlots;
+  const MOST_ROWS = 200;
+  const find = (id) => document.getElementById(id);
+  const inDigits = new Intl.NumberFormat("en");
+  const counted = (count, what) => `${inDigits.format(count)} ${what}${count === 1 ? "" : "s"}`;
+  const threeDigits = (number) => number.toFixed(3);
+
+  // `changed` is called when the means at the threshold may have changed.
+  function of({ page, axis, numbers, plots, changed }) {
+    const series = { length: page.length, near: page.near, breaks: axis.breaks };
+    const original = page.events.map(([, , start, stop], id) => ({ id, start, stop, name: page.names[id] ?? "", note: "" }));
+    const store = labelStore.of(page.key);
+    const edits = labelEdits.history(original, series, eventsChanged);
+    const rows = new Map(); // of the table, by the id of their event
+    let times = labelFiles.timesOf(null); // until the clock is unpacked
+    let preview = null; // events while something is dragged
+    let chosen = null; // the id of an event
+    let isKept = store.works();
+    let wasOn = false;
+    let scored = null; // what was computed last, and from what
+
+    const isOn = () => pageState.get().correcting;
+    const events = () => preview ?? edits.events();
+    const placeOf = (id) => events().findIndex((event) => event.id === id);
+    const chosenEvent = () => events().find((event) => event.id === chosen) ?? null;
+
+    // Scores ----------------------------------------------------------------------------------------------------------
+
+    function scores() {
+      const [now, { levels }, step] = [events(), numbers.detector(), numbers.step()];
+      if (scored?.now !== now || scored.levels !== levels || scored.step !== step) {
+        scored = { now, levels, step, ...eventScores.atLevel(now, series, levels, step) };
+      }
+      return scored;
+    }
+
+    // Edits -----------------------------------------------------------------------------------------------------------
+
+    function eventsChanged() {
+      preview = null;
+      isKept = edits.canUndo() || edits.canRedo() ? store.write(edits.kept()) : store.remove();
+      show();
+    }
+
+    function show() {
+      for (const draw of [showBanner, showEvents]) soon(draw);
+      changed();
+    }
+
+    function edit(from, to, kind) {
+      if (from || to) edits.edit(from, to, kind);
+    }
+
+    // While a drag is not over, its event is shown where it would be.
+    function change(from, to, isOver) {
+      preview = null;
+      if (isOver) return edit(from, to);
+      preview = labelEdits.applied(edits.events(), { from, to });
+      show();
+    }
+
+    function moved(id, border, position) {
+      const now = edits.events();
+      const i = now.findIndex((event) => event.id === id);
+      return i < 0 ? [null, null] : [now[i], labelEdits.moved(now, i, border, position, series)];
+    }
+
+    const acts = {
+      choose(id) {
+        if (chosen === id) return;
+        chosen = id;
+        soon(showEvents);
+      },
+      move: (id, border, position, isOver) => change(...moved(id, border, position), isOver),
+      nudge(id, border, by) {
+        const event = edits.events().find((each) => each.id === id);
+        edit(...moved(id, border, event[border] + by), `${border} of ${id}`);
+      },
+      push: (id, border, to) => edit(...moved(id, border, to), `${border} of ${id}`),
+      add(point, other, isOver) {
+        const free = labelEdits.between(edits.events(), point, other, series);
+        if (!free) return;
+        const added = { id: edits.newId(), ...free, name: "", note: "" };
+        chosen = added.id;
+        change(null, added, isOver);
+        if (isOver) say(`Event added: ${titleOf(added)}.`);
+      },
+      cancel() {
+        preview = null;
+        show();
+      },
+      remove(id) {
+        const i = placeOf(id);
+        const event = events()[i];
+        const next = events()[i + 1] ?? events()[i - 1] ?? null;
+        chosen = next?.id ?? null;
+        edit(event, null);
+        say(`Event deleted: ${titleOf(event)}.`);
+        soon(() => (next ? lane.focus(next.id) : find("label-add").focus()));
+      },
+    };
+    const lane = labelLane.of(find("label-lane"), { axis, plots, acts });
+
+    // In the middle of what is in view, or as near to it as there is room.
+    function addInView() {
+      const [low, high] = plots.view().map(axis.positionAt);
+      const [first, last] = [Math.max(0, Math.floor(low)), Math.min(page.length, Math.ceil(high)) - 1];
+      const middle = Math.floor((first + last) / 2);
+      const half = Math.max(0, Math.floor((last - first) / 40));
+      for (let away = 0; away <= last - first; away++) {
+        const point = middle + (away % 2 ? 1 : -1) * Math.ceil(away / 2);
+        const free = point >= first && point <= last && labelEdits.freeAround(edits.events(), point, series);
+        if (!free) continue;
+        const start = Math.max(free[0], point - half);
+        acts.add(start, Math.min(free[1] - 1, point + half), true);
+        return soon(() => lane.focus(chosen));
+      }
+      say("There is no room for another event in view.");
+    }
+
+    function go(by) {
+      const now = events();
+      if (!now.length) return;
+      const i = placeOf(chosen);
+      lookAt(now[i < 0 ? (by > 0 ? 0 : now.length - 1) : Math.min(now.length - 1, Math.max(0, i + by))]);
+    }
+
+    function lookAt(event) {
+      chosen = event.id;
+      const [left, right] = [axis.startX(event.start), axis.endX(event.stop)].map(axis.cellAt);
+      const around = Math.max(2 * page.near, 2 * (event.stop - event.start), 20);
+      pageState.update({ event: null, zoom: [Math.max(0, left - around), Math.min(page.cells, right + around)] });
+      soon(showEvents);
+    }
+
+    // What is seen ----------------------------------------------------------------------------------------------------
+
+    function say(text) {
+      find("label-announcement").textContent = text;
+    }
+
+    const points = ({ start, stop }) => `[${start}, ${stop})`;
+    const titleOf = (event) => event.name || times.words(event.start, event.stop);
+
+    function wordsOf(event) {
+      const words = [titleOf(event)];
+      if (event.name && times.isKnown) words.push(times.words(event.start, event.stop));
+      if (event.name || times.isKnown) words.push(`${axis.lasting(event.stop - event.start)}, ${axis.unit}s ${points(event)}`);
+      return words;
+    }
+
+    function statusOf(event) {
+      const before = typeof event.id === "number" ? original[event.id] : null;
+      if (!before) return "added";
+      return before.start === event.start && before.stop === event.stop ? "" : `moved from ${points(before)}`;
+    }
+
+    function borderWords(event, border) {
+      const i = placeOf(event.id);
+      const [low, high] = labelEdits.limitsOf(events(), i, series);
+      const at = event[border];
+      const time = border === "start" ? times.start(at) : times.end(at);
+      const [least, most] = border === "start" ? [low, event.stop - 1] : [event.start + 1, high];
+      return {
+        "aria-label": `${border === "start" ? "Start" : "End"} of event ${i + 1}${event.name ? `, ${event.name}` : ""}`,
+        "aria-valuemin": least,
+        "aria-valuemax": most,
+        "aria-valuenow": at,
+        "aria-valuetext": times.isKnown ? `${time}, ${axis.unit} ${at}` : `${axis.unit} ${at}`,
+      };
+    }
+
+    function showEvents() {
+      if (!isOn()) return;
+      const { cuts } = scores();
+      plots.showEvents(cuts, events().map((event) => event.name));
+      lane.draw(events(), chosen, borderWords);
+      showForm();
+      showTable();
+      find("label-undo").disabled = !edits.canUndo();
+      find("label-redo").disabled = !edits.canRedo();
+      for (const button of document.querySelectorAll("[data-discard]")) button.disabled = !edits.canUndo();
+    }
+
+    function showForm() {
+      const event = chosenEvent();
+      find("label-form").hidden = event === null;
+      if (event === null) return;
+      const i = placeOf(event.id);
+      const [low, high] = labelEdits.limitsOf(events(), i, series);
+      find("label-title").textContent = `Event ${i + 1} of ${events().length}${event.name ? `, ${event.name}` : ""}`;
+      const fields = [["label-start", event.start, low, event.stop - 1], ["label-stop", event.stop, event.start + 1, high]];
+      for (const [id, value, least, most] of fields) {
+        const field = find(id);
+        [field.min, field.max] = [least, most];
+        if (Number(field.value) !== value || field.value === "") field.value = value;
+      }
+      const length = axis.lasting(event.stop - event.start);
+      find("label-place").textContent = times.isKnown
+        ? `${times.words(event.start, event.stop)}, ${length}`
+        : `${axis.unit}s ${event.start} to ${event.stop - 1}, ${length}`;
+      if (find("label-note").value !== event.note) find("label-note").value = event.note;
+    }
+
+    // All events; where they are many, those in view.
+    function rowsToShow() {
+      const now = events().map((event, i) => ({ event, i }));
+      if (now.length <= MOST_ROWS) return now;
+      const [low, high] = plots.view().map(axis.positionAt);
+      return now.filter(({ event }) => event.stop > low && event.start < high).slice(0, MOST_ROWS);
+    }
+
+    function makeRow(event) {
+      const line = document.createElement("tr");
+      const head = document.createElement("th");
+      head.scope = "row";
+      const button = document.createElement("button");
+      button.type = "button";
+      button.addEventListener("click", () => lookAt(events()[placeOf(event.id)]));
+      const more = document.createElement("small");
+      head.append(button, document.createElement("br"), more);
+      line.append(head);
+      const cells = Array.from({ length: 4 }, () => line.insertCell());
+      const row = { line, button, more, cells, words: line.insertCell() };
+      rows.set(event.id, row);
+      return row;
+    }
+
+    function write(cell, text) {
+      if (cell.textContent !== text) cell.textContent = text;
+    }
+
+    function showTable() {
+      const shown = rowsToShow();
+      const found = scores().scores;
+      const lines = shown.map(({ event, i }) => {
+        const row = rows.get(event.id) ?? makeRow(event);
+        const [title, ...others] = wordsOf(event);
+        write(row.button, title);
+        write(row.more, others.join(" · "));
+        row.cells.forEach((cell, part) => write(cell, threeDigits(found[i][part])));
+        write(row.words, [statusOf(event), event.note].filter(Boolean).join(": "));
+        if (event.id === chosen) row.line.setAttribute("aria-current", "true");
+        else row.line.removeAttribute("aria-current");
+        return row.line;
+      });
+      const body = document.querySelector("#label-events tbody");
+      const same = lines.length === body.rows.length && lines.every((line, i) => line === body.rows[i]);
+      if (!same) body.replaceChildren(...lines);
+      const all = events().length;
+      const some = `Of ${counted(all, "event")}, ${inDigits.format(shown.length)} in view ${shown.length === 1 ? "is" : "are"} listed.`;
+      find("label-count").textContent = shown.length < all ? `${some} Move or zoom out to see others.` : counted(all, "event");
+    }
+
+    function changesInWords() {
+      const { moved: shifted, added, deleted, noted } = edits.changes();
+      const counts = [[shifted, "moved"], [added, "added"], [deleted, "deleted"]].filter(([count]) => count > 0);
+      const notes = noted ? [counted(noted, "note")] : [];
+      const first = counts.map(([count, how], i) => `${i ? inDigits.format(count) : counted(count, "event")} ${how}`);
+      return { differs: counts.length > 0, words: [...first, ...notes].join(", ") };
+    }
+
+    function showBanner() {
+      const { differs, words } = changesInWords();
+      const { correcting } = pageState.get();
+      find("labels-differ").hidden = !words;
+      find("labels-differ-words").textContent = differs ? `Labels differ from the file’s: ${words}.` : `Notes on labels: ${words}.`;
+      find("labels-differ-what").textContent = !differs
+        ? ""
+        : correcting
+          ? "The regions, the detections and the scores at the threshold are of the corrected labels; all else on this page is of the file’s."
+          : "All that this page shows now is of the file’s labels.";
+      find("labels-show").hidden = correcting;
+      find("label-kept").textContent = isKept
+        ? "Corrections are kept in this browser: they are still there after a reload."
+        : "This browser keeps nothing for this page: corrections are lost when it is closed. Export them before.";
+      find("label-kept").classList.toggle("warning", !isKept);
+    }
+
+    // The mode --------------------------------------------------------------------------------------------------------
+
+    async function showMode() {
+      const on = isOn();
+      document.documentElement.classList.toggle("correcting", on);
+      find("correct-labels").setAttribute("aria-pressed", String(on));
+      if (on && page.clock && !times.isKnown) times = labelFiles.timesOf(await pageData.clockOf(page), axis.breaks, axis.gaps);
+      if (!on && wasOn) plots.showEvents(page.events);
+      wasOn = on;
+      show();
+    }
+
+    const toggle = () => pageState.update({ correcting: !isOn() });
+
+    function discard() {
+      chosen = null;
+      edits.discard();
+      store.remove();
+      say("Corrections discarded. Redo brings them back, until the page is closed.");
+    }
+
+    function download(name, type, text) {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type }));
+      link.download = `${page.name.replace(/[^\p{L}\p{N}._-]+/gu, "_") || "series"}-${name}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    }
+
+    const EXPORTS = {
+      labels: () => download("labels.csv", "text/csv", labelFiles.labelsCsv(edits.events(), page.length, times)),
+      intervals: () => download("intervals.csv", "text/csv", labelFiles.intervalsCsv(edits.events(), times)),
+      studio: () => download("intervals.json", "application/json", labelFiles.labelStudioJson(edits.events(), page.name, times)),
+    };
+
+    for (const id of ["correct-labels", "labels-show", "label-done"]) find(id).addEventListener("click", toggle);
+    find("label-add").addEventListener("click", addInView);
+    find("label-undo").addEventListener("click", () => edits.undo());
+    find("label-redo").addEventListener("click", () => edits.redo());
+    for (const button of document.querySelectorAll("[data-discard]")) button.addEventListener("click", discard);
+    for (const button of document.querySelectorAll("[data-export]")) {
+      button.addEventListener("click", EXPORTS[button.dataset.export]);
+    }
+    find("label-delete").addEventListener("click", () => acts.remove(chosen));
+    find("label-form").addEventListener("submit", (submitted) => submitted.preventDefault());
+    for (const border of ["start", "stop"]) {
+      find(`label-${border}`).addEventListener("change", ({ target }) => {
+        if (target.value !== "") acts.push(chosen, border, Number(target.value));
+        soon(showForm);
+      });
+    }
+    find("label-note").maxLength = labelEdits.LONGEST_NOTE;
+    find("label-note").addEventListener("input", ({ target }) => {
+      const event = chosenEvent();
+      edit(event, labelEdits.noted(event, target.value), `note of ${chosen}`);
+    });
+    // Before the keys of the page, which go through the file's events.
+    addEventListener(
+      "keydown",
+      (key) => {
+        if (!isOn() || key.altKey || key.target.matches?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, select")) return;
+        const command = key.ctrlKey || key.metaKey;
+        const letter = key.key.toLowerCase();
+        const does = command
+          ? { z: key.shiftKey ? edits.redo : edits.undo, y: edits.redo }[letter]
+          : { n: () => go(1), p: () => go(-1) }[key.key];
+        if (!does) return;
+        key.preventDefault();
+        key.stopPropagation();
+        does();
+      },
+      true,
+    );
+    addEventListener("beforeunload", (event) => {
+      if (!isKept && edits.canUndo()) event.preventDefault();
+    });
+    store.follow((text) => (text === null ? edits.discard() : edits.restore(text)));
+    pageState.subscribe((state, what) => {
+      if (what.has("correcting")) showMode();
+      else if (state.correcting) soon(showEvents);
+    });
+    new ResizeObserver(() => soon(showEvents)).observe(find("time-plots"));
+    const before = store.read();
+    if (before !== null) edits.restore(before);
+    showMode();
+
+    return {
+      isOn,
+      // The means of the scores at the threshold, where they are of corrected labels; null for an event less.
+      means: () => scores().means,
+      // For tests.
+      events,
+      scores,
+      edits,
+      acts,
+    };
+  }
+
+  return { of };
+})();
