@@ -223,7 +223,7 @@ const labelEditor = (() => {
       button.type = "button";
       button.addEventListener("click", () => lookAt(events()[placeOf(event.id)]));
       const more = document.createElement("small");
-      head.append(button, document.createElement("br"), more);
+      head.append(button, more);
       line.append(head);
       const cells = Array.from({ length: 4 }, () => line.insertCell());
       const row = { line, button, more, cells, words: line.insertCell() };
@@ -267,14 +267,15 @@ const labelEditor = (() => {
 
     function showBanner() {
       const { differs, words } = changesInWords();
-      const { correcting } = pageState.get();
-      find("labels-differ").hidden = !words;
-      find("labels-differ-words").textContent = differs ? `Labels differ from the file’s: ${words}.` : `Notes on labels: ${words}.`;
-      find("labels-differ-what").textContent = !differs
-        ? ""
-        : correcting
-          ? "The regions, the detections and the scores at the threshold are of the corrected labels; all else on this page is of the file’s."
-          : "All that this page shows now is of the file’s labels.";
+      const correcting = isOn();
+      const same = words ? `Labels are the file's, with ${words}.` : "Labels are the file's.";
+      find("labels-differ").hidden = !words && !correcting; // while labels are corrected, nothing moves when it appears
+      find("labels-differ-words").textContent = differs ? `Labels differ from the file's: ${words}.` : same;
+      find("labels-differ-what").textContent = correcting
+        ? "Regions, detections and scores at the threshold follow your corrections; all else on this page is of the file's labels."
+        : differs
+          ? "All that this page shows now is of the file's labels."
+          : "";
       find("labels-show").hidden = correcting;
       find("label-kept").textContent = isKept
         ? "Corrections are kept in this browser: they are still there after a reload."

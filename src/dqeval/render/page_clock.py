@@ -55,7 +55,7 @@ def _moments(series: Series) -> Moments | None:
 
 
 def _right_behind(moments: Moments) -> int:
-    """Return after how many ticks a sample is over, and the next has not begun: of dates in milliseconds, one of them."""
+    """Return after how many ticks a sample is over, before the next: of dates that are whole, a millisecond."""
     whole = moments.kind != "number" and not (moments.ticks % UNITS["ms"]).any()
     return UNITS["ms"] if whole and (np.diff(moments.ticks) > UNITS["ms"]).all() else 1
 
