@@ -1,5 +1,6 @@
 """Labels that are corrected in the report: the scores that the page computes, and the mode, in a real browser."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 import strategies as own
+from commands import caller
 from dqeval import Series
 from dqeval.core.scaling import min_max
 from dqeval.core.thresholds import grid
@@ -535,3 +537,109 @@ def test_many_events_are_listed_where_they_are_in_view(opened, tmp_path):
     settle(page)
     assert page.locator("#label-events tbody tr").count() < 10
     assert border(page, "Start of event 2").is_visible()
+
+
+# The way back ---------------------------------------------------------------------------------------------------------
+
+EXPORTS = {"labels": "Labels (CSV)", "intervals": "Intervals (CSV)", "studio": "Intervals (Label Studio, JSON)"}
+MINUTE = np.timedelta64(1, "m")
+
+
+def download(page, kind, folder):
+    with page.expect_download() as found:
+        page.get_by_role("button", name=EXPORTS[kind]).click()
+    path = folder / found.value.suggested_filename
+    found.value.save_as(path)
+    return path
+
+
+def scored_file(path, times):
+    """Write the first 400 points of the demo, with their times, if there are some; return its labels and scores."""
+    series = dqeval.datasets.demo()
+    rows = [f"{int(label)},{score}" for label, score in zip(series.labels, series.scores["late"], strict=True)][:400]
+    if times is None:
+        path.write_text("\n".join(["label,late", *rows]))
+    else:
+        path.write_text("\n".join(["timestamp,label,late", *map(",".join, zip(times, rows, strict=True))]))
+    return series.labels[:400].copy(), series.scores["late"][:400]
+
+
+def even_times(zone=""):
+    return [f"{moment}{zone}" for moment in np.datetime64("2026-01-01T00:00") + MINUTE * np.arange(400)]
+
+
+def times_with_gaps():
+    kept = np.concatenate([np.arange(100), np.arange(130, 300), np.arange(400, 530)])
+    return [str(moment) for moment in np.datetime64("2026-01-01T00:00") + MINUTE * kept]
+
+
+def jittering_times():
+    seconds = 60 * np.arange(400) + np.random.default_rng(5).integers(0, 20, 400)
+    return [str(moment) for moment in np.datetime64("2026-01-01T00:00:00") + seconds.astype("m8[s]")]
+
+
+CLOCKS = {
+    "no times": (None, []),
+    "text for times": ([f"sample {t}" for t in range(400)], []),
+    "even dates": (even_times(), []),
+    "universal time": (even_times("Z"), []),
+    "numbers": ([str(5 * t) for t in range(400)], []),
+    "seconds since 1970": ([str(1_700_000_000 + 60 * t) for t in range(400)], []),
+    "gaps": (times_with_gaps(), ["--resolution", "1min"]),
+    "a time zone": (even_times(), ["--timezone", "Europe/Berlin", "--resolution", "1min"]),
+    "not even": (jittering_times(), []),
+}
+
+
+WITHOUT_TIMES = ("no times", "text for times")
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_what_is_exported_is_read_back(opened, tmp_path, monkeypatch, capsys, clock):
+    times, options = CLOCKS[clock]
+    source = tmp_path / "series.csv"
+    labels, scores = scored_file(source, times)
+    call = caller(monkeypatch, capsys)
+    assert call("report", source, "-o", tmp_path / "out.html", "--near", "20", "--metrics", "dqe", *options).code == 0
+    page = opened(tmp_path / "out.html", "#correct=labels")
+    page.evaluate("dqevalReport.editor.acts.push(0, 'stop', 250)")
+    page.evaluate("dqevalReport.editor.acts.add(60, 80, true)")
+    settle(page)
+    page.get_by_label("Note").fill('early, "maybe"')
+    labels[218:250] = True
+    labels[60:81] = True
+    assert np.array_equal(labels, labels_of(events_on(page), len(labels)))
+    known = None if times is None else [moment for moment, label in zip(times, labels, strict=True) if label]
+    saved = {kind: download(page, kind, tmp_path) for kind in EXPORTS}
+    assert [path.name for path in saved.values()] == [
+        "series-labels.csv",
+        "series-intervals.csv",
+        "series-intervals.json",
+    ]
+    rows = saved["labels"].read_text(encoding="utf-8").splitlines()
+    assert [row.rpartition(",")[2] for row in rows] == ["label", *(str(int(label)) for label in labels)]
+    if clock in ("even dates", "universal time", "gaps"):
+        written = [row.partition(",")[0] for row in rows if row.endswith(",1")]
+        assert [moment.replace(":00Z", "Z").removesuffix(":00") for moment in written] == known
+    on_clock = {"gaps": {"times": times, "resolution": "1min"}, "not even": {"times": times}}.get(clock, {})
+    expected = dqeval.evaluate(labels, scores, near=20, **on_clock).per_event
+    names = {"intervals": 'early, "maybe"', "studio": 'event-new-1: anomaly: early, "maybe"'}
+    for kind, name in names.items():
+        arguments = ["--near", "20", "--metrics", "dqe", "--per-event", "--format", "json", *options]
+        done = call("score", source, "--incidents", saved[kind], *arguments)
+        (read,) = json.loads(done.out)["results"]["series"]
+        found = read["detectors"]["late"]["per_event"]
+        assert [(each["start"], each["stop"], each["dqe"]) for each in found] == [
+            (each.start, each.stop, each.dqe) for each in expected
+        ]
+        assert found[0]["name"] == name
+        assert [finding["message"] for finding in read["findings"] if "incidents" in finding["message"]] == (
+            ["incidents: series has no times: they count its points from 0"] if clock in WITHOUT_TIMES else []
+        )
+
+
+def labels_of(events, length):
+    labels = np.zeros(length, dtype=bool)
+    for start, stop in events:
+        labels[start:stop] = True
+    return labels

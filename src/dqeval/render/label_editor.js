@@ -304,10 +304,12 @@ const labelEditor = (() => {
       say("Corrections discarded. Redo brings them back, until the page is closed.");
     }
 
+    const fileName = page.name.replace(/\.[a-z]+(\.gz)?$/i, ""); // without its ending
+
     function download(name, type, text) {
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob([text], { type }));
-      link.download = `${page.name.replace(/[^\p{L}\p{N}._-]+/gu, "_") || "series"}-${name}`;
+      link.download = `${fileName.replace(/[^\p{L}\p{N}._-]+/gu, "_") || "series"}-${name}`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     }
@@ -315,7 +317,7 @@ const labelEditor = (() => {
     const EXPORTS = {
       labels: () => download("labels.csv", "text/csv", labelFiles.labelsCsv(edits.events(), page.length, times)),
       intervals: () => download("intervals.csv", "text/csv", labelFiles.intervalsCsv(edits.events(), times)),
-      studio: () => download("intervals.json", "application/json", labelFiles.labelStudioJson(edits.events(), page.name, times)),
+      studio: () => download("intervals.json", "application/json", labelFiles.labelStudioJson(edits.events(), fileName, times)),
     };
 
     for (const id of ["correct-labels", "labels-show", "label-done"]) find(id).addEventListener("click", toggle);
