@@ -193,3 +193,44 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=found, args=BROWSER_OPTIONS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def tab(chromium):
+    """Keep one tab for all tests that need no other: what its browser has compiled serves the next report, too."""
+    return chromium.new_page()
+
+
+@pytest.fixture
+def opened(chromium, tab):
+    """Open a report, and check at the end that nothing went wrong and nothing was asked of the network."""
+    from browsing import settle
+
+    pages, trouble, requests, asked = [], [], [], set()
+    listeners = {
+        "console": lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None,
+        "pageerror": lambda error: trouble.append(str(error)),
+        "request": lambda request: requests.append(request.url),
+    }
+
+    def open_report(path, link="", **options):
+        page = chromium.new_page(**options) if pages or options else tab
+        page.set_viewport_size({"width": 1200, "height": 900})
+        for event, listener in listeners.items():
+            page.on(event, listener)
+        page.goto(path.as_uri() + link)
+        asked.add(path.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        settle(page)
+        pages.append(page)
+        return page
+
+    yield open_report
+    for page in pages:
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        if page is not tab:
+            page.close()
+    assert trouble == []
+    loaded = {url.partition("#")[0] for url in requests}
+    assert {url for url in loaded if not url.startswith(("data:", "blob:"))} == asked

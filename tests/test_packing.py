@@ -17,7 +17,7 @@ GRID = grid(100)
 
 
 def unpacked(text, kind):
-    """Return an array as series_page.js unpacks it."""
+    """Return an array as page_data.js unpacks it."""
     planes = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
     return np.ascontiguousarray(planes.reshape(np.dtype(kind).itemsize, -1).T).view(kind).ravel()
 
@@ -28,7 +28,7 @@ def reached(scores):
 
 
 def drawn(found):
-    """Return the scores as series_page.js draws them."""
+    """Return the scores as page_data.js gives them."""
     if found["steps"] is None:
         return unpacked(found["packed"], "<f4").astype(float)
     middles = (unpacked(found["packed"], "<u2").astype(float) - 2.5) / found["steps"]

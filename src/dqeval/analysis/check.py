@@ -14,7 +14,7 @@ from dqeval.analysis import clock, pitfalls
 from dqeval.analysis.result import Result
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
-from dqeval.core.near import CONSTANT, Near, near_of
+from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
 from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, sampling_in
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, Sampling
@@ -202,7 +202,27 @@ def findings_in(
             scored = labelled.scored(scores if sampling is None else sampling.highest(scores))
             found += misread_scores(name, scored)
             rest += _no_detector(name, scores) or [*_scores(name, scored), *_misleading_scores(name, scored, in_use)]
-    return sorted([*found, *rest], key=lambda finding: finding.level != "error")
+    return errors_first([*found, *rest])
+
+
+def findings_of_series(prepared: Prepared) -> list[Finding]:
+    """Return what `check` finds in a series that is prepared already, but for its scores."""
+    series, near = _as_floats(prepared.series), prepared.near
+    said = near.source != BY_DEFAULT  # by someone, where there are no values
+    return [*_labels(series, prepared.labelled, near), *_values(series, said), *about_times(prepared)]
+
+
+def findings_of_scores(name: str, scored: Scored, near: Near) -> list[Finding]:
+    """Return what `check` finds in the scores of one detector, which are usable."""
+    return [
+        *misread_scores(name, scored),
+        *(_no_detector(name, scored.raw) or [*_scores(name, scored), *_misleading_scores(name, scored, near)]),
+    ]
+
+
+def errors_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings with errors before warnings, and otherwise in their order."""
+    return sorted(findings, key=lambda finding: finding.level != "error")
 
 
 def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray]:

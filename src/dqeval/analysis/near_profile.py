@@ -111,7 +111,7 @@ class NearProfile(Framed, Result):
     @property
     def recommendation(self) -> str:
         """Which near range to choose, in words."""
-        return " ".join([*self._about_the_period(), *self._about_the_events(), *self._about_the_order()])
+        return " ".join(filter(None, [*self._about_the_period(), *self._about_the_events(), self.about_the_order]))
 
     def _about_the_period(self) -> Iterator[str]:
         if self.near.strength is not None:
@@ -142,15 +142,21 @@ class NearProfile(Framed, Result):
             half = self.shown(self.estimated.points / 2)
             yield f"Half the estimated period of {self._lag(self.estimated)} would be {half}."
 
-    def _about_the_order(self) -> Iterator[str]:
+    @property
+    def about_the_order(self) -> str:
+        """Whether the best detector depends on the near range, in words; empty where there are no two."""
         if len(self.dqe) < 2:
-            return
+            return ""
         changes = list(self._changes_of_the_best())
         if not changes:
-            yield f"{best_by_range(self.dqe)[0]} is best with every near from 0 to {self.shown(self.ranges[-1])}."
-            return
+            return f"{best_by_range(self.dqe)[0]} is best with every near from 0 to {self.shown(self.ranges[-1])}."
         where = in_words([f"{self._place(flip)}, from {flip.below} to {flip.above}" for flip in changes])
-        yield f"The best detector depends on the near range: it changes at {where}. First decide what counts as near."
+        return f"The best detector depends on the near range: it changes at {where}. First decide what counts as near."
+
+    @property
+    def decides_the_order(self) -> bool:
+        """Whether another near range has another best detector."""
+        return any(self._changes_of_the_best())
 
     def shown(self, points: float) -> str:
         """Return a near range in words: as a duration, where there is a clock of dates."""

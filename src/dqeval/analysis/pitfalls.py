@@ -20,6 +20,8 @@ from dqeval.render.tables import count_of
 
 MOVES = 0.1  # of DQE: less is no reason for a warning
 CLIPPED = 99.9  # per cent of the scores
+CLIPPED_SCORES = f"scores clipped at their {CLIPPED}th percentile"
+BY_ORDER = "DQE-LR (dqe_log_rank) depends on their order alone"
 LOW = 0.3  # of the range of all scores, above which most events are missed
 APART = 2  # times as high is the highest event
 WIDEST_GAP = 3  # points between two events that may be one
@@ -93,23 +95,22 @@ def _gaps(events: Events, breaks: IntArray) -> Iterator[Pitfall]:
 
 
 def _scale(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
-    moved = {words: (_dqe_of(scored, scores, near), why) for words, why, scores in _rescaled(scored)}
-    most = max(moved, key=lambda words: abs(moved[words][0] - now))
-    then, why = moved[most]
-    if abs(then - now) > MOVES:
-        numbers = f"it is {now:.3f}, and {then:.3f} with {most}"
+    moved = rescaled_dqe(scored, near)
+    most = max(moved, key=lambda words: abs(moved[words] - now))
+    if abs(moved[most] - now) > MOVES:
+        numbers = f"it is {now:.3f}, and {moved[most]:.3f} with {most}"
+        why = "a few very high scores decide" if most == CLIPPED_SCORES else BY_ORDER
         yield Pitfall("scale", f"DQE depends on the scale of these scores: {numbers}; {why}")
 
 
-def _rescaled(scored: Scored) -> Iterator[tuple[str, str, FloatArray]]:
-    """Yield scores on other scales: in words, what to think of it, and as they are."""
-    scores, by_order = scored.scores, "DQE-LR (dqe_log_rank) depends on their order alone"
-    yield "their square roots", by_order, np.sqrt(scores)
-    yield "their squares", by_order, np.square(scores)
+def rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
+    """Return DQE of scores on other scales, by what the scales are in words; the order of the points stays the same."""
+    scores = scored.scores
+    scales = {"their square roots": np.sqrt(scores), "their squares": np.square(scores)}
     # Of a detector that tells all events from all normal points, this would cut off what is right.
     if event_heights(scored).min() <= scores[~scored.labels].max(initial=0.0):
-        clipped = np.minimum(scores, np.percentile(scores, CLIPPED))
-        yield f"scores clipped at their {CLIPPED}th percentile", "a few very high scores decide", clipped
+        scales[CLIPPED_SCORES] = np.minimum(scores, np.percentile(scores, CLIPPED))
+    return {words: _dqe_of(scored, changed, near) for words, changed in scales.items()}
 
 
 def _lone_score(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:

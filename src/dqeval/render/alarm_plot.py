@@ -18,31 +18,38 @@ from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
 
 
-def alarm_item(
-    curves: Mapping[str, AlarmCurve], explanations: Mapping[str, Explanation], colours: Mapping[str, str]
+def alarm_data(
+    curves: Mapping[str, AlarmCurve],
+    explanations: Mapping[str, Explanation],
+    colours: Mapping[str, str],
+    needed: Sequence[Sequence[int]],
 ) -> dict[str, Any]:
-    """Return the plot of the share of events detected against false alarms, as Bokeh embeds it.
+    """Return the plot of the share of events detected against false alarms, as Bokeh embeds it, and its budgets.
 
     Parameters
     ----------
     curves, explanations, colours : mapping of str to AlarmCurve, Explanation and str
         By detector; the explanations have the suggested thresholds.
+    needed : sequence of sequence of int
+        How many false alarms the thresholds of each detector need that can be chosen.
     """
     first = next(iter(curves.values()))
     shown = [_shown(name, curve, explanations[name]) for name, curve in curves.items()]
-    needed = [each.needed.max(initial=0.0) for pair in shown for each in pair]
-    budgets = _Budgets(first.smallest_budget, 1.3 * max(first.smallest_budget, *map(float, needed)))
+    most = [each.needed.max(initial=0.0) for pair in shown for each in pair]
+    budgets = _Budgets(first.smallest_budget, 1.3 * max(first.smallest_budget, *map(float, most)))
     right = budgets.x(budgets.right)
     models = {"alarm-range": {"start": -0.02 * right, "end": right}, **budgets.ticks()}
     for i, (gains, suggested) in enumerate(shown):
         models[f"alarm-steps-{i}"] = {"data": table(gains.steps(budgets))}
         models[f"alarm-dots-{i}"] = {"data": table(gains.marks(budgets))}
         models[f"alarm-suggested-{i}"] = {"data": table(suggested.marks(budgets))}
-    return embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours[name] for name in curves), models=models)
+    plot = embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours[name] for name in curves), models=models)
+    return {"alarmPlot": plot, "budgets": {"per": first.unit, **budgets.choices(needed)}}
 
 
 def _alarm_plot(unit: str, wide: bool, colours: Sequence[str]) -> Any:
-    from bokeh.models import FixedTicker, HoverTool, Range1d
+    from bokeh.events import Tap
+    from bokeh.models import CustomJS, FixedTicker, HoverTool, Range1d, Span
 
     x_range = Range1d(start=0, end=1, name="alarm-range")
     figure = empty_figure("alarm", height=300, x_range=x_range, y_range=(-0.04, 1.06), tools="")
@@ -59,6 +66,8 @@ def _alarm_plot(unit: str, wide: bool, colours: Sequence[str]) -> Any:
             dots.append(figure.scatter("x", "y", source=_source(f"alarm-{name}-{i}"), color=colour, **look))
     for marks in dots[len(colours) :]:
         marks.glyph.line_color = "white"
+    figure.add_layout(Span(location=0, dimension="height", line_dash="dashed", name="budget-line"))
+    figure.js_on_event(Tap, CustomJS(code="window.dqevalReport?.chooseBudget(cb_obj.x)"))
     tips = [("detector", "@detector"), ("threshold", "@threshold"), ("events detected", "@events")]
     figure.add_tools(HoverTool(renderers=dots, tooltips=[*tips, (f"false alarms per {unit}", "@rate")]))
     return figure
@@ -127,6 +136,11 @@ class _Budgets:
         share = budget / self.smallest
         # Up to the smallest budget it is linear, and as wide as half a power of ten.
         return share / 2 if share <= 1 else 0.5 + math.log10(share)
+
+    def choices(self, needed: Sequence[Sequence[int]]) -> dict[str, Any]:
+        """Return the numbers of false alarms at which anything changes, what one comes to, and where they are drawn."""
+        counts = sorted({count for each in needed for count in each if count * self.smallest <= self.right})
+        return {"one": self.smallest, "counts": counts, "places": [self.x(count * self.smallest) for count in counts]}
 
     def ticks(self) -> dict[str, dict[str, Any]]:
         """Return the ticks of the axis, as attributes of its models; none where Bokeh finds them."""

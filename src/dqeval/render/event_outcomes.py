@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dqeval.core.types import DQEResult
+from dqeval.core.types import Curve, DQEResult
 
-EVENT_OUTCOMES = ("captured, no false alarm", "captured amid false alarms", "near miss only", "missed")
+# In words, and what they mean: shown where people choose among them.
+OUTCOME_MEANINGS = {
+    "captured, no false alarm": "something is detected in the event, and there is no false alarm in its local region",
+    "captured amid false alarms": "something is detected in the event, but it may drown: there are false alarms in its "
+    "local region, too",
+    "near miss only": "nothing is detected in the event, but something is within the near range",
+    "missed": "nothing is detected in the event, nor within the near range",
+}
+EVENT_OUTCOMES = tuple(OUTCOME_MEANINGS)
+OUTCOME_KEYS = ("captured", "drowned", "near-miss", "missed")  # in the address of a page, in the same order
 
 
 def outcome_shares(result: DQEResult) -> dict[str, float]:
@@ -24,9 +34,12 @@ def outcome_shares(result: DQEResult) -> dict[str, float]:
     """
     if result.thresholds == "exact" or not result.per_event:
         raise ValueError("shares of outcomes need a result with events and sampled thresholds")
-    events = result.curve.per_event
-    captured = np.concatenate([event.capture for event in events]) > 0
-    near = np.concatenate([event.near_miss for event in events]) > 0
-    clean = np.concatenate([event.false_alarm for event in events]) == 1
-    hits = (captured & clean, captured & ~clean, ~captured & near, ~captured & ~near)
-    return {outcome: float(hit.mean()) for outcome, hit in zip(EVENT_OUTCOMES, hits, strict=True)}
+    every = np.concatenate([outcomes_of(event) for event in result.curve.per_event])
+    counts = np.bincount(every, minlength=len(EVENT_OUTCOMES))
+    return dict(zip(EVENT_OUTCOMES, (counts / len(every)).tolist(), strict=True))
+
+
+def outcomes_of(event: Curve) -> NDArray[np.uint8]:
+    """Return what happens at an event at each threshold of its curve, as positions in `EVENT_OUTCOMES`."""
+    captured, near, clean = event.capture > 0, event.near_miss > 0, event.false_alarm == 1
+    return np.where(captured, np.where(clean, 0, 1), np.where(near, 2, 3)).astype(np.uint8)

@@ -13,6 +13,10 @@ const eventTable = (() => {
     const { events } = page;
     const { lasting, unit } = axis;
     const body = document.querySelector("#events tbody");
+    const outcomes = [...document.querySelectorAll("[name=outcome]")].map((input) => ({
+      key: input.dataset.key,
+      words: input.dataset.words,
+    }));
     const rows = makeRows();
     // To lay out thousands of rows takes longer than a frame: those out of view follow when the reader pauses.
     const waiting = new Set();
@@ -49,7 +53,9 @@ const eventTable = (() => {
         line.append(head);
         const total = line.insertCell();
         const cells = Array.from({ length: PARTS }, () => line.insertCell());
-        return { event, line, total, cells, words: line.insertCell() };
+        const [delay, outcome, words] = [line.insertCell(), line.insertCell(), line.insertCell()];
+        outcome.className = "text";
+        return { event, line, total, cells, delay, outcome, words };
       });
     }
 
@@ -69,7 +75,30 @@ const eventTable = (() => {
       waiting.delete(row);
       write(row.total, thousandths(numbers.detector().dqe[row.event]));
       row.cells.forEach((cell, part) => write(cell, thousandths(numbers.ofEvent(row.event, part))));
+      write(row.delay, delayed(numbers.delay(row.event)));
+      showOutcome(row.outcome, numbers.outcome(row.event));
       write(row.words, numbers.detector().sentences[row.event]);
+    }
+
+    function showOutcome(cell, outcome) {
+      if (cell.dataset.outcome === String(outcome)) return;
+      cell.dataset.outcome = outcome;
+      const dot = document.createElement("span");
+      dot.className = `dot ${outcomes[outcome].key}`;
+      cell.replaceChildren(dot, outcomes[outcome].words);
+    }
+
+    function delayed(points) {
+      if (points === null) return "–";
+      if (points === 0) return "at once";
+      return points > 0 ? lasting(points) : `${lasting(-points)} early`;
+    }
+
+    // Rows of events that the filters leave out are not shown.
+    function filterRows() {
+      for (const { event, line } of rows) {
+        if (line.hidden === numbers.isShown(event)) line.hidden = !line.hidden;
+      }
     }
 
     function watchRows() {
@@ -112,8 +141,10 @@ const eventTable = (() => {
       const value = {
         start: (row) => row.event,
         total: (row) => numbers.detector().dqe[row.event],
+        delay: (row) => numbers.delay(row.event) ?? Infinity,
+        outcome: (row) => numbers.outcome(row.event),
       }[key] ?? ((row) => numbers.ofEvent(row.event, Number(key)));
-      const sorted = [...rows].sort((a, b) => (ascending ? 1 : -1) * (value(a) - value(b)));
+      const sorted = [...rows].sort((a, b) => (ascending ? 1 : -1) * (value(a) - value(b) || 0));
       body.append(...sorted.map((row) => row.line));
     }
 
@@ -122,7 +153,7 @@ const eventTable = (() => {
     }
     addEventListener("beforeprint", showWaitingRows);
     watchRows();
-    return { showRows, showWaitingRows, showChosen, scrollTo };
+    return { showRows, showWaitingRows, filterRows, showChosen, scrollTo };
   }
 
   return { of };

@@ -1,4 +1,4 @@
-"""The drawings of the HTML report: empty Bokeh figures, which series_page.js fills for what is in view."""
+"""The drawings of the HTML report: empty Bokeh figures, which series_plots.js fills for what is in view."""
 
 from __future__ import annotations
 
@@ -186,6 +186,9 @@ def _curve_plot(height: int) -> Any:
     figure = empty_figure("curve", height=height, x_range=(0, 1), y_range=(0, 1.02), tools="")
     figure.xaxis.axis_label = "threshold, of the scaled scores"
     figure.yaxis.axis_label = "DQE at the threshold"
+    sure = ColumnDataSource({"x": [], "low": [], "high": []}, name="interval-band")
+    band = figure.varea("x", "low", "high", source=sure, fill_alpha=0.1)
+    band.name = "interval-area"
     events = ColumnDataSource({"xs": [], "ys": []}, name="event-curves")
     figure.multi_line("xs", "ys", source=events, line_color="#999999", line_alpha=0.45, line_width=1)
     chosen = ColumnDataSource({"x": [], "y": []}, name="event-curve")

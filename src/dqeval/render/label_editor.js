@@ -373,8 +373,8 @@ const labelEditor = (() => {
 
     return {
       isOn,
-      // The means of the scores at the threshold, where they are of corrected labels; null for an event less.
-      means: () => scores().means,
+      // What is shown for the means of the scores at the threshold, while they are of corrected labels.
+      means: () => (isOn() ? (scores().means?.map(threeDigits) ?? ["–", "–", "–", "–"]) : null),
       // For tests.
       events,
       scores,

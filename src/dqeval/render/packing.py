@@ -1,4 +1,4 @@
-"""Arrays as text in a page, in few bytes: series_page.js unpacks them."""
+"""Arrays as text in a page, in few bytes: page_data.js unpacks them."""
 
 from __future__ import annotations
 

@@ -52,6 +52,8 @@ const pageData = (() => {
       detector.levels = levelsOf(detector.scores, page.thresholds);
       detector.means = await unpacked(detector.means, Uint16Array);
       detector.perEvent = await unpacked(detector.perEvent, Uint16Array);
+      detector.outcomes = await unpacked(detector.outcomes, Uint8Array);
+      detector.alarms.delays = await unpacked(detector.alarms.delays, Int32Array);
     }
     return page;
   }

@@ -3,20 +3,31 @@
 const pageLink = (() => {
   "use strict";
   const PAUSE = 250; // milliseconds; browsers refuse to note every step of a drag
+  const SAID = 4000;
+  let pause = null; // until what is passing is written
+  let flush = () => {};
 
   const whole = (text, least, most) => {
     const number = /^\d+$/.test(text ?? "") ? Number(text) : NaN;
     return number >= least && number <= most ? number : null;
   };
 
+  const TROUBLES = ["missed", "near-misses", "false-alarms"]; // which part of DQE costs most
+  const OUTCOMES = [...document.querySelectorAll("[name=outcome]")].map((input) => input.dataset.key);
+
   // What a state is called in an address.
   function written(state, page) {
     const fields = new URLSearchParams();
     if (state.detector !== 0) fields.set("detector", page.detectors[state.detector].name);
     if (state.threshold !== null) fields.set("threshold", page.thresholds[state.threshold - 1].toFixed(2));
+    if (state.budget !== null) fields.set("budget", Number((state.budget * page.budgets.one).toPrecision(6)));
     if (state.event !== null) fields.set("event", state.event + 1);
     if (state.zoom !== null) fields.set("zoom", state.zoom.join("-"));
     for (const detector of state.overlay) fields.append("overlay", page.detectors[detector].name);
+    const { outcomes, least, trouble } = state.filters;
+    for (const outcome of outcomes) fields.append("outcome", OUTCOMES[outcome]);
+    if (least > 0) fields.set("loses", (least / 100).toFixed(2));
+    if (trouble !== null) fields.set("to", TROUBLES[trouble]);
     if (state.correcting) fields.set("correct", "labels");
     return fields.toString();
   }
@@ -28,14 +39,29 @@ const pageLink = (() => {
     const positionOf = (name) => page.detectors.findIndex((detector) => detector.name === name);
     const step = Math.round(steps * Number.parseFloat(fields.get("threshold")));
     const event = whole(fields.get("event"), 1, page.events.length);
-    const overlay = new Set(fields.getAll("overlay").map(positionOf).filter((position) => position >= 0));
+    const threshold = step >= 1 && step <= steps ? step : null;
+    const budget = Math.round(Number.parseFloat(fields.get("budget")) / page.budgets.one);
     return {
       detector: Math.max(0, positionOf(fields.get("detector"))),
-      threshold: step >= 1 && step <= steps ? step : null,
+      threshold,
+      budget: budget >= 0 && budget < Infinity && threshold === null ? budget : null,
       event: event === null ? null : event - 1,
       zoom: zoomIn(fields.get("zoom"), page),
-      overlay: [...overlay].sort((a, b) => a - b),
+      overlay: known(fields.getAll("overlay").map(positionOf)),
+      filters: filtersIn(fields),
       correcting: fields.get("correct") === "labels",
+    };
+  }
+
+  const known = (positions) => [...new Set(positions)].filter((each) => each >= 0).sort((a, b) => a - b);
+
+  function filtersIn(fields) {
+    const least = 5 * Math.round(20 * Number.parseFloat(fields.get("loses")));
+    const trouble = TROUBLES.indexOf(fields.get("to"));
+    return {
+      outcomes: known(fields.getAll("outcome").map((key) => OUTCOMES.indexOf(key))),
+      least: least > 0 && least <= 100 ? least : 0,
+      trouble: trouble < 0 ? null : trouble,
     };
   }
 
@@ -58,7 +84,6 @@ const pageLink = (() => {
 
   // Reads the address now and whenever it changes, and writes every change of the state to it.
   function follow(page) {
-    let pause = null;
     let reading = false;
     const here = () => location.hash.slice(1);
     const now = () => written(pageState.get(), page);
@@ -79,9 +104,43 @@ const pageLink = (() => {
       if (passing) pause = setTimeout(() => write(now(), false), PAUSE);
       else if (here() !== now()) write(now(), true);
     });
+    flush = () => {
+      clearTimeout(pause);
+      if (here() !== now()) write(now(), false);
+    };
+    addEventListener("pagehide", flush);
     addEventListener("hashchange", readHere);
     readHere();
   }
 
-  return { follow, written, read };
+  // Browsers copy for pages from disk, too, but some only what is marked.
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      return true;
+    } catch {
+      const field = document.createElement("textarea");
+      field.value = location.href;
+      field.setAttribute("readonly", "");
+      document.body.append(field);
+      field.select();
+      const copied = document.execCommand("copy");
+      field.remove();
+      return copied;
+    }
+  }
+
+  // A button that copies the address and says so; where that cannot be done, it says where the address is.
+  function offerCopy(button, said) {
+    let pause = null;
+    button.addEventListener("click", async () => {
+      flush();
+      said.textContent = (await copy()) ? "Link copied" : "Copy it from the address bar";
+      button.focus();
+      clearTimeout(pause);
+      pause = setTimeout(() => (said.textContent = ""), SAID);
+    });
+  }
+
+  return { follow, offerCopy, written, read };
 })();

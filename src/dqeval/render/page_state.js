@@ -5,11 +5,12 @@ const pageState = (() => {
   const listeners = new Set();
   let state = Object.freeze({
     detector: 0, // by position
-    threshold: null, // from 1, the lowest, to 100; null for the suggested one
+    threshold: null, // from 1, the lowest, to 100; null for the suggested one, or that of the budget
+    budget: null, // how many false alarms at most choose the threshold of every detector; null if they do not
     event: null, // by position; null for none
     zoom: null, // the first and the last cell in view; null for the chosen event, or all
     overlay: [], // detectors that are drawn behind the chosen one
-    filters: {}, // of the events
+    filters: { outcomes: [], least: 0, trouble: null }, // events: with any of these outcomes, and what they lose
     correcting: false, // whether labels are being corrected
   });
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);

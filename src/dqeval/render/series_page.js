@@ -2,18 +2,15 @@
 // numbers were computed in Python: for every detector and threshold, the scores of every event, in thousandths.
 (async () => {
   "use strict";
-  if (!("DecompressionStream" in window)) {
-    const told = document.createElement("p");
-    told.textContent = "The drawings, the threshold slider and the table of events need a browser of 2023 or later.";
-    document.querySelector(".controls").before(told);
-    return;
-  }
+  if (!document.documentElement.classList.contains("live")) return; // the page says why
   const { soon, model } = seriesPlots;
   const page = await pageData.read();
   const axis = timeAxis.of(page.scale);
   const numbers = pageNumbers.of(page);
   const plots = await seriesPlots.of(page, axis, numbers);
   const table = eventTable.of(page, axis, numbers);
+  const filters = eventFilters.of(page, numbers);
+  const alarms = alarmBudget.of(page, axis, numbers);
   const editor = labelEditor.of({ page, axis, numbers, plots, changed: () => soon(showThreshold) });
   const slider = document.getElementById("threshold");
 
@@ -24,12 +21,14 @@
     slider.value = step;
     const shown = `${page.thresholds[step - 1].toFixed(2)} (score ${detector.rawThresholds[step - 1]})`;
     document.getElementById("threshold-value").textContent = shown;
-    const corrected = editor.isOn() ? editor.means() : null;
-    const means = [0, 1, 2, 3].map((part) => (editor.isOn() ? (corrected?.[part].toFixed(3) ?? "–") : pageNumbers.thousandths(numbers.mean(part))));
+    const means = editor.means() ?? [0, 1, 2, 3].map((part) => pageNumbers.thousandths(numbers.mean(part)));
     document.querySelectorAll("[data-mean]").forEach((cell) => {
       cell.textContent = means[cell.dataset.mean];
     });
+    const interval = detector.intervals?.map((ends) => pageNumbers.thousandths(ends[step - 1]));
+    document.getElementById("mean-interval").textContent = interval && !editor.isOn() ? `[${interval.join(", ")}]` : "";
     slider.setAttribute("aria-valuetext", `${shown}, DQE ${means[0]}`);
+    document.getElementById("suggested").disabled = step === detector.start;
     plots.drawThreshold();
     // The rows may no longer be in the order that the head of a column promises.
     document.querySelector('[aria-sort]:not([data-sort="start"])')?.removeAttribute("aria-sort");
@@ -61,10 +60,24 @@
 
   const SHOWS = [
     [["detector"], [showDetector, plots.drawCurves]],
-    [["detector", "threshold"], [showThreshold, plots.drawDetections]],
+    [["detector", "threshold", "budget"], [showThreshold, plots.drawDetections, alarms.show]],
+    [["detector", "threshold", "budget", "filters"], [showFiltered]],
     [["detector", "overlay"], [showControls, plots.drawLines]],
     [["event"], [table.showChosen, plots.drawChosenCurve]],
   ];
+
+  // Which events are shown may depend on the threshold; nothing is drawn again as long as they are the same ones.
+  let filtered = null;
+
+  function showFiltered() {
+    filters.show();
+    const now = page.events.map((_, i) => numbers.isShown(i)).join();
+    if (now === filtered) return;
+    filtered = now;
+    table.filterRows();
+    plots.drawEvents();
+    plots.drawEventCurves();
+  }
 
   function show(state, changed, { passing }) {
     for (const [keys, draws] of SHOWS) {
@@ -88,13 +101,15 @@
   }
 
   function chooseStep(step) {
-    pageState.update({ threshold: Math.min(numbers.steps, Math.max(1, step)) }, { passing: true });
+    pageState.update({ threshold: Math.min(numbers.steps, Math.max(1, step)), budget: null }, { passing: true });
   }
 
   function go(by) {
-    const last = page.events.length - 1;
     const { event } = pageState.get();
-    const next = event === null ? (by > 0 ? 0 : last) : Math.min(last, Math.max(0, event + by));
+    const last = page.events.length - 1;
+    let next = event === null ? (by > 0 ? 0 : last) : event + by;
+    while (next >= 0 && next <= last && !numbers.isShown(next)) next += by;
+    if (next < 0 || next > last) return;
     pageState.update({ event: next, zoom: null });
     table.scrollTo(next);
   }
@@ -115,6 +130,8 @@
       pageState.update({ overlay: [...others, ...chosen].sort((a, b) => a - b) });
     });
   }
+  document.getElementById("suggested").addEventListener("click", () => pageState.update({ threshold: null, budget: null }));
+  pageLink.offerCopy(document.getElementById("copy-link"), document.getElementById("copied"));
   document.getElementById("previous").addEventListener("click", () => go(-1));
   document.getElementById("next").addEventListener("click", () => go(1));
   document.getElementById("all").addEventListener("click", showAll);
@@ -137,6 +154,7 @@
     editor,
     viewChanged,
     chooseThreshold: (threshold) => chooseStep(Math.round(threshold * numbers.steps)),
+    chooseBudget: alarms.choosePlace,
     view: plots.view,
     detections: () => model("detections").data,
   };

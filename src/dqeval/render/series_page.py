@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import astuple
-from decimal import ROUND_FLOOR, Context, Decimal
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dqeval.analysis.check import Finding, findings_of_scores, findings_of_series
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.compare_result import Comparison
+from dqeval.analysis.each_detector import of_each_detector
 from dqeval.analysis.explain import THRESHOLDS
-from dqeval.analysis.explain_result import Explanation
-from dqeval.analysis.near_profile import NearProfile, profile_of
-from dqeval.analysis.score import dqe_of
-from dqeval.core import arguments, thresholds
+from dqeval.analysis.explain_result import TROUBLE
+from dqeval.analysis.near_profile import profile_of
+from dqeval.analysis.pitfalls import rescaled_dqe
+from dqeval.core import arguments
 from dqeval.core.durations import Length
 from dqeval.core.prepared import Labelled, Prepared, Scored
 from dqeval.core.sampling import Clock
-from dqeval.core.types import COLUMNS, SCORE_NAMES, Curve, FloatArray, Progress
+from dqeval.core.types import Progress
 from dqeval.datasets.door import Data, prepare
-from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
+from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.drawing import COLOURS, UNOBSERVED
+from dqeval.render.event_outcomes import OUTCOME_KEYS, OUTCOME_MEANINGS
+from dqeval.render.explorer import colours_of
 from dqeval.render.html import fill_template, source_of
-from dqeval.render.packing import packed, packed_scores, packed_values
-from dqeval.render.page_clock import clock_of, content_key
-from dqeval.render.tables import Table, count_of, printable
-from dqeval.render.time_scale import TimeScale, event_times, scale_of, size_in_words
+from dqeval.render.page_data import detector_data, page_data
+from dqeval.render.summary import summary_rows
+from dqeval.render.tables import count_of
+from dqeval.render.time_scale import size_in_words
+from dqeval.render.trust import trust_lines
 from dqeval.support import extras
 from dqeval.support.writing import write_text
 
 SCRIPT = "explorer.js"  # beside pages that share it
 PARTS_OF_SCRIPT = (  # each uses those before it
     *("page_state.js", "page_data.js", "time_axis.js", "page_numbers.js", "page_link.js"),
-    *("series_plots.js", "event_table.js", "event_scores.js", "label_edits.js", "label_files.js", "label_store.js"),
-    *("label_lane.js", "label_editor.js", "series_page.js"),
+    *("series_plots.js", "event_table.js", "event_filters.js", "alarm_budget.js", "event_scores.js", "label_edits.js"),
+    *("label_files.js", "label_store.js", "label_lane.js", "label_editor.js", "series_page.js"),
 )
 
 
@@ -108,32 +111,62 @@ def report(
 
 def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers: int | None = None) -> str:
     """Return the HTML of the report; with a link back, if it is one of many, which share the file of `SCRIPT`."""
-    from dqeval.render.explorer import colours_of
-
     inline = "" if back else script()
     profile = profile_of(prepared, every_flip=False, workers=workers)
+    each = _each_detector(prepared, comparison, workers)
+    findings = [*findings_of_series(prepared), *(found for one in each.values() for found in one.findings)]
+    rescaled = {name: one.rescaled for name, one in each.items()}
     return fill_template(
         "series_page.html",
         back=back,
         title=prepared.name,
         verdict=comparison.verdict,
         warnings=comparison.warnings,
-        summary=_summary(comparison),
+        summary=summary_rows(comparison),
         alarms=comparison.alarm_table(),
         panel=comparison.panel_table(),
+        trust=trust_lines(comparison, profile, findings, rescaled),
         profile=profile,
         near=str(profile.near),
         has_thresholds=comparison.has_thresholds,
+        unit=next(iter(each.values())).curve.unit,
+        outcomes=list(zip(OUTCOME_KEYS, OUTCOME_MEANINGS.items(), strict=True)),
+        trouble=TROUBLE,
         gaps=len(prepared.labelled.breaks) > 0,
         lonely=_has_stretch_without_event(prepared.labelled),
         unobserved=UNOBSERVED,
         detectors=colours_of(comparison.panels),
         colours=COLOURS,
         footer=_footer(prepared, comparison),
-        data=_data(prepared, comparison, profile),
+        data=page_data(prepared, comparison.explanations, profile, [(one.data, one.curve) for one in each.values()]),
         script=SCRIPT,
         inline=inline,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Detector:
+    """What a page says of a detector besides the comparison: see `detector_data`, `check` and `rescaled_dqe`."""
+
+    data: dict[str, Any]
+    curve: AlarmCurve
+    findings: list[Finding]
+    rescaled: dict[str, float]
+
+
+def _each_detector(prepared: Prepared, comparison: Comparison, workers: int | None) -> dict[str, _Detector]:
+    """Return what a page says of each detector, the best first."""
+    near = prepared.near
+
+    def work(name: str, scored: Scored) -> _Detector:
+        return _Detector(
+            *detector_data(prepared, scored, comparison.explanations[name]),
+            findings_of_scores(name, scored, near),
+            {} if scored.binary else rescaled_dqe(scored, near.points),
+        )
+
+    found = dict(of_each_detector(prepared, work, workers=workers))
+    return {name: found[name] for name in comparison.panels}
 
 
 def script() -> str:
@@ -148,19 +181,6 @@ def script() -> str:
 def missing_bokeh() -> str:
     """Say what to install where Bokeh is missing."""
     return f"the report needs Bokeh: {extras.install('report')}"
-
-
-def _summary(comparison: Comparison) -> Table:
-    rows = []
-    for name, panel in comparison.panels.items():
-        parts = [getattr(dqe_of(panel), part) for part in SCORE_NAMES]
-        cells = (f"{value:.3f}" for value in (*parts, comparison.chance[name].mean["dqe"]))
-        start = comparison.explanations[name]
-        at_threshold = (start.shown_threshold, f"{start.sdqe:.3f}") if comparison.has_thresholds else ()
-        rows.append((name, *cells, str(comparison.wins(name)), *at_threshold))
-    there = ("suggested threshold", "DQE there") if comparison.has_thresholds else ()
-    header = ("detector", *COLUMNS, "DQE by chance", "best at events", *there)
-    return Table(header, rows, marked={(0, 0), (0, 1)})
 
 
 def _has_stretch_without_event(labelled: Labelled) -> bool:
@@ -181,111 +201,3 @@ def _footer(prepared: Prepared, comparison: Comparison) -> str:
     if not comparison.has_thresholds:
         return made
     return f"{made} Scores are scaled to 0–1 by their lowest and highest; at or above the threshold is detected."
-
-
-def _data(prepared: Prepared, comparison: Comparison, profile: NearProfile) -> dict[str, Any]:
-    """Return all that series_page.js needs, ready for JSON."""
-    from dqeval.render.alarm_plot import alarm_item
-    from dqeval.render.explorer import colours_of, curve_item, near_item, time_item
-
-    axis = prepared.labelled.axis
-    scale = scale_of(prepared)
-    colours, explanations = colours_of(comparison.panels), comparison.explanations
-    detectors, curves = [], {}
-    for name, explanation in explanations.items():
-        scored = prepared.scored(name)
-        detectors.append(_detector(prepared, scored, explanation))
-        curves[name] = _alarm_curve(prepared, scored)
-    return {
-        "name": printable(prepared.name),
-        "key": content_key(prepared),
-        "length": len(prepared.labelled.labels),
-        "cells": scale.length + int(scale.gaps.sum()),
-        "near": prepared.near.points,
-        "scale": _scale(scale, prepared.labelled.resolution),
-        "clock": clock_of(prepared),
-        "events": [astuple(region) for region in prepared.regions.regions],
-        "names": [printable(name) for name in prepared.event_names],
-        "times": _times(prepared),
-        "thresholds": thresholds.grid(THRESHOLDS).tolist(),
-        "colours": COLOURS | {"no region": UNOBSERVED},
-        "values": None if prepared.line is None else packed_values(prepared.line),
-        "detectors": detectors,
-        "timePlots": time_item(prepared, scale),
-        "curvePlot": curve_item(beside_values=prepared.line is not None),
-        "alarmPlot": alarm_item(curves, explanations, colours),
-        "nearPlot": near_item(profile, colours, axis),
-    }
-
-
-def _alarm_curve(prepared: Prepared, scored: Scored) -> AlarmCurve:
-    return alarm_curve_of(scored, early=int(min(prepared.near.points, len(scored.raw))))
-
-
-def _scale(scale: TimeScale, resolution: int | None) -> dict[str, Any]:
-    """Return how series_page.js finds where a point is drawn, and how long a cell lasts."""
-    return {
-        "origin": scale.origin,
-        "width": scale.step,
-        "breaks": packed(scale.breaks, "<f8"),
-        "gaps": packed(scale.gaps, "<f8"),
-        "unit": "point" if scale.kind == "points" else "cell",
-        "resolution": resolution,
-    }
-
-
-def _times(prepared: Prepared) -> list[str] | None:
-    """Return from when to when each event lasts, if that is known."""
-    times, events, axis = prepared.series.timestamps, prepared.labelled.events, prepared.labelled.axis
-    if axis is not None:
-        return event_times(axis, events.starts, events.stops)
-    if times is None:
-        return None
-    ends = np.stack([times[events.starts], times[events.stops - 1]])
-    if ends.dtype.kind == "M":  # with no more digits than there are
-        ends = np.datetime_as_string(ends, unit="auto")
-    return [f"{start} – {stop}" for start, stop in ends.T]
-
-
-def _detector(prepared: Prepared, scored: Scored, explanation: Explanation) -> dict[str, Any]:
-    raw, scores = scored.raw, scored.scores
-    levels = thresholds.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
-    curve = explanation.result.curve
-    return {
-        "name": printable(explanation.name),
-        "start": explanation.step,
-        "startThreshold": explanation.shown_threshold,
-        "isScores": not explanation.binary,
-        "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
-        "sentences": [event.sentence for event in explanation.events],
-        "rawThresholds": _raw_thresholds(raw, scores),
-        "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
-        "means": _thousandths([curve]),
-        "perEvent": _thousandths(list(curve.per_event)),
-    }
-
-
-def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:
-    """Return the thresholds in the units of the scores, with as many digits as tell each from the next."""
-    grid = thresholds.grid(THRESHOLDS).tolist()
-    low, high = float(raw.min()), float(raw.max())
-    if scores is raw:
-        return [f"{t:.4g}" for t in grid]
-    if low == high:
-        return ["none"] * THRESHOLDS
-    step = max((high / THRESHOLDS) - (low / THRESHOLDS), math.ulp(0.0))  # scores may be next to nothing
-    digits = max(4, 2 + math.ceil(math.log10(max(abs(low), abs(high)) / step)))
-    return [_rounded_down(low * (1 - t) + high * t, digits) for t in grid]
-
-
-def _rounded_down(number: float, digits: int) -> str:
-    """Return a number with some digits that is not above it: as a threshold, it detects as much."""
-    exact = Decimal(number)
-    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    return f"{float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400))):.{digits}g}"
-
-
-def _thousandths(curves: list[Curve]) -> str:
-    """Return the four scores of each curve, each at all thresholds, lowest first, as whole thousandths."""
-    rows = [np.stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[:, ::-1] for c in curves]
-    return packed(np.rint(1000 * np.stack(rows)), "<u2")

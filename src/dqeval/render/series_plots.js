@@ -137,7 +137,7 @@ const seriesPlots = (() => {
     function drawEvents() {
       const columns = { x0: [], x1: [], colour: [], alpha: [] };
       const { first, stop, pixel } = inView();
-      const seen = events.filter((cuts) => cuts[5] > first && cuts[0] < stop);
+      const seen = events.filter((cuts, i) => cuts[5] > first && cuts[0] < stop && (events !== page.events || numbers.isShown(i)));
       for (const cuts of seen) {
         PIECES.forEach((kind, i) => {
           const worth = kind === "capture" || seen.length <= MOST_TINTED_EVENTS;
@@ -225,10 +225,23 @@ const seriesPlots = (() => {
     }
 
     function drawCurves() {
-      const each = page.events.map((_, i) => curve((step) => ofEvent(i, 0, step)));
-      model("event-curves").data = { xs: each.map(({ x }) => x), ys: each.map(({ y }) => y) };
       model("mean-curve").data = curve((step) => numbers.mean(0, step));
+      const { intervals } = numbers.detector();
+      model("interval-band").data = intervals ? band(intervals) : { x: [], low: [], high: [] };
+      drawEventCurves();
       drawChosenCurve();
+    }
+
+    function drawEventCurves() {
+      const shown = page.events.map((_, i) => i).filter(numbers.isShown);
+      const each = shown.map((i) => curve((step) => ofEvent(i, 0, step)));
+      model("event-curves").data = { xs: each.map(({ x }) => x), ys: each.map(({ y }) => y) };
+    }
+
+    function band([low, high]) {
+      const x = thresholds.flatMap((threshold, i) => [i === 0 ? 0 : thresholds[i - 1], threshold]);
+      const twice = (ends) => ends.flatMap((end) => [end / 1000, end / 1000]);
+      return { x, low: twice(low), high: twice(high) };
     }
 
     function drawChosenCurve() {
@@ -265,8 +278,9 @@ const seriesPlots = (() => {
         axis.axis_label_text_color = axis.major_label_text_color = soft;
         axis.axis_line_color = axis.major_tick_line_color = soft;
       }
-      for (const name of ["threshold", "cursor", "near-in-use"]) model(name).line_color = ink;
+      for (const name of ["threshold", "cursor", "near-in-use", "budget-line"]) model(name).line_color = ink;
       model("mean-line").glyph.line_color = ink;
+      model("interval-area").glyph.fill_color = ink;
       if (values) model("values-line").glyph.line_color = ink;
     }
 
@@ -286,6 +300,7 @@ const seriesPlots = (() => {
       drawEvents,
       drawDetections,
       drawCurves,
+      drawEventCurves,
       drawChosenCurve,
       drawThreshold,
       drawColours,

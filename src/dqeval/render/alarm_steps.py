@@ -1,0 +1,92 @@
+"""What operators ask for, at each of the thresholds that a page knows: false alarms, events detected, and delays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core.prepared import Scored
+from dqeval.core.types import FloatArray, IntArray
+from dqeval.metrics.alarm_curve import AlarmCurve
+from dqeval.metrics.operators import zone_starts
+from dqeval.render.packing import packed
+
+NEVER = -(2**31)  # in place of a delay, where an event is not detected
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlarmSteps:
+    """What operators ask for at some thresholds, ascending.
+
+    Attributes
+    ----------
+    needed : array of int, shape (n,)
+        How many false alarms one must put up with for a threshold: the most at any threshold from it on up.
+    false_alarms, detected : array of int, shape (n,)
+    in_alarm : array of float, shape (n,)
+        The share of points in alarm.
+    delays : array of float, shape (n_events, n)
+        From the start of each event to the first alarm; NaN where it is not detected.
+    """
+
+    needed: IntArray
+    false_alarms: IntArray
+    detected: IntArray
+    in_alarm: FloatArray
+    delays: FloatArray
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it, ready for a page."""
+        found = ~np.isnan(self.delays)
+        at_each = (delays[~np.isnan(delays)] for delays in self.delays.T)
+        return {
+            "needed": self.needed.tolist(),
+            "falseAlarms": self.false_alarms.tolist(),
+            "detected": self.detected.tolist(),
+            "inAlarm": [round(share, 5) for share in self.in_alarm.tolist()],
+            "medianDelay": [float(np.median(delays)) if len(delays) else None for delays in at_each],
+            "delays": packed(np.where(found, self.delays, NEVER), "<i4"),
+        }
+
+
+def alarm_steps(scored: Scored, curve: AlarmCurve, levels: NDArray[Any], count: int, *, early: int) -> AlarmSteps:
+    """Return what operators ask for at so many thresholds.
+
+    Parameters
+    ----------
+    scored : Scored
+    curve : AlarmCurve
+        The same at every threshold there is.
+    levels : array of int, shape (n,)
+        How many of the thresholds each point reaches.
+    count : int
+    early : int
+        By how many points an alarm may be early.
+    """
+    reached = np.cumsum(np.bincount(levels, minlength=count + 1)[:0:-1])[::-1]
+    # At a threshold of the curve, the same points are in alarm; at none of them, where none is.
+    at = np.searchsorted(curve.alarm_points, reached, side="right")
+    needed = np.maximum.accumulate(curve.false_alarms)
+    return AlarmSteps(
+        needed=np.append(0, needed)[at],
+        false_alarms=np.append(0, curve.false_alarms)[at],
+        detected=np.append(0, curve.detected)[at],
+        in_alarm=reached / curve.points,
+        delays=_delays(scored, levels, count, early),
+    )
+
+
+def _delays(scored: Scored, levels: NDArray[Any], count: int, early: int) -> FloatArray:
+    """Return from the start of each event to the first point in alarm in its zone, by threshold."""
+    events = scored.events
+    starts = zone_starts(events, early, scored.labelled.breaks)
+    delays = np.full((len(events), count), np.nan)
+    steps = np.arange(1, count + 1)
+    for delay, zone, start, stop in zip(delays, starts, events.starts, events.stops, strict=True):
+        highest = np.maximum.accumulate(levels[zone:stop])
+        detected = highest[-1]
+        delay[:detected] = zone - start + np.searchsorted(highest, steps[:detected])
+    return delays

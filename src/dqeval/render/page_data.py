@@ -1,0 +1,162 @@
+"""What the script of a series page needs, ready for JSON: where to draw, and every number that it shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+import numpy as np
+
+from dqeval.analysis.explain import THRESHOLDS
+from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.near_profile import NearProfile
+from dqeval.core import thresholds
+from dqeval.core.intervals import mean_intervals
+from dqeval.core.prepared import Prepared, Scored
+from dqeval.core.types import PARTS, Curve, FloatArray
+from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
+from dqeval.render.alarm_plot import alarm_data
+from dqeval.render.alarm_steps import alarm_steps
+from dqeval.render.drawing import COLOURS, UNOBSERVED
+from dqeval.render.event_outcomes import outcomes_of
+from dqeval.render.explorer import colours_of, curve_item, near_item, time_item
+from dqeval.render.packing import packed, packed_scores, packed_values
+from dqeval.render.page_clock import clock_of, content_key
+from dqeval.render.tables import printable
+from dqeval.render.time_scale import TimeScale, event_times, scale_of
+
+
+def page_data(
+    prepared: Prepared,
+    explanations: Mapping[str, Explanation],
+    profile: NearProfile,
+    detectors: Sequence[tuple[dict[str, Any], AlarmCurve]],
+) -> dict[str, Any]:
+    """Return all that the script of a page needs.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    explanations : mapping of str to Explanation
+        By detector, the best first.
+    profile : NearProfile
+    detectors : sequence of (dict, AlarmCurve)
+        What `detector_data` returns for each detector, in the same order.
+    """
+    scale, axis = scale_of(prepared), prepared.labelled.axis
+    colours = colours_of(explanations)
+    curves = dict(zip(explanations, (curve for _, curve in detectors), strict=True))
+    shown = [data for data, _ in detectors]
+    return {
+        "name": printable(prepared.name),
+        "key": content_key(prepared),
+        "length": len(prepared.labelled.labels),
+        "cells": scale.length + int(scale.gaps.sum()),
+        "near": prepared.near.points,
+        "scale": _scale(scale, prepared.labelled.resolution),
+        "clock": clock_of(prepared),
+        "events": [astuple(region) for region in prepared.regions.regions],
+        "names": [printable(name) for name in prepared.event_names],
+        "times": _times(prepared),
+        "thresholds": thresholds.grid(THRESHOLDS).tolist(),
+        "colours": COLOURS | {"no region": UNOBSERVED},
+        "values": None if prepared.line is None else packed_values(prepared.line),
+        "detectors": shown,
+        "timePlots": time_item(prepared, scale),
+        "curvePlot": curve_item(beside_values=prepared.line is not None),
+        **alarm_data(curves, explanations, colours, [data["alarms"]["needed"] for data in shown]),
+        "nearPlot": near_item(profile, colours, axis),
+    }
+
+
+def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) -> tuple[dict[str, Any], AlarmCurve]:
+    """Return what a page shows of a detector at each threshold, and its false alarms at every one there is."""
+    raw, scores = scored.raw, scored.scores
+    levels = thresholds.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
+    curve = explanation.result.curve
+    early = int(min(prepared.near.points, len(raw)))
+    alarms = alarm_curve_of(scored, early=early)
+    data = {
+        "name": printable(explanation.name),
+        "start": explanation.step,
+        "startThreshold": explanation.shown_threshold,
+        "isScores": not explanation.binary,
+        "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
+        "costsMost": [_part(event.costs_most) for event in explanation.events],
+        "sentences": [event.sentence for event in explanation.events],
+        "rawThresholds": _raw_thresholds(raw, scores),
+        "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
+        "means": _thousandths([curve]),
+        "intervals": _intervals(curve.per_event),
+        "perEvent": _thousandths(list(curve.per_event)),
+        "outcomes": packed(np.stack([outcomes_of(event)[::-1] for event in curve.per_event]), "<u1"),
+        "alarms": alarm_steps(scored, alarms, levels, THRESHOLDS, early=early).as_json(),
+    }
+    return data, alarms
+
+
+def _part(name: str | None) -> int | None:
+    """Return which part costs an event most."""
+    return None if name is None else PARTS.index(name)
+
+
+def _intervals(events: Iterable[Curve]) -> list[list[int]] | None:
+    """Return from where to where DQE at each threshold may lie, lowest first, in thousandths; None if nobody knows."""
+    every = mean_intervals(np.stack([event.dqe[::-1] for event in events]))
+    if not every[0].is_known:
+        return None
+    return [[round(1000 * each.low) for each in every], [round(1000 * each.high) for each in every]]
+
+
+def _scale(scale: TimeScale, resolution: int | None) -> dict[str, Any]:
+    """Return how the script finds where a point is drawn, and how long a cell lasts."""
+    return {
+        "origin": scale.origin,
+        "width": scale.step,
+        "breaks": packed(scale.breaks, "<f8"),
+        "gaps": packed(scale.gaps, "<f8"),
+        "unit": "point" if scale.kind == "points" else "cell",
+        "resolution": resolution,
+    }
+
+
+def _times(prepared: Prepared) -> list[str] | None:
+    """Return from when to when each event lasts, if that is known."""
+    times, events, axis = prepared.series.timestamps, prepared.labelled.events, prepared.labelled.axis
+    if axis is not None:
+        return event_times(axis, events.starts, events.stops)
+    if times is None:
+        return None
+    ends = np.stack([times[events.starts], times[events.stops - 1]])
+    if ends.dtype.kind == "M":  # with no more digits than there are
+        ends = np.datetime_as_string(ends, unit="auto")
+    return [f"{start} – {stop}" for start, stop in ends.T]
+
+
+def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:
+    """Return the thresholds in the units of the scores, with as many digits as tell each from the next."""
+    grid = thresholds.grid(THRESHOLDS).tolist()
+    low, high = float(raw.min()), float(raw.max())
+    if scores is raw:
+        return [f"{t:.4g}" for t in grid]
+    if low == high:
+        return ["none"] * THRESHOLDS
+    step = max((high / THRESHOLDS) - (low / THRESHOLDS), math.ulp(0.0))  # scores may be next to nothing
+    digits = max(4, 2 + math.ceil(math.log10(max(abs(low), abs(high)) / step)))
+    return [_rounded_down(low * (1 - t) + high * t, digits) for t in grid]
+
+
+def _rounded_down(number: float, digits: int) -> str:
+    """Return a number with some digits that is not above it: as a threshold, it detects as much."""
+    exact = Decimal(number)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400))):.{digits}g}"
+
+
+def _thousandths(curves: list[Curve]) -> str:
+    """Return the four scores of each curve, each at all thresholds, lowest first, as whole thousandths."""
+    rows = [np.stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[:, ::-1] for c in curves]
+    return packed(np.rint(1000 * np.stack(rows)), "<u2")
