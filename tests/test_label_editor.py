@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 import strategies as own
+from browsing import settle
 from commands import caller
 from dqeval import Series
 from dqeval.core.scaling import min_max
@@ -92,44 +93,18 @@ def file(demo, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def tab(chromium):
-    """Keep one tab for all tests: what its browser has compiled serves the next report, too."""
-    return chromium.new_context(viewport={"width": 1200, "height": 900}).new_page()
-
-
-@pytest.fixture
-def opened(tab):
-    """Open a report, of which the browser has kept nothing, and check at the end that nothing went wrong."""
-    trouble = []
-    listeners = {
-        "console": lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None,
-        "pageerror": lambda error: trouble.append(str(error)),
-    }
-
-    def open_report(path, address=""):
-        tab.goto(path.as_uri() + address)
-        ready(tab)
-        return tab
-
-    for event, listener in listeners.items():
-        tab.on(event, listener)
-    yield open_report
-    tab.evaluate("localStorage.clear()")
-    tab.goto("about:blank")
-    for event, listener in listeners.items():
-        tab.remove_listener(event, listener)
-    assert trouble == []
+@pytest.fixture(autouse=True)
+def _nothing_kept(tab):
+    """Let each test open its report anew, in a browser that has kept nothing."""
+    yield
+    if tab.url.startswith("file:"):
+        tab.evaluate("localStorage.clear()")
+        tab.goto("about:blank")
 
 
 def ready(page):
     page.wait_for_selector("html[data-ready]")
     settle(page)
-
-
-def settle(page):
-    """Wait until what was asked for has been drawn."""
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def correct(page):
@@ -227,7 +202,7 @@ def assert_scores_of_python(found, series, **options):
 
 
 def test_200_random_edits_have_the_scores_of_python(opened, file, demo):
-    page = opened(file, address="#correct=labels")
+    page = opened(file, "#correct=labels")
     assert_scores_of_python(random_edits(page, detectors=3), demo, near=24)
 
 
@@ -249,7 +224,7 @@ def clock_file(tmp_path_factory):
 
 
 def test_200_random_edits_on_a_clock_with_gaps(opened, clock_file):
-    page = opened(clock_file, address="#correct=labels")
+    page = opened(clock_file, "#correct=labels")
     series = with_gaps()
     found = random_edits(page, detectors=2)
     assert any(stop in (40, 70, 90) for each in found for _, stop in each["events"])  # where gaps are
@@ -274,7 +249,7 @@ def test_borders_are_dragged(opened, file, demo):
 
 
 def test_what_is_shown_follows_the_corrected_labels(opened, file, demo):
-    page = opened(file, address="#threshold=0.30&correct=labels")
+    page = opened(file, "#threshold=0.30&correct=labels")
     page.evaluate("dqevalReport.editor.acts.push(1, 'stop', 600)")
     settle(page)
     labels = demo.labels.copy()
@@ -427,17 +402,17 @@ def test_nothing_is_lost_on_reload_until_it_is_discarded(opened, file):
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_two_windows_have_the_same_corrections(opened, file):
-    page = opened(file)
-    other = page.context.new_page()
-    other.goto(file.as_uri())
-    ready(other)
-    page.evaluate("dqevalReport.editor.acts.remove(3)")
-    other.wait_for_function("dqevalReport.editor.events().length === 5")
-    assert "1 event deleted." in banner_on(other)
-    other.get_by_role("button", name="Discard", exact=True).click()
-    page.wait_for_function("dqevalReport.editor.events().length === 6")
-    other.close()
+def test_two_windows_have_the_same_corrections(chromium, file):
+    with chromium.new_context() as context:
+        page, other = context.new_page(), context.new_page()
+        for each in (page, other):
+            each.goto(file.as_uri())
+            ready(each)
+        page.evaluate("dqevalReport.editor.acts.remove(3)")
+        other.wait_for_function("dqevalReport.editor.events().length === 5")
+        assert "1 event deleted." in banner_on(other)
+        other.get_by_role("button", name="Discard", exact=True).click()
+        page.wait_for_function("dqevalReport.editor.events().length === 6")
 
 
 def added(event):
@@ -514,7 +489,7 @@ def test_the_banner_is_in_every_view_and_on_paper(opened, file):
 
 
 def test_all_events_may_be_deleted(opened, file):
-    page = opened(file, address="#correct=labels")
+    page = opened(file, "#correct=labels")
     page.evaluate("for (let id = 0; id < 6; id++) dqevalReport.editor.acts.remove(id)")
     settle(page)
     assert [cell.inner_text() for cell in page.locator("[data-mean]").all()] == ["–"] * 4
@@ -528,7 +503,7 @@ def test_many_events_are_listed_where_they_are_in_view(opened, tmp_path):
     labels = np.arange(8000) % 20 < 4
     path = tmp_path / "many.html"
     dqeval.report({"label": labels, "mine": np.random.RandomState(0).rand(8000)}, path, near=3, metrics="dqe")
-    page = opened(path, address="#correct=labels")
+    page = opened(path, "#correct=labels")
     assert page.locator("#label-count").inner_text() == (
         "Of 400 events, 200 in view are listed. Move or zoom out to see others."
     )

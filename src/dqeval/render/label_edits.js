@@ -73,20 +73,22 @@ const labelEdits = (() => {
     let done = 0; // of the edits; the others were undone
     let joins = null; // what the last edit was, if one of the same kind would continue it
 
-    function go(to) {
-      events = edits.slice(0, to).reduce(applied, original);
+    function go(to, now) {
+      events = now;
       done = to;
       joins = null;
       changed();
     }
 
+    const undone = ({ from, to }) => ({ from: to, to: from });
+
     return {
       events: () => events,
       canUndo: () => done > 0,
       canRedo: () => done < edits.length,
-      undo: () => done > 0 && go(done - 1),
-      redo: () => done < edits.length && go(done + 1),
-      discard: () => go(0),
+      undo: () => done > 0 && go(done - 1, applied(events, undone(edits[done - 1]))),
+      redo: () => done < edits.length && go(done + 1, applied(events, edits[done])),
+      discard: () => go(0, original),
 
       // Puts `to` in place of `from`. One that continues the last, as a key that is held down does, is undone with it.
       edit(from, to, kind = null) {
@@ -96,7 +98,7 @@ const labelEdits = (() => {
         const first = continues ? last.from : from;
         const isBack = continues && first && isSame(first, to);
         edits = [...edits.slice(0, continues ? done - 1 : done), ...(isBack ? [] : [{ from: first, to }])];
-        go(edits.length);
+        go(edits.length, applied(events, { from, to }));
         joins = kind;
       },
 
@@ -123,13 +125,14 @@ const labelEdits = (() => {
         try {
           const found = JSON.parse(text);
           if (found.version !== 1 || !(found.done >= 0 && found.done <= found.edits.length)) return false;
-          let now = original;
+          const states = [original];
           for (const edit of found.edits) {
+            const now = states[states.length - 1];
             if (!fits(now, edit, series)) return false;
-            now = applied(now, edit);
+            states.push(applied(now, edit));
           }
           edits = found.edits;
-          go(found.done);
+          go(found.done, states[found.done]);
           return true;
         } catch {
           return false;
