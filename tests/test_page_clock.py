@@ -24,8 +24,9 @@ def prepared(times=None, **options):
 
 def ticks_in(clock):
     """Return the times of samples as label_files.js finds them."""
-    planes = np.frombuffer(zlib.decompress(base64.b64decode(clock["ticks"])), np.uint8)
-    return np.cumsum(planes.reshape(8, -1).T.copy().view("<i8").ravel())
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(clock["steps"])), np.uint8)
+    steps = planes.reshape(8, -1).T.copy().view("<i8").ravel()
+    return int(clock["first"]) + np.append(0, np.cumsum(int(clock["unit"]) * steps))
 
 
 def test_even_dates_have_an_origin_and_a_step():
@@ -61,8 +62,15 @@ def test_samples_that_are_not_even(steps, behind):
 def test_numbers_count_themselves_or_since_1970():
     found = clock_of(prepared(5 * np.arange(8)))
     assert (found["kind"], found["behind"], ticks_in(found).tolist()) == ("number", 1, list(range(0, 40, 5)))
+    assert (found["first"], found["unit"]) == ("0", "5")
     found = clock_of(prepared(1_700_000_000 + 60 * np.arange(8)))
     assert (found["kind"], ticks_in(found)[1]) == ("universal", 1_700_000_060 * 10**9)
+
+
+def test_a_single_sample():
+    series = dqeval.Series("x", [1], {"mine": [1.0]}, timestamps=np.array([7]))
+    found = clock_of(prepare(series, near=1))
+    assert (found["unit"], ticks_in(found).tolist()) == ("1", [7])
 
 
 @pytest.mark.parametrize("times", [None, [f"sample {t}" for t in range(8)], np.arange(8) / 3, [0, 2, 1, 3, 4, 5, 6, 7]])

@@ -26,8 +26,8 @@ def clock_of(prepared: Prepared) -> dict[str, Any] | None:
     -------
     dict or None
         The ``kind`` of times, and of a time axis ``origin`` and ``step``, as text, because browsers round whole numbers
-        beyond 2**53. Of samples that are not on an axis, the differences of their ``ticks``, packed, and how far
-        ``behind`` its last sample an event ends. None where points have no times.
+        beyond 2**53. Of samples that are not on an axis, when the ``first`` is, the ``steps`` to the next ones in a
+        ``unit``, packed, and how far ``behind`` its last sample an event ends. None where points have no times.
     """
     axis = prepared.labelled.axis
     if axis is not None:
@@ -35,9 +35,13 @@ def clock_of(prepared: Prepared) -> dict[str, Any] | None:
     moments = _moments(prepared.series)
     if moments is None:
         return None
+    steps = np.diff(moments.ticks)
+    unit = int(np.gcd.reduce(steps)) or 1  # small numbers are packed into fewer bytes
     return {
         "kind": moments.kind,
-        "ticks": packed(np.diff(moments.ticks, prepend=0), "<i8"),
+        "first": str(moments.ticks[0]),
+        "unit": str(unit),
+        "steps": packed(steps // unit, "<i8"),
         "behind": _right_behind(moments),
     }
 

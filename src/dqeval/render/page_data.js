@@ -58,11 +58,13 @@ const pageData = (() => {
     return page;
   }
 
-  // When points are: of samples that are not even, the differences of their times were packed.
+  // When points are: of samples that are not even, the steps between them were packed.
   async function clockOf({ clock }) {
-    if (!clock.ticks) return clock;
-    const ticks = await unpacked(clock.ticks, BigInt64Array);
-    for (let t = 1; t < ticks.length; t++) ticks[t] += ticks[t - 1];
+    if (!clock.steps) return clock;
+    const steps = await unpacked(clock.steps, BigInt64Array);
+    const unit = BigInt(clock.unit);
+    const ticks = new BigInt64Array(steps.length + 1).fill(BigInt(clock.first));
+    for (let t = 0; t < steps.length; t++) ticks[t + 1] = ticks[t] + unit * steps[t];
     return { ...clock, ticks };
   }
 
