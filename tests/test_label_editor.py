@@ -334,6 +334,14 @@ def test_borders_move_with_keys(opened, file):
     page.keyboard.press("PageDown")
     settle(page)
     assert events_on(page)[5] == (1440, 1590)
+    page.evaluate("pageState.update({ zoom: [0, 200] })")
+    settle(page)
+    page.keyboard.press("ArrowRight")  # the view goes to what is moved
+    settle(page)
+    low, high = page.evaluate("dqevalReport.view()")
+    assert low < 1591 < high
+    assert high - low == 200
+    assert page.locator("#label-lane").evaluate("lane => lane.scrollLeft") == 0
     page.get_by_label("End", exact=True).fill("1500")
     page.keyboard.press("Enter")
     settle(page)
@@ -343,6 +351,25 @@ def test_borders_move_with_keys(opened, file):
     settle(page)
     assert events_on(page)[5] == (1499, 1500)
     assert page.get_by_label("Start", exact=True).input_value() == "1499"
+
+
+def test_borders_are_in_the_order_of_time(opened, file):
+    page = opened(file, "#correct=labels")
+    page.evaluate("dqevalReport.editor.acts.add(300, 310, true)")
+    page.evaluate("dqevalReport.editor.acts.remove(4)")
+    settle(page)
+    names = page.locator("#label-lane [role=slider]").evaluate_all("all => all.map(each => each.ariaLabel)")
+    assert names == [f"{border} of event {i}" for i in range(1, 7) for border in ("Start", "End")]
+
+
+def test_an_event_that_is_drawn_again_is_the_files(opened, file):
+    page = opened(file, "#correct=labels")
+    page.evaluate("dqevalReport.editor.acts.remove(1)")
+    settle(page)
+    assert "1 event deleted" in banner_on(page)
+    page.evaluate("dqevalReport.editor.acts.add(430, 451, true)")
+    settle(page)
+    assert banner_on(page) == THE_FILES
 
 
 def test_keys_go_through_the_corrected_events_and_letters_can_be_written(opened, file):
@@ -393,11 +420,15 @@ def test_nothing_is_lost_on_reload_until_it_is_discarded(opened, file):
     assert "1 event moved, 1 deleted." in banner_on(page)
     page.get_by_role("button", name="Discard", exact=True).click()
     settle(page)
-    assert banner_on(page) is None
-    correct(page)
+    assert banner_on(page) == "Corrections discarded: labels are the file's."
     assert events_on(page) == DEMO_EVENTS
+    page.get_by_role("button", name="Bring back").click()
+    settle(page)
+    assert "1 event moved, 1 deleted." in banner_on(page)
+    page.get_by_role("button", name="Discard", exact=True).click()
     page.reload()
     ready(page)
+    assert banner_on(page) is None
     assert events_on(page) == DEMO_EVENTS
     assert page.evaluate("localStorage.length") == 0
 
@@ -413,6 +444,7 @@ def test_two_windows_have_the_same_corrections(chromium, file):
         assert "1 event deleted." in banner_on(other)
         other.get_by_role("button", name="Discard", exact=True).click()
         page.wait_for_function("dqevalReport.editor.events().length === 6")
+        assert page.evaluate("localStorage.length") == 0
 
 
 def added(event):

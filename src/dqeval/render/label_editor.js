@@ -23,6 +23,7 @@ const labelEditor = (() => {
     let isKept = store.works();
     let wasOn = false;
     let scored = null; // what was computed last, and from what
+    let discarded = null; // corrections that can be brought back
 
     const isOn = () => pageState.get().correcting;
     const events = () => preview ?? edits.events();
@@ -44,6 +45,7 @@ const labelEditor = (() => {
     function eventsChanged() {
       preview = null;
       isKept = edits.canUndo() || edits.canRedo() ? store.write(edits.kept()) : store.remove();
+      discarded = null;
       show();
     }
 
@@ -79,9 +81,21 @@ const labelEditor = (() => {
       move: (id, border, position, isOver) => change(...moved(id, border, position), isOver),
       nudge(id, border, by) {
         const event = edits.events().find((each) => each.id === id);
-        edit(...moved(id, border, event[border] + by), `${border} of ${id}`);
+        acts.push(id, border, event[border] + by);
       },
-      push: (id, border, to) => edit(...moved(id, border, to), `${border} of ${id}`),
+      push(id, border, to) {
+        edit(...moved(id, border, to), `${border} of ${id}`);
+        acts.reveal(id, border);
+      },
+      // Moves the view to a border that is out of it.
+      reveal(id, border) {
+        const event = events()[placeOf(id)];
+        const cell = axis.cellAt(border === "start" ? axis.startX(event.start) : axis.endX(event.stop));
+        const [low, high] = plots.view().map(axis.cellAt);
+        if (cell >= low && cell <= high) return;
+        const first = Math.min(page.cells - (high - low), Math.max(0, cell - (high - low) / 2));
+        pageState.update({ event: null, zoom: [first, first + high - low] });
+      },
       add(point, other, isOver) {
         const free = labelEdits.between(edits.events(), point, other, series);
         if (!free) return;
@@ -184,7 +198,7 @@ const labelEditor = (() => {
       showTable();
       find("label-undo").disabled = !edits.canUndo();
       find("label-redo").disabled = !edits.canRedo();
-      for (const button of document.querySelectorAll("[data-discard]")) button.disabled = !edits.canUndo();
+      find("label-discard").disabled = !edits.canUndo();
     }
 
     function showForm() {
@@ -268,8 +282,11 @@ const labelEditor = (() => {
     function showBanner() {
       const { differs, words } = changesInWords();
       const correcting = isOn();
-      const same = words ? `Labels are the file's, with ${words}.` : "Labels are the file's.";
-      find("labels-differ").hidden = !words && !correcting; // while labels are corrected, nothing moves when it appears
+      const same = discarded ? "Corrections discarded: labels are the file's." : `Labels are the file's${words && `, with ${words}`}.`;
+      // While labels are corrected it is always there, so that nothing moves when they begin to differ.
+      find("labels-differ").hidden = !words && !correcting && !discarded;
+      find("labels-back").hidden = !discarded;
+      find("labels-discard").hidden = !words;
       find("labels-differ-words").textContent = differs ? `Labels differ from the file's: ${words}.` : same;
       find("labels-differ-what").textContent = correcting
         ? "Regions, detections and scores at the threshold follow your corrections; all else on this page is of the file's labels."
@@ -298,10 +315,19 @@ const labelEditor = (() => {
     const toggle = () => pageState.update({ correcting: !isOn() });
 
     function discard() {
-      chosen = null;
+      const before = edits.kept();
       edits.discard();
-      store.remove();
-      say("Corrections discarded. Redo brings them back, until the page is closed.");
+      discarded = before;
+    }
+
+    const bringBack = () => discarded && edits.restore(discarded);
+
+    function undo() {
+      if (edits.undo() !== false) say("Undone.");
+    }
+
+    function redo() {
+      if (edits.redo() !== false) say("Done again.");
     }
 
     const fileName = page.name.replace(/\.[a-z]+(\.gz)?$/i, ""); // without its ending
@@ -322,9 +348,10 @@ const labelEditor = (() => {
 
     for (const id of ["correct-labels", "labels-show", "label-done"]) find(id).addEventListener("click", toggle);
     find("label-add").addEventListener("click", addInView);
-    find("label-undo").addEventListener("click", () => edits.undo());
-    find("label-redo").addEventListener("click", () => edits.redo());
-    for (const button of document.querySelectorAll("[data-discard]")) button.addEventListener("click", discard);
+    find("label-undo").addEventListener("click", undo);
+    find("label-redo").addEventListener("click", redo);
+    for (const id of ["label-discard", "labels-discard"]) find(id).addEventListener("click", discard);
+    find("labels-back").addEventListener("click", bringBack);
     for (const button of document.querySelectorAll("[data-export]")) {
       button.addEventListener("click", EXPORTS[button.dataset.export]);
     }
@@ -349,7 +376,7 @@ const labelEditor = (() => {
         const command = key.ctrlKey || key.metaKey;
         const letter = key.key.toLowerCase();
         const does = command
-          ? { z: key.shiftKey ? edits.redo : edits.undo, y: edits.redo }[letter]
+          ? { z: key.shiftKey ? redo : undo, y: redo }[letter]
           : { n: () => go(1), p: () => go(-1) }[key.key];
         if (!does) return;
         key.preventDefault();

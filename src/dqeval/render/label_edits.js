@@ -46,7 +46,8 @@ const labelEdits = (() => {
 
   const noted = (event, note) => ({ ...event, note: note.slice(0, LONGEST_NOTE) });
 
-  const isSame = (one, other) => one.start === other.start && one.stop === other.stop && one.note === other.note;
+  const isThere = (one, other) => one.start === other.start && one.stop === other.stop;
+  const isSame = (one, other) => isThere(one, other) && one.note === other.note;
 
   function applied(events, { from, to }) {
     const rest = from ? events.filter((event) => event.id !== from.id) : events;
@@ -88,7 +89,10 @@ const labelEdits = (() => {
       canRedo: () => done < edits.length,
       undo: () => done > 0 && go(done - 1, applied(events, undone(edits[done - 1]))),
       redo: () => done < edits.length && go(done + 1, applied(events, edits[done])),
-      discard: () => go(0, original),
+      discard() {
+        edits = [];
+        go(0, original);
+      },
 
       // Puts `to` in place of `from`. One that continues the last, as a key that is held down does, is undone with it.
       edit(from, to, kind = null) {
@@ -104,18 +108,18 @@ const labelEdits = (() => {
 
       newId: () => `new-${1 + Math.max(0, ...edits.map(({ to }) => Number(/^new-(\d+)$/.exec(to?.id)?.[1] ?? 0)))}`,
 
-      // How many events differ from the file's, by how.
+      // How many events differ from the file's, by how. One that was deleted and drawn again is the file's.
       changes() {
         const before = new Map(original.map((event) => [event.id, event]));
         const stayed = events.filter((event) => before.has(event.id));
+        const noted = events.filter((event) => event.note !== "").length;
+        const isAlike = events.length === original.length && events.every((event, i) => isThere(event, original[i]));
+        if (isAlike) return { moved: 0, added: 0, deleted: 0, noted };
         return {
-          moved: stayed.filter((now) => {
-            const then = before.get(now.id);
-            return now.start !== then.start || now.stop !== then.stop;
-          }).length,
+          moved: stayed.filter((event) => !isThere(event, before.get(event.id))).length,
           added: events.length - stayed.length,
           deleted: original.length - stayed.length,
-          noted: events.filter((event) => event.note !== "").length,
+          noted,
         };
       },
 

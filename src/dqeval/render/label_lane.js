@@ -18,8 +18,8 @@ const labelLane = (() => {
     return search([...Bokeh.index])?.frame.bbox;
   }
 
-  // `acts` are what the reader may do: choose(id), move(id, border, position, isOver), nudge(id, border, by),
-  // push(id, border, to), add(point, other, isOver), cancel(), remove(id).
+  // `acts` are what the reader may do: choose(id), reveal(id, border), move(id, border, position, isOver),
+  // nudge(id, border, by), push(id, border, to), add(point, other, isOver), cancel(), remove(id).
   function of(root, { axis, plots, acts }) {
     const shown = new Map(); // elements by the id of their event
     const range = seriesPlots.model("view");
@@ -61,7 +61,10 @@ const labelLane = (() => {
       handle.className = `border ${border}`;
       handle.tabIndex = 0;
       handle.setAttribute("role", "slider");
-      handle.addEventListener("focus", () => acts.choose(id));
+      handle.addEventListener("focus", () => {
+        acts.choose(id);
+        if (handle.matches(":focus-visible")) acts.reveal(id, border);
+      });
       handle.addEventListener("pointerdown", (down) => {
         if (down.button !== 0) return;
         down.stopPropagation();
@@ -86,7 +89,8 @@ const labelLane = (() => {
       return handle;
     }
 
-    function makeEvent(id) {
+    // In the order of time, in which the Tab key goes through them.
+    function makeEvent(id, next) {
       const block = document.createElement("div");
       block.className = "block";
       block.addEventListener("pointerdown", (down) => {
@@ -94,7 +98,7 @@ const labelLane = (() => {
         acts.choose(id);
       });
       const found = { block, start: makeBorder(id, "start"), stop: makeBorder(id, "stop") };
-      root.append(block, found.start, found.stop);
+      for (const element of [block, found.start, found.stop]) root.insertBefore(element, next);
       shown.set(id, found);
       return found;
     }
@@ -116,8 +120,10 @@ const labelLane = (() => {
         for (const element of Object.values(elements)) element.remove();
         shown.delete(id);
       }
-      for (const event of seen) {
-        const { block, start, stop } = shown.get(event.id) ?? makeEvent(event.id);
+      let next = null;
+      for (const event of seen.reverse()) {
+        const { block, start, stop } = shown.get(event.id) ?? makeEvent(event.id, next);
+        next = block;
         const [left, right] = [pixels(axis.startX(event.start)), pixels(axis.endX(event.stop))];
         block.style.left = `${left}px`;
         block.style.width = `${Math.max(1, right - left)}px`;
