@@ -381,6 +381,9 @@ def test_a_page_without_its_neighbour_says_so(chromium, folder, tmp_path):
     page = chromium.new_page()
     page.goto((tmp_path / "slow_0.html").as_uri())
     assert "need the file explorer.js" in " ".join(page.locator("#alone").inner_text().split())
+    assert page.locator("main input:visible, main button:visible, main select:visible").count() == 0
+    assert page.locator("#time-plots, #events, #alarm-plot, #near-plot").first.is_hidden()
+    assert page.locator("#summary").is_visible()
     page.goto((tmp_path / "moved" / "slow_0.html").as_uri())
     page.wait_for_selector("html[data-ready]")
     assert page.locator("#alone").is_hidden()
@@ -515,6 +518,31 @@ def test_in_a_browser(chromium, folder):
     assert page.get_by_role("slider", name="Threshold").count() == 1
     assert trouble == []
     assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
+
+
+def test_series_of_one_dataset(chromium, folder):
+    page = chromium.new_page()
+    page.goto((folder / "bench.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    names = page.get_by_role("group", name="Series").locator("tbody tr:visible td:first-child")
+    every = sorted(names.all_inner_texts())
+    odd = [name for name in every if name.startswith("quick")]
+    assert len(every) == 4
+    assert len(odd) == 2
+    page.get_by_role("combobox", name="Dataset").select_option("quick & <odd>")
+    assert sorted(names.all_inner_texts()) == odd
+    assert page.get_by_text("2 of 4 series shown").is_visible()
+    page.reload()
+    assert sorted(names.all_inner_texts()) == odd
+    page.get_by_role("link", name="Failures").click()  # which is no dataset
+    assert sorted(names.all_inner_texts()) == odd
+    page.go_back()
+    page.go_back()
+    page.wait_for_function("location.hash === ''")
+    assert sorted(names.all_inner_texts()) == every
+    page.evaluate("location.hash = 'dataset=nobody'")
+    page.get_by_text("4 of 4 series shown").wait_for()
+    page.close()
 
 
 def check_sorting(page):

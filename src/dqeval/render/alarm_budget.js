@@ -11,7 +11,6 @@ const alarmBudget = (() => {
     const rows = page.detectors.map(makeRow);
 
     const rate = (count) => Number((count * one).toPrecision(3)).toLocaleString("en");
-    const inPercent = (share) => `${(100 * share).toFixed(2)} %`;
     // The budget that is chosen, or that the threshold in view needs.
     const budget = () => pageState.get().budget ?? numbers.detector().alarms.needed[numbers.step() - 1];
 
@@ -55,7 +54,7 @@ const alarmBudget = (() => {
             `${alarms.detected[at]} of ${page.events.length}`,
             delay === null ? "–" : delay < 0 ? `${axis.lasting(-delay)} early` : axis.lasting(delay),
             rate(alarms.falseAlarms[at]),
-            inPercent(alarms.inAlarm[at]),
+            alarms.inAlarm[at],
           ];
       shown.slice(hasThresholds ? 0 : 1).forEach((text, j) => (cells[j].textContent = text));
     }

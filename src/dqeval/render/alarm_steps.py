@@ -46,7 +46,7 @@ class AlarmSteps:
             "needed": self.needed.tolist(),
             "falseAlarms": self.false_alarms.tolist(),
             "detected": self.detected.tolist(),
-            "inAlarm": [round(share, 5) for share in self.in_alarm.tolist()],
+            "inAlarm": [f"{share:.2%}".replace("%", " %") for share in self.in_alarm.tolist()],
             "medianDelay": [float(np.median(delays)) if len(delays) else None for delays in at_each],
             "delays": packed(np.where(found, self.delays, NEVER), "<i4"),
         }

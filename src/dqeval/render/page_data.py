@@ -14,7 +14,7 @@ from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile
 from dqeval.core import thresholds
-from dqeval.core.intervals import mean_intervals
+from dqeval.core.intervals import RESAMPLES, mean_intervals
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import PARTS, Curve, FloatArray
 from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
@@ -27,6 +27,9 @@ from dqeval.render.packing import packed, packed_scores, packed_values
 from dqeval.render.page_clock import clock_of, content_key
 from dqeval.render.tables import printable
 from dqeval.render.time_scale import TimeScale, event_times, scale_of
+
+# Of events, for the interval at each threshold: of many events it is so narrow that fewer draws give all its digits.
+MOST_DRAWS = 500_000
 
 
 def page_data(
@@ -105,7 +108,8 @@ def _part(name: str | None) -> int | None:
 
 def _intervals(events: Iterable[Curve]) -> list[list[int]] | None:
     """Return from where to where DQE at each threshold may lie, lowest first, in thousandths; None if nobody knows."""
-    every = mean_intervals(np.stack([event.dqe[::-1] for event in events]))
+    values = np.stack([event.dqe[::-1] for event in events])
+    every = mean_intervals(values, resamples=min(RESAMPLES, max(MOST_DRAWS // len(values), 1)))
     if not every[0].is_known:
         return None
     return [[round(1000 * each.low) for each in every], [round(1000 * each.high) for each in every]]

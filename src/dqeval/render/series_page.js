@@ -151,6 +151,7 @@
     axis,
     numbers,
     plots,
+    model,
     editor,
     viewChanged,
     chooseThreshold: (threshold) => chooseStep(Math.round(threshold * numbers.steps)),
