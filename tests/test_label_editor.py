@@ -17,6 +17,7 @@ from dqeval import Series
 from dqeval.core.scaling import min_max
 from dqeval.core.thresholds import grid
 from dqeval.render.html import source_of
+from test_page_use import serious
 
 COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
 
@@ -518,6 +519,16 @@ def test_the_banner_is_in_every_view_and_on_paper(opened, file):
     page.set_viewport_size({"width": 1200, "height": 900})
     assert narrow[0] <= 320
     assert narrow[1] < 120
+
+
+def test_nothing_serious_for_screen_readers(opened, file):
+    page = opened(file, "#correct=labels")
+    border(page, "End of event 2").press("ArrowRight")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        settle(page)
+        assert serious(page) == {}
+    page.emulate_media(color_scheme="light")
 
 
 def test_all_events_may_be_deleted(opened, file):
