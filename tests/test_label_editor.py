@@ -551,8 +551,10 @@ def test_many_events_are_listed_where_they_are_in_view(opened, tmp_path):
         "Of 400 events, 200 in view are listed. Move or zoom out to see others."
     )
     assert page.get_by_role("slider", name="Start of event 2", exact=True).count() == 0  # they could not be told apart
+    assert page.locator("#label-crowded").is_visible()
     page.keyboard.press("n")
     settle(page)
+    assert page.locator("#label-crowded").is_hidden()
     assert page.locator("#label-events tbody tr").count() < 10
     assert border(page, "Start of event 2").is_visible()
 

@@ -4,10 +4,8 @@
 const labelEditor = (() => {
   "use strict";
   const { soon } = seriesPlots;
-  const MOST_ROWS = 200;
   const find = (id) => document.getElementById(id);
-  const inDigits = new Intl.NumberFormat("en");
-  const counted = (count, what) => `${inDigits.format(count)} ${what}${count === 1 ? "" : "s"}`;
+  const { counted, inDigits } = labelViews;
   const threeDigits = (number) => number.toFixed(3);
 
   // `changed` is called when the means at the threshold may have changed.
@@ -16,9 +14,10 @@ const labelEditor = (() => {
     const original = page.events.map(([, , start, stop], id) => ({ id, start, stop, name: page.names[id] ?? "", note: "" }));
     const store = labelStore.of(page.key);
     const edits = labelEdits.history(original, series, eventsChanged);
-    const rows = new Map(); // of the table, by the id of their event
     let times = labelFiles.timesOf(null); // until the clock is unpacked
+    const views = labelViews.of({ axis, series, original, plots, times: () => times, lookAt });
     let preview = null; // events while something is dragged
+    let drawn = null; // the events in the plots
     let chosen = null; // the id of an event
     let isKept = store.works();
     let wasOn = false;
@@ -102,7 +101,7 @@ const labelEditor = (() => {
         const added = { id: edits.newId(), ...free, name: "", note: "" };
         chosen = added.id;
         change(null, added, isOver);
-        if (isOver) say(`Event added: ${titleOf(added)}.`);
+        if (isOver) say(`Event added: ${views.titleOf(added)}.`);
       },
       cancel() {
         preview = null;
@@ -114,7 +113,7 @@ const labelEditor = (() => {
         const next = events()[i + 1] ?? events()[i - 1] ?? null;
         chosen = next?.id ?? null;
         edit(event, null);
-        say(`Event deleted: ${titleOf(event)}.`);
+        say(`Event deleted: ${views.titleOf(event)}.`);
         soon(() => (next ? lane.focus(next.id) : find("label-add").focus()));
       },
     };
@@ -158,124 +157,27 @@ const labelEditor = (() => {
       find("label-announcement").textContent = text;
     }
 
-    const points = ({ start, stop }) => `[${start}, ${stop})`;
-    const titleOf = (event) => event.name || times.words(event.start, event.stop);
-
-    function wordsOf(event) {
-      const words = [titleOf(event)];
-      if (event.name && times.isKnown) words.push(times.words(event.start, event.stop));
-      if (event.name || times.isKnown) words.push(`${axis.lasting(event.stop - event.start)}, ${axis.unit}s ${points(event)}`);
-      return words;
-    }
-
-    function statusOf(event) {
-      const before = typeof event.id === "number" ? original[event.id] : null;
-      if (!before) return "added";
-      return before.start === event.start && before.stop === event.stop ? "" : `moved from ${points(before)}`;
-    }
-
-    function borderWords(event, border) {
-      const i = placeOf(event.id);
-      const [low, high] = labelEdits.limitsOf(events(), i, series);
-      const at = event[border];
-      const time = border === "start" ? times.start(at) : times.end(at);
-      const [least, most] = border === "start" ? [low, event.stop - 1] : [event.start + 1, high];
-      return {
-        "aria-label": `${border === "start" ? "Start" : "End"} of event ${i + 1}${event.name ? `, ${event.name}` : ""}`,
-        "aria-valuemin": least,
-        "aria-valuemax": most,
-        "aria-valuenow": at,
-        "aria-valuetext": times.isKnown ? `${time}, ${axis.unit} ${at}` : `${axis.unit} ${at}`,
-      };
-    }
-
     function showEvents() {
       if (!isOn()) return;
-      const { cuts } = scores();
-      plots.showEvents(cuts, events().map((event) => event.name));
-      lane.draw(events(), chosen, borderWords);
+      const now = events();
+      const { cuts, scores: found } = scores();
+      if (now !== drawn) plots.showEvents(cuts, now.map((event) => event.name));
+      drawn = now;
+      find("label-crowded").hidden = !lane.draw(now, chosen, (event, border) => views.borderWords(now, event, border));
       showForm();
-      showTable();
+      views.showTable(now, found, chosen);
       find("label-undo").disabled = !edits.canUndo();
       find("label-redo").disabled = !edits.canRedo();
       find("label-discard").disabled = !edits.canUndo();
     }
 
-    function showForm() {
-      const event = chosenEvent();
-      find("label-form").hidden = event === null;
-      if (event === null) return;
-      const i = placeOf(event.id);
-      const [low, high] = labelEdits.limitsOf(events(), i, series);
-      find("label-title").textContent = `Event ${i + 1} of ${events().length}${event.name ? `, ${event.name}` : ""}`;
-      const fields = [["label-start", event.start, low, event.stop - 1], ["label-stop", event.stop, event.start + 1, high]];
-      for (const [id, value, least, most] of fields) {
-        const field = find(id);
-        [field.min, field.max] = [least, most];
-        if (Number(field.value) !== value || field.value === "") field.value = value;
-      }
-      const length = axis.lasting(event.stop - event.start);
-      find("label-place").textContent = times.isKnown
-        ? `${times.words(event.start, event.stop)}, ${length}`
-        : `${axis.unit}s ${event.start} to ${event.stop - 1}, ${length}`;
-      if (find("label-note").value !== event.note) find("label-note").value = event.note;
-    }
-
-    // All events; where they are many, those in view.
-    function rowsToShow() {
-      const now = events().map((event, i) => ({ event, i }));
-      if (now.length <= MOST_ROWS) return now;
-      const [low, high] = plots.view().map(axis.positionAt);
-      return now.filter(({ event }) => event.stop > low && event.start < high).slice(0, MOST_ROWS);
-    }
-
-    function makeRow(event) {
-      const line = document.createElement("tr");
-      const head = document.createElement("th");
-      head.scope = "row";
-      const button = document.createElement("button");
-      button.type = "button";
-      button.addEventListener("click", () => lookAt(events()[placeOf(event.id)]));
-      const more = document.createElement("small");
-      head.append(button, more);
-      line.append(head);
-      const cells = Array.from({ length: 4 }, () => line.insertCell());
-      const row = { line, button, more, cells, words: line.insertCell() };
-      rows.set(event.id, row);
-      return row;
-    }
-
-    function write(cell, text) {
-      if (cell.textContent !== text) cell.textContent = text;
-    }
-
-    function showTable() {
-      const shown = rowsToShow();
-      const found = scores().scores;
-      const lines = shown.map(({ event, i }) => {
-        const row = rows.get(event.id) ?? makeRow(event);
-        const [title, ...others] = wordsOf(event);
-        write(row.button, title);
-        write(row.more, others.join(" · "));
-        row.cells.forEach((cell, part) => write(cell, threeDigits(found[i][part])));
-        write(row.words, [statusOf(event), event.note].filter(Boolean).join(": "));
-        if (event.id === chosen) row.line.setAttribute("aria-current", "true");
-        else row.line.removeAttribute("aria-current");
-        return row.line;
-      });
-      const body = document.querySelector("#label-events tbody");
-      const same = lines.length === body.rows.length && lines.every((line, i) => line === body.rows[i]);
-      if (!same) body.replaceChildren(...lines);
-      const all = events().length;
-      const some = `Of ${counted(all, "event")}, ${inDigits.format(shown.length)} in view ${shown.length === 1 ? "is" : "are"} listed.`;
-      find("label-count").textContent = shown.length < all ? `${some} Move or zoom out to see others.` : counted(all, "event");
-    }
+    const showForm = () => views.showForm(events(), placeOf(chosen));
 
     function changesInWords() {
       const { moved: shifted, added, deleted, noted } = edits.changes();
       const counts = [[shifted, "moved"], [added, "added"], [deleted, "deleted"]].filter(([count]) => count > 0);
       const notes = noted ? [counted(noted, "note")] : [];
-      const first = counts.map(([count, how], i) => `${i ? inDigits.format(count) : counted(count, "event")} ${how}`);
+      const first = counts.map(([count, how], i) => `${i ? inDigits(count) : counted(count, "event")} ${how}`);
       return { differs: counts.length > 0, words: [...first, ...notes].join(", ") };
     }
 
@@ -305,6 +207,7 @@ const labelEditor = (() => {
     async function showMode() {
       const on = isOn();
       document.documentElement.classList.toggle("correcting", on);
+      drawn = null;
       find("correct-labels").setAttribute("aria-pressed", String(on));
       if (on && page.clock && !times.isKnown) times = labelFiles.timesOf(await pageData.clockOf(page), axis.breaks, axis.gaps);
       if (!on && wasOn) plots.showEvents(page.events);

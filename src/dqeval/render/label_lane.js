@@ -103,10 +103,11 @@ const labelLane = (() => {
       return found;
     }
 
-    // Shows events, of which `words` says how screen readers call the borders, and how far these may go.
+    // Shows events, of which `words` says how screen readers call the borders, and how far these may go. Returns whether
+    // there are so many that borders can only be moved closer up.
     function draw(events, chosen, words) {
       const frame = frameOf(range);
-      if (!frame) return;
+      if (!frame) return false;
       root.style.marginLeft = `${frame.left}px`;
       root.style.width = `${frame.right - frame.left}px`;
       view = plots.view();
@@ -136,6 +137,7 @@ const labelLane = (() => {
           for (const [name, text] of Object.entries(words(event, border))) handle.setAttribute(name, text);
         }
       }
+      return crowded;
     }
 
     root.addEventListener("pointerdown", (down) => {
@@ -147,5 +149,5 @@ const labelLane = (() => {
     return { draw, focus: (id, border = "start") => shown.get(id)?.[border].focus() };
   }
 
-  return { of, MOST_EVENTS };
+  return { of };
 })();
