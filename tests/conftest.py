@@ -78,6 +78,7 @@ UNMEASURED_FILES = {
     "test_fuzz",
     "test_lab_docs",
     "test_label_editor",
+    "test_page_use",
     "matrix_result",
     "properties",
 }

@@ -209,7 +209,8 @@ def findings_of_series(prepared: Prepared) -> list[Finding]:
     """Return what `check` finds in a series that is prepared already, but for its scores."""
     series, near = _as_floats(prepared.series), prepared.near
     said = near.source != BY_DEFAULT  # by someone, where there are no values
-    return [*_labels(series, prepared.labelled, near), *_values(series, said), *about_times(prepared)]
+    times = [replace(finding, column="timestamp") for finding in about_times(prepared)]
+    return [*_labels(series, prepared.labelled, near), *_values(series, said), *times]
 
 
 def findings_of_scores(name: str, scored: Scored, near: Near) -> list[Finding]:

@@ -17,7 +17,7 @@ from dqeval.render.tables import count_of, in_words
 
 # Pages of the documentation and their sections, by what they are about.
 DOCS = {
-    "check": ("Quick start", "Check the data", "quickstart.md#check-the-data"),
+    "check": ("Quickstart", "Check the data", "quickstart.md#check-the-data"),
     "near": (
         "When DQE misleads",
         "A near range that is not half a period",
