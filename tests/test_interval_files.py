@@ -626,7 +626,18 @@ KEYS = st.sampled_from(
             "end",
             "instant",
         ),
-        *("timeserieslabels", "time", "timeEnd", "id", "text", "tags", "alertname", "alertstate", "was_cancelled"),
+        *(
+            "timeserieslabels",
+            "time",
+            "timeEnd",
+            "id",
+            "meta",
+            "text",
+            "tags",
+            "alertname",
+            "alertstate",
+            "was_cancelled",
+        ),
     )
 )
 CELLS = (
