@@ -7,11 +7,13 @@ const labelEditor = (() => {
   const find = (id) => document.getElementById(id);
   const { counted, inDigits } = labelViews;
   const threeDigits = (number) => number.toFixed(3);
+  const WRITTEN = "textarea, select, input:not([type=radio], [type=checkbox], [type=range])"; // where letters are text
 
   // `changed` is called when the means at the threshold may have changed.
   function of({ page, axis, numbers, plots, changed }) {
     const series = { length: page.length, near: page.near, breaks: axis.breaks };
-    const original = page.events.map(([, , start, stop], id) => ({ id, start, stop, name: page.names[id] ?? "", note: "" }));
+    const nameOf = (id) => page.names[id] ?? "";
+    const original = page.events.map(([, , start, stop], id) => ({ id, start, stop, name: nameOf(id), note: "" }));
     const store = labelStore.of(page.key);
     const edits = labelEdits.history(original, series, eventsChanged);
     let times = labelFiles.timesOf(null); // until the clock is unpacked
@@ -93,7 +95,7 @@ const labelEditor = (() => {
         const [low, high] = plots.view().map(axis.cellAt);
         if (cell >= low && cell <= high) return;
         const first = Math.min(page.cells - (high - low), Math.max(0, cell - (high - low) / 2));
-        pageState.update({ event: null, zoom: [first, first + high - low] });
+        look(first, first + high - low);
       },
       add(point, other, isOver) {
         const free = labelEdits.between(edits.events(), point, other, series);
@@ -143,11 +145,13 @@ const labelEditor = (() => {
       lookAt(now[i < 0 ? (by > 0 ? 0 : now.length - 1) : Math.min(now.length - 1, Math.max(0, i + by))]);
     }
 
+    const look = (...cells) => pageState.update({ event: null, zoom: cells.map((cell) => Math.round(100 * cell) / 100) });
+
     function lookAt(event) {
       chosen = event.id;
       const [left, right] = [axis.startX(event.start), axis.endX(event.stop)].map(axis.cellAt);
       const around = Math.max(2 * page.near, 2 * (event.stop - event.start), 20);
-      pageState.update({ event: null, zoom: [Math.max(0, left - around), Math.min(page.cells, right + around)] });
+      look(Math.max(0, left - around), Math.min(page.cells, right + around));
       soon(showEvents);
     }
 
@@ -184,14 +188,14 @@ const labelEditor = (() => {
     function showBanner() {
       const { differs, words } = changesInWords();
       const correcting = isOn();
-      const same = discarded ? "Corrections discarded: labels are the file's." : `Labels are the file's${words && `, with ${words}`}.`;
+      const same = `${discarded ? "Corrections discarded: labels" : "Labels"} are the file's${words && `, with ${words}`}.`;
       // While labels are corrected it is always there, so that nothing moves when they begin to differ.
       find("labels-differ").hidden = !words && !correcting && !discarded;
       find("labels-back").hidden = !discarded;
       find("labels-discard").hidden = !words;
       find("labels-differ-words").textContent = differs ? `Labels differ from the file's: ${words}.` : same;
       find("labels-differ-what").textContent = correcting
-        ? "Regions, detections and scores at the threshold follow your corrections; all else on this page is of the file's labels."
+        ? "Regions, detections and scores at the threshold follow your corrections; all else here is of the file's labels."
         : differs
           ? "All that this page shows now is of the file's labels."
           : "";
@@ -205,11 +209,14 @@ const labelEditor = (() => {
     // The mode --------------------------------------------------------------------------------------------------------
 
     async function showMode() {
+      // Only who corrects labels waits for the times of all points.
+      if (isOn() && page.clock && !times.isKnown) {
+        times = labelFiles.timesOf(await pageData.clockOf(page), axis.breaks, axis.gaps);
+      }
       const on = isOn();
       document.documentElement.classList.toggle("correcting", on);
       drawn = null;
       find("correct-labels").setAttribute("aria-pressed", String(on));
-      if (on && page.clock && !times.isKnown) times = labelFiles.timesOf(await pageData.clockOf(page), axis.breaks, axis.gaps);
       if (!on && wasOn) plots.showEvents(page.events);
       wasOn = on;
       show();
@@ -246,7 +253,9 @@ const labelEditor = (() => {
     const EXPORTS = {
       labels: () => download("labels.csv", "text/csv", labelFiles.labelsCsv(edits.events(), page.length, times)),
       intervals: () => download("intervals.csv", "text/csv", labelFiles.intervalsCsv(edits.events(), times)),
-      studio: () => download("intervals.json", "application/json", labelFiles.labelStudioJson(edits.events(), fileName, times)),
+      studio() {
+        download("intervals.json", "application/json", labelFiles.labelStudioJson(edits.events(), fileName, times));
+      },
     };
 
     for (const id of ["correct-labels", "labels-show", "label-done"]) find(id).addEventListener("click", toggle);
@@ -275,7 +284,7 @@ const labelEditor = (() => {
     addEventListener(
       "keydown",
       (key) => {
-        if (!isOn() || key.altKey || key.target.matches?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, select")) return;
+        if (!isOn() || key.altKey || key.target.matches?.(WRITTEN)) return;
         const command = key.ctrlKey || key.metaKey;
         const letter = key.key.toLowerCase();
         const does = command

@@ -61,8 +61,9 @@ const labelEdits = (() => {
     if (!to) return Boolean(from);
     const rest = from ? events.filter((event) => event.id !== from.id) : events;
     const isText = [to.name, to.note].every((text) => typeof text === "string");
-    const isNew = from ? to.id === from.id && to.name === from.name : /^new-\d+$/.test(to.id) && rest.every((event) => event.id !== to.id);
-    if (!isText || !isNew || !Number.isInteger(to.start) || !Number.isInteger(to.stop)) return false;
+    const isAlone = (id) => /^new-\d+$/.test(id) && rest.every((event) => event.id !== id);
+    const isNamed = from ? to.id === from.id && to.name === from.name : isAlone(to.id);
+    if (!isText || !isNamed || !Number.isInteger(to.start) || !Number.isInteger(to.stop)) return false;
     const free = to.start >= 0 && to.stop > to.start ? freeAround(rest, to.start, series) : null;
     return Boolean(free) && to.stop <= free[1];
   }

@@ -23,7 +23,7 @@ const labelFiles = (() => {
 
   // When points are, as text: `clock` says so, as render/series_page.py writes it. Without one, points are counted.
   function timesOf(clock, breaks, gaps) {
-    if (!clock) return { start: String, end: String, isKnown: false, words: (start, stop) => `[${start}, ${stop})` };
+    if (!clock) return { start: String, end: String, isKnown: false, words: (first, stop) => `[${first}, ${stop})` };
     const shown = (ticks) => (clock.kind === "number" ? String(ticks) : dateText(ticks, clock.kind === "universal"));
     if (clock.ticks) {
       // Samples that are not even: an event ends right behind its last one.
@@ -74,7 +74,12 @@ const labelFiles = (() => {
       type: "timeserieslabels",
       from_name: "label",
       to_name: "ts",
-      value: { start: shown(times.start(start)), end: shown(times.end(stop)), instant: false, timeserieslabels: ["anomaly"] },
+      value: {
+        start: shown(times.start(start)),
+        end: shown(times.end(stop)),
+        instant: false,
+        timeserieslabels: ["anomaly"],
+      },
       ...(note && { meta: { text: [note] } }),
     }));
     const task = { id: 1, data: { csv: `${series}.csv` }, annotations: [{ id: 1, was_cancelled: false, result }] };

@@ -17,7 +17,10 @@ const labelStore = (() => {
       read: () => tried(() => localStorage.getItem(name)) ?? null,
       write: (text) => tried(() => localStorage.setItem(name, text) ?? true) === true,
       remove: () => tried(() => localStorage.removeItem(name) ?? true) === true,
-      works: () => tried(() => localStorage.setItem(`${name}-try`, "") ?? localStorage.removeItem(`${name}-try`) ?? true) === true,
+      works() {
+        const probe = `${name}-probe`;
+        return tried(() => localStorage.setItem(probe, "") ?? localStorage.removeItem(probe) ?? true) === true;
+      },
       // Another window with the same page has changed it.
       follow: (changed) => addEventListener("storage", (event) => event.key === name && changed(event.newValue)),
     };
