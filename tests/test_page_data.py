@@ -27,7 +27,7 @@ from dqeval.metrics.alarm_curve import alarm_curve_of
 from dqeval.metrics.operators import alarms_of
 from dqeval.render import page_data as module
 from dqeval.render.alarm_steps import NEVER, alarm_steps
-from dqeval.render.event_outcomes import EVENT_OUTCOMES, OUTCOME_KEYS
+from dqeval.render.event_outcomes import EVENT_OUTCOMES, OUTCOME_KEYS, OUTCOME_MEANINGS
 from dqeval.render.page_data import detector_data
 from dqeval.render.summary import summary_rows
 from dqeval.render.trust import DOCS, TrustLine, _near, trust_lines
@@ -288,3 +288,9 @@ def test_the_documentation_has_what_the_page_names():
         assert text.startswith(f"# {page}\n")
         assert re.search(rf"^##+ {re.escape(section)}$", text, flags=re.MULTILINE)
         assert anchor == section.lower().replace(" ", "-")
+
+
+def test_the_documentation_says_what_outcomes_mean():
+    text = (DOCS_FOLDER / "report.md").read_text(encoding="utf-8")
+    for outcome, meaning in OUTCOME_MEANINGS.items():
+        assert f"| {outcome} | {meaning} |" in text

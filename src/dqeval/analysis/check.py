@@ -213,12 +213,12 @@ def findings_of_series(prepared: Prepared) -> list[Finding]:
     return [*_labels(series, prepared.labelled, near), *_values(series, said), *times]
 
 
-def findings_of_scores(name: str, scored: Scored, near: Near) -> list[Finding]:
-    """Return what `check` finds in the scores of one detector, which are usable."""
-    return [
-        *misread_scores(name, scored),
-        *(_no_detector(name, scored.raw) or [*_scores(name, scored), *_misleading_scores(name, scored, near)]),
-    ]
+def findings_of_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> list[Finding]:
+    """Return what `check` finds in usable scores; given what is detected at the suggested threshold, in less time."""
+    found = misread_scores(name, scored)
+    if no_detector := _no_detector(name, scored.raw):
+        return found + no_detector
+    return [*found, *_scores(name, scored), *_misleading_scores(name, scored, near, detections)]
 
 
 def errors_first(findings: Iterable[Finding]) -> list[Finding]:
@@ -279,8 +279,8 @@ def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
             yield _warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
 
 
-def _misleading_scores(name: str, scored: Scored, near: Near) -> Iterator[Finding]:
-    yield from (_warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points))
+def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> Iterator[Finding]:
+    yield from (_warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points, detections))
 
 
 def warnings_about(name: str, findings: Iterable[Finding]) -> tuple[str, ...]:

@@ -105,6 +105,10 @@ def _scale(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
 
 def rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
     """Return DQE of scores on other scales, by what the scales are in words; the order of the points stays the same."""
+    return scored.once(("rescaled DQE", near), lambda: _rescaled_dqe(scored, near))
+
+
+def _rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
     scores = scored.scores
     scales = {"their square roots": np.sqrt(scores), "their squares": np.square(scores)}
     # Of a detector that tells all events from all normal points, this would cut off what is right.

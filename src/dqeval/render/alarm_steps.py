@@ -38,16 +38,22 @@ class AlarmSteps:
     in_alarm: FloatArray
     delays: FloatArray
 
+    @property
+    def median_delays(self) -> FloatArray:
+        """The median delay of the events that are detected at each threshold; NaN where none is."""
+        ordered, steps = np.sort(self.delays, axis=0), np.arange(self.delays.shape[1])  # NaN is last
+        count = np.count_nonzero(~np.isnan(self.delays), axis=0)
+        return np.asarray((ordered[np.maximum(count - 1, 0) // 2, steps] + ordered[count // 2, steps]) / 2)
+
     def as_json(self) -> dict[str, Any]:
         """Return all of it, ready for a page."""
         found = ~np.isnan(self.delays)
-        at_each = (delays[~np.isnan(delays)] for delays in self.delays.T)
         return {
             "needed": self.needed.tolist(),
             "falseAlarms": self.false_alarms.tolist(),
             "detected": self.detected.tolist(),
             "inAlarm": [f"{share:.2%}".replace("%", " %") for share in self.in_alarm.tolist()],
-            "medianDelay": [float(np.median(delays)) if len(delays) else None for delays in at_each],
+            "medianDelay": [None if np.isnan(delay) else delay for delay in self.median_delays.tolist()],
             "delays": packed(np.where(found, self.delays, NEVER), "<i4"),
         }
 

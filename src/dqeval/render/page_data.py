@@ -108,10 +108,12 @@ def _part(name: str | None) -> int | None:
 
 def _intervals(events: Iterable[Curve]) -> list[list[int]] | None:
     """Return from where to where DQE at each threshold may lie, lowest first, in thousandths; None if nobody knows."""
-    values = np.stack([event.dqe[::-1] for event in events])
-    every = mean_intervals(values, resamples=min(RESAMPLES, max(MOST_DRAWS // len(values), 1)))
-    if not every[0].is_known:
+    # With few events, many thresholds do the same.
+    values, place = np.unique(np.stack([event.dqe[::-1] for event in events]), axis=1, return_inverse=True)
+    found = mean_intervals(values, resamples=min(RESAMPLES, max(MOST_DRAWS // len(values), 1)))
+    if not found[0].is_known:
         return None
+    every = [found[i] for i in place.ravel().tolist()]
     return [[round(1000 * each.low) for each in every], [round(1000 * each.high) for each in every]]
 
 

@@ -159,9 +159,10 @@ def _each_detector(prepared: Prepared, comparison: Comparison, workers: int | No
     near = prepared.near
 
     def work(name: str, scored: Scored) -> _Detector:
+        explanation = comparison.explanations[name]
         return _Detector(
-            *detector_data(prepared, scored, comparison.explanations[name]),
-            findings_of_scores(name, scored, near),
+            *detector_data(prepared, scored, explanation),
+            findings_of_scores(name, scored, near, scored.raw >= explanation.threshold),
             {} if scored.binary else rescaled_dqe(scored, near.points),
         )
 
