@@ -37,6 +37,7 @@ ACTIONS = {
     "switch detector": "i => document.querySelectorAll('[name=detector]')[(i + 1) % 3].click()",
     "zoom": "i => { const view = Bokeh.documents[0].get_model_by_name('view'); const end = view.bounds[1];"
     " view.setv({ start: 0.2 * end + i, end: (i % 2 ? 0.5 : 0.9) * end }); }",
+    "move a border": "() => { pageState.update({ correcting: true }); dqevalReport.editor.acts.nudge(3, 'stop', 1); }",
 }
 SERIES: dict[str, Any] = {"generator": "synthetic", "count": 50, "n": 2000, "period": 50, "events": 8}
 DETECTORS = [{"name": name} for name in ("fft", "sr", "sub_lof", "kmeans_ad")]

@@ -23,6 +23,8 @@ INTERVALS = [(MINUTES[a], MINUTES[b - 1] + STEP) for a, b in find_events(LABELS)
 ALARMS = [(MINUTES[a], MINUTES[b - 1] + STEP) for a, b in find_events(SCORES > 1.2)]
 SPAN = f"{MINUTES[0]}Z..{MINUTES[-1] + STEP}Z"
 
+POINTS_OF_TEN = [(t == 5, (7 * t) % 10) for t in range(10)]
+
 TWO_FILES = ["--incidents", "zoned.csv", "--alerts", "alerts.json"]
 
 COMMANDS = {
@@ -222,6 +224,22 @@ def test_bad_input(call, name, tmp_path):
     assert message in done.err
     assert done.err.startswith("dqeval: ")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("times", [False, True])
+def test_numbers_count_the_points_of_a_series_without_times(call, tmp_path, times):
+    rows = [f"{f'sample {i},' if times else ''}{int(label)},{score}" for i, (label, score) in enumerate(POINTS_OF_TEN)]
+    (tmp_path / "plain.csv").write_text("\n".join([f"{'time,' if times else ''}label,mine", *rows]))
+    (tmp_path / "counted.csv").write_text("start,end,name\n2,4,first\n7,99,last\n20,30,outside\n")
+    done = call("score", "plain.csv", "--incidents", "counted.csv", "--near", "1", "--per-event", "--format", "json")
+    (found,) = json.loads(done.out)["results"]["series"]
+    events = found["detectors"]["mine"]["per_event"]
+    assert [(event["start"], event["stop"], event["name"]) for event in events] == [(2, 4, "first"), (7, 10, "last")]
+    labels = np.isin(np.arange(10), [2, 3, 7, 8, 9])
+    expected = dqeval.evaluate(labels, [score for _, score in POINTS_OF_TEN], near=1)
+    assert [event["dqe"] for event in events] == [event.dqe for event in expected.per_event]
+    messages = [finding["message"] for finding in found["findings"]]
+    assert "incidents: plain has no times: they count its points from 0" in messages
 
 
 @pytest.mark.parametrize("zone", ["", "Z"])

@@ -397,6 +397,13 @@ def test_label_studio(put):
     assert (found.closed, found.source, found.remarks) == ("left", "Label Studio export", ())
 
 
+def test_what_is_written_beside_segments_of_label_studio(put):
+    meta = ({"text": ["disk full", "again"]}, {"text": "by hand"}, {"text": []}, {}, None, ["text"])
+    regions = [region(10 * i, 10 * i + 5, labels=["Anomaly"]) | {"meta": each} for i, each in enumerate(meta)]
+    found = read_intervals(put([task(3, *regions, region(90, 95, labels=[]) | {"meta": {"text": ["alone"]}})]))
+    assert found.notes == ("Anomaly: disk full, again", "Anomaly: by hand", *["Anomaly"] * 4, "alone")
+
+
 def test_numbers_of_label_studio_are_rounded_outwards(put):
     found = read_intervals(put([task(3, region(10.5, 20.2), region(30.7, 30.7))]))
     assert found.pairs().tolist() == [[10, 21], [30, 30]]
@@ -619,7 +626,18 @@ KEYS = st.sampled_from(
             "end",
             "instant",
         ),
-        *("timeserieslabels", "time", "timeEnd", "id", "text", "tags", "alertname", "alertstate", "was_cancelled"),
+        *(
+            "timeserieslabels",
+            "time",
+            "timeEnd",
+            "id",
+            "meta",
+            "text",
+            "tags",
+            "alertname",
+            "alertstate",
+            "was_cancelled",
+        ),
     )
 )
 CELLS = (

@@ -18,7 +18,7 @@ from dqeval.core.prepared import Prepared, prepare_series
 from dqeval.core.registry import split_names
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.timeline import spans_of
-from dqeval.core.times import parse_with_zone
+from dqeval.core.times import are_known, parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about
 from dqeval.datasets.columns import Roles, labelled, roles_in_table, series_in, series_in_table, series_in_zone
@@ -274,11 +274,14 @@ def file_record(path: Path) -> dict[str, Any]:
 
 
 def with_incidents(series: Series, incidents: IntervalFile) -> Series:
-    """Return a series whose labels follow from incidents."""
-    if series.timestamps is None:
+    """Return a series whose labels follow from incidents. Numbers count its points, where it has no times."""
+    remarks, times, count = remarks_of("incidents", incidents), series.timestamps, len(series.labels)
+    if times is None and incidents.aware is not None:
         raise ValueError(f"{series.name} has no timestamps, so nobody knows which of its points are in incidents")
-    remarks = remarks_of("incidents", incidents)
-    return replace(series, labels=np.zeros(len(series.labels)), incidents=incidents.spans(), remarks=remarks)
+    if incidents.aware is None and (times is None or not are_known(times)):
+        times, counted = np.arange(count), f"incidents: {series.name} has no times: they count its points from 0"
+        remarks = (*remarks, counted)
+    return replace(series, labels=np.zeros(count), timestamps=times, incidents=incidents.spans(), remarks=remarks)
 
 
 def remarks_of(name: str, file: IntervalFile) -> tuple[str, ...]:

@@ -129,8 +129,13 @@ def _segment(result: dict[str, Any], place: str) -> Item:
         moment(_rounded(start, math.floor), f"the start of {place}"),
         moment(_rounded(stop, math.floor if stop == start else math.ceil), f"the end of {place}"),
         _text(result.get("id")),
-        _text(value.get("timeserieslabels")),
+        ": ".join(filter(None, [_text(value.get("timeserieslabels")), _remark(result.get("meta"))])),
     )
+
+
+def _remark(meta: Any) -> str:
+    """Return what somebody wrote beside a segment."""
+    return _text(meta.get("text")) if isinstance(meta, dict) else ""
 
 
 def _rounded(cell: Any, rounding: Callable[[float], int]) -> Any:

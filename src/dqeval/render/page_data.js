@@ -58,5 +58,15 @@ const pageData = (() => {
     return page;
   }
 
-  return { read, levelsOf };
+  // When points are: of samples that are not even, the steps between them were packed.
+  async function clockOf({ clock }) {
+    if (!clock.steps) return clock;
+    const steps = await unpacked(clock.steps, BigInt64Array);
+    const unit = BigInt(clock.unit);
+    const ticks = new BigInt64Array(steps.length + 1).fill(BigInt(clock.first));
+    for (let t = 0; t < steps.length; t++) ticks[t + 1] = ticks[t] + unit * steps[t];
+    return { ...clock, ticks };
+  }
+
+  return { read, levelsOf, clockOf };
 })();

@@ -24,6 +24,7 @@ from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.event_outcomes import outcomes_of
 from dqeval.render.explorer import colours_of, curve_item, near_item, time_item
 from dqeval.render.packing import packed, packed_scores, packed_values
+from dqeval.render.page_clock import clock_of, content_key
 from dqeval.render.tables import printable
 from dqeval.render.time_scale import TimeScale, event_times, scale_of
 
@@ -53,10 +54,13 @@ def page_data(
     curves = dict(zip(explanations, (curve for _, curve in detectors), strict=True))
     shown = [data for data, _ in detectors]
     return {
+        "name": printable(prepared.name),
+        "key": content_key(prepared),
         "length": len(prepared.labelled.labels),
         "cells": scale.length + int(scale.gaps.sum()),
         "near": prepared.near.points,
         "scale": _scale(scale, prepared.labelled.resolution),
+        "clock": clock_of(prepared),
         "events": [astuple(region) for region in prepared.regions.regions],
         "names": [printable(name) for name in prepared.event_names],
         "times": _times(prepared),

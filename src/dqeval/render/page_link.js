@@ -28,6 +28,7 @@ const pageLink = (() => {
     for (const outcome of outcomes) fields.append("outcome", OUTCOMES[outcome]);
     if (least > 0) fields.set("loses", (least / 100).toFixed(2));
     if (trouble !== null) fields.set("to", TROUBLES[trouble]);
+    if (state.correcting) fields.set("correct", "labels");
     return fields.toString();
   }
 
@@ -48,6 +49,7 @@ const pageLink = (() => {
       zoom: zoomIn(fields.get("zoom"), page),
       overlay: known(fields.getAll("overlay").map(positionOf)),
       filters: filtersIn(fields),
+      correcting: fields.get("correct") === "labels",
     };
   }
 

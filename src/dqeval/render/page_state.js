@@ -11,6 +11,7 @@ const pageState = (() => {
     zoom: null, // the first and the last cell in view; null for the chosen event, or all
     overlay: [], // detectors that are drawn behind the chosen one
     filters: { outcomes: [], least: 0, trouble: null }, // events: with any of these outcomes, and what they lose
+    correcting: false, // whether labels are being corrected
   });
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 

@@ -11,6 +11,7 @@
   const table = eventTable.of(page, axis, numbers);
   const filters = eventFilters.of(page, numbers);
   const alarms = alarmBudget.of(page, axis, numbers);
+  const editor = labelEditor.of({ page, axis, numbers, plots, changed: () => soon(showThreshold) });
   const slider = document.getElementById("threshold");
 
   // What is seen ----------------------------------------------------------------------------------------------------
@@ -20,12 +21,12 @@
     slider.value = step;
     const shown = `${page.thresholds[step - 1].toFixed(2)} (score ${detector.rawThresholds[step - 1]})`;
     document.getElementById("threshold-value").textContent = shown;
-    const means = [0, 1, 2, 3].map((part) => pageNumbers.thousandths(numbers.mean(part)));
+    const means = editor.means() ?? [0, 1, 2, 3].map((part) => pageNumbers.thousandths(numbers.mean(part)));
     document.querySelectorAll("[data-mean]").forEach((cell) => {
       cell.textContent = means[cell.dataset.mean];
     });
     const interval = detector.intervals?.map((ends) => pageNumbers.thousandths(ends[step - 1]));
-    document.getElementById("mean-interval").textContent = interval ? `[${interval.join(", ")}]` : "";
+    document.getElementById("mean-interval").textContent = interval && !editor.isOn() ? `[${interval.join(", ")}]` : "";
     slider.setAttribute("aria-valuetext", `${shown}, DQE ${means[0]}`);
     document.getElementById("suggested").disabled = step === detector.start;
     plots.drawThreshold();
@@ -151,6 +152,7 @@
     numbers,
     plots,
     model,
+    editor,
     viewChanged,
     chooseThreshold: (threshold) => chooseStep(Math.round(threshold * numbers.steps)),
     chooseBudget: alarms.choosePlace,

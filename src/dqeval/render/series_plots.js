@@ -40,7 +40,7 @@ const seriesPlots = (() => {
     const view = model("view");
     const timePlots = document.getElementById("time-plots");
     let plotWidth = timePlots.clientWidth;
-    let { events } = page;
+    let { events, names } = page;
     let borders = bordersOf(events);
 
     // Behind a region there may be a stretch without an event, which is in no region.
@@ -59,7 +59,7 @@ const seriesPlots = (() => {
       const [event, kind] = pieceAt(passed(borders, point) - 1);
       if (kind === undefined) return "in no region of an event";
       const [, , start, stop] = events[event];
-      const name = page.names.length ? `event ${event + 1}, ${page.names[event]}` : `event ${event + 1}`;
+      const name = names[event] ? `event ${event + 1}, ${names[event]}` : `event ${event + 1}`;
       if (kind === "capture") return `${lasting(point - start)} after the start of ${name}`;
       const early = point < start;
       const distance = early ? start - point - 1 : point - stop;
@@ -137,7 +137,7 @@ const seriesPlots = (() => {
     function drawEvents() {
       const columns = { x0: [], x1: [], colour: [], alpha: [] };
       const { first, stop, pixel } = inView();
-      const seen = events.filter((cuts, i) => cuts[5] > first && cuts[0] < stop && numbers.isShown(i));
+      const seen = events.filter((cuts, i) => cuts[5] > first && cuts[0] < stop && (events !== page.events || numbers.isShown(i)));
       for (const cuts of seen) {
         PIECES.forEach((kind, i) => {
           const worth = kind === "capture" || seen.length <= MOST_TINTED_EVENTS;
@@ -307,8 +307,9 @@ const seriesPlots = (() => {
       view: () => [view.start, view.end],
       look: ([start, end]) => view.setv({ start, end }),
       // Draws other regions of events, such as those of labels that were corrected.
-      showEvents(regions) {
+      showEvents(regions, namesOfThem = page.names) {
         events = regions;
+        names = namesOfThem;
         borders = bordersOf(regions);
         drawView();
       },

@@ -1,0 +1,91 @@
+// Events as the files that `dqeval score --incidents` reads, and as one label per point. It knows nothing of the page.
+const labelFiles = (() => {
+  "use strict";
+  const PER_MILLISECOND = 1_000_000n;
+
+  // A date as text, with as many digits as it needs.
+  function dateText(nanoseconds, isUniversal) {
+    let rest = nanoseconds % PER_MILLISECOND;
+    if (rest < 0n) rest += PER_MILLISECOND;
+    const shown = new Date(Number((nanoseconds - rest) / PER_MILLISECOND)).toISOString().slice(0, -1);
+    const digits = shown.slice(20) + String(rest).padStart(6, "0");
+    const needed = digits.replace(/0+$/, "");
+    return shown.slice(0, 19) + (needed && `.${needed}`) + (isUniversal ? "Z" : "");
+  }
+
+  // Two moments for people: to the minute where that is enough, and the date once if it is the same.
+  function inWords(start, stop) {
+    const [first, last] = [start, stop].map((text) => text.replace("T", " ").replace("Z", ""));
+    const toMinute = [first, last].every((text) => /:\d\d:00$/.test(text)) ? (text) => text.slice(0, -3) : String;
+    const [day, clock] = last.split(" ");
+    return `${toMinute(first)} – ${toMinute(clock && first.startsWith(day) ? clock : last)}`;
+  }
+
+  // When points are, as text: `clock` says so, as render/series_page.py writes it. Without one, points are counted.
+  function timesOf(clock, breaks, gaps) {
+    if (!clock) return { start: String, end: String, isKnown: false, words: (first, stop) => `[${first}, ${stop})` };
+    const shown = (ticks) => (clock.kind === "number" ? String(ticks) : dateText(ticks, clock.kind === "universal"));
+    if (clock.ticks) {
+      // Samples that are not even: an event ends right behind its last one.
+      const behind = BigInt(clock.behind);
+      const start = (position) => shown(clock.ticks[position]);
+      return {
+        start,
+        end: (position) => shown(clock.ticks[position - 1] + behind),
+        isKnown: true,
+        words: (first, stop) => inWords(start(first), start(stop - 1)),
+      };
+    }
+    const [origin, step] = [BigInt(clock.origin), BigInt(clock.step)];
+    const skipped = [0];
+    for (const gap of gaps) skipped.push(skipped[skipped.length - 1] + gap);
+    const at = (position, passed) => shown(origin + step * BigInt(position + skipped[passed]));
+    const start = (position) => at(position, eventScores.passed(breaks, position));
+    const end = (position) => at(position, eventScores.passed(breaks, position, { below: true }));
+    return { start, end, isKnown: true, words: (first, stop) => inWords(start(first), end(stop)) };
+  }
+
+  const quoted = (cell) => (/[",\r\n]/.test(cell) || cell !== cell.trim() ? `"${cell.replaceAll('"', '""')}"` : cell);
+
+  const inLines = (rows) => rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
+
+  // A row per event.
+  function intervalsCsv(events, times) {
+    const rows = events.map(({ start, stop, name, note }) => [times.start(start), times.end(stop), name, note]);
+    return inLines([["start", "end", "name", "note"], ...rows]);
+  }
+
+  // A row per point.
+  function labelsCsv(events, length, times) {
+    const labels = new Uint8Array(length);
+    for (const { start, stop } of events) labels.fill(1, start, stop);
+    const lines = [times.isKnown ? "timestamp,label\n" : "label\n"];
+    labels.forEach((label, t) => lines.push(times.isKnown ? `${times.start(t)},${label}\n` : `${label}\n`));
+    return lines.join("");
+  }
+
+  // A task of Label Studio with one annotation. Points are counted in numbers, where there are no times.
+  function labelStudioJson(events, series, times) {
+    const shown = (text) => (/^-?\d+$/.test(text) ? Number(text) : text);
+    const named = new Map(); // how many have each name: parts of an incident that is cut at a gap have the same one
+    for (const { name } of events) named.set(name, (named.get(name) ?? 0) + 1);
+    const result = events.map(({ id, start, stop, name, note }) => ({
+      id: name && named.get(name) === 1 ? name : `event-${id}`,
+      type: "timeserieslabels",
+      from_name: "label",
+      to_name: "ts",
+      value: {
+        start: shown(times.start(start)),
+        end: shown(times.end(stop)),
+        instant: false,
+        timeserieslabels: ["anomaly"],
+      },
+      ...(note && { meta: { text: [note] } }),
+    }));
+    const task = { id: 1, data: { csv: `${series}.csv` }, annotations: [{ id: 1, was_cancelled: false, result }] };
+    return `${JSON.stringify([task], null, 1)}\n`;
+  }
+
+  return { timesOf, intervalsCsv, labelsCsv, labelStudioJson };
+})();
+if (typeof module !== "undefined") module.exports = labelFiles;
