@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.jobs import UNKNOWN
 from dqeval.bench.statistics import (
     LEVEL,
@@ -59,6 +60,10 @@ class Ranking(Framed):
         How many series are not counted because the last plan no longer had them.
     n_fallback : int
         For how many series no period was found, so that their near range is a fallback.
+    bounds : dict of str to dict of str to float
+        Means of detectors that are bounds of the others and not ranked, by metric, over the same series or events.
+    per_series : array of float, shape (n_series, n_detectors, n_metrics)
+        The means per series that are compared.
     """
 
     by: Literal["series", "event"]
@@ -73,6 +78,13 @@ class Ranking(Framed):
     not_planned: tuple[str, ...] = ()
     n_not_planned: int = 0
     n_fallback: int = 0
+    bounds: dict[str, dict[str, float]] = field(default_factory=dict)
+    per_series: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
+
+    def significance_by(self, metric: str) -> Significance:
+        """Return which differences by any of the metrics are more than chance."""
+        values = self.per_series[:, :, list(self.standings).index(metric)]
+        return significance_of(self.detectors, values, self.standings[metric].average_rank)
 
     def page(self) -> Page:
         """Return the ranking as tables."""
@@ -94,6 +106,8 @@ class Ranking(Framed):
             f"Left out: {label_of(metric)}, which has no value for {in_words(lacking, most=len(lacking))}."
             for metric, lacking in self.metrics_left_out.items()
         ]
+        if self.bounds:
+            sentences.append(f"Bounds, and so not ranked: {in_words(list(self.bounds))}.")
         if self.without_value:
             sentences.append(
                 f"Without any value, and so not ranked: {in_words(self.without_value, most=len(self.without_value))}."
@@ -131,17 +145,21 @@ class Ranking(Framed):
         return Table(header, rows, note="; ".join(notes), marked=marked)
 
     def sentence(self) -> str:
-        """Say which differences are more than chance."""
+        """Say which differences by the first metric are more than chance."""
+        return self.sentence_on(next(iter(self.standings)), self.significance)
+
+    def sentence_on(self, metric: str, found: Significance) -> str:
+        """Say which differences by a metric are more than chance."""
         if len(self.detectors) == 1:
             return f"{self.detectors[0]} is the only detector."
-        label = label_of(next(iter(self.standings)))
+        label = label_of(metric)
         test = f"{_percent(LEVEL)} level, Wilcoxon{' on the means per series' if self.by == 'event' else ''}, Holm"
-        alike = [group for group in self.significance.groups if len(group) > 1]
+        alike = [group for group in found.groups if len(group) > 1]
         names = "; ".join(", ".join(group) for group in alike)
         pairs = f"Not told apart by {label} ({test}): {names}." if alike else (f"All pairs differ by {label} ({test}).")
-        if np.isnan(self.significance.friedman):
+        if np.isnan(found.friedman):
             return pairs
-        return f"Friedman's test that all are alike by {label}: p = {self.significance.friedman:.2g}. {pairs}"
+        return f"Friedman's test that all are alike by {label}: p = {found.friedman:.2g}. {pairs}"
 
     def agreement_table(self) -> Table:
         """Return Kendall's tau for each pair of metrics."""
@@ -187,6 +205,7 @@ class Ranking(Framed):
             "groups": [list(group) for group in self.significance.groups],
             "metrics": list(self.standings),
             "agreement": self.agreement.tolist(),
+            "bounds": self.bounds,
         }
 
     def __str__(self) -> str:
@@ -241,28 +260,29 @@ def rank_store(
     *,
     by: Literal["series", "event"] = "series",
     dataset: str | None = None,
+    bounds: Collection[str] = BOUNDS,
     repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
-    """Rank the detectors of a run whose results are open: see `rank`."""
+    """Rank the detectors of a run whose results are open: see `rank`; bounds are shown and not ranked."""
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
     rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
     ever = [row for row in store.pairs() if dataset in (None, row["dataset"])]
     tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
-    if not rows:
+    if all(row["detector"] in bounds for row in rows):
         folder = store.path.parent
         where = "" if dataset is None else f" of the dataset {dataset}"
         hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
         raise ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}")
-    found = rank_rows(rows, by=by, repeats=repeats, seed=seed)
+    found = rank_rows(rows, by=by, bounds=bounds, repeats=repeats, seed=seed)
     planned = {row["detector"] for row in ever if row["detector_planned"]}
     series = {row["series"] for row in tried}
     return replace(
         found,
         # Of a series on which everything failed, not even the events are known.
         n_left_out=len(series) - found.n if by == "series" else found.n_left_out,
-        without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, UNKNOWN})),
+        without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, *found.bounds, UNKNOWN})),
         not_planned=tuple(sorted({row["detector"] for row in ever} - planned - {UNKNOWN})),
         n_not_planned=len({row["series"] for row in ever if not row["series_planned"]}),
         n_fallback=sum(dataset in (None, row["dataset"]) for row in store.fallbacks()),
@@ -273,16 +293,18 @@ def rank_rows(
     rows: Iterable[Mapping[str, Any]],
     *,
     by: Literal["series", "event"] = "series",
+    bounds: Collection[str] = BOUNDS,
     repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
-    """Rank detectors by the metrics that all have.
+    """Rank detectors by the metrics that all have, but for those that are bounds of the others.
 
     The rows have ``unit`` (the name of a series, or that and the start of an event), ``detector``, ``metric``,
     ``value`` and, if there are several, ``seed``.
     """
     arguments.whole_number("repeats", repeats, least=1, most=MOST_RESAMPLES)
-    found = cube_of(rows)
+    rows = list(rows)
+    found = cube_of(row for row in rows if row["detector"] not in bounds)
     detectors, metrics, cube, by_seed = found.detectors, found.metrics, found.values, found.by_seed
     has = np.asarray(np.isfinite(cube).any(axis=0))
     shared = np.asarray(has.all(axis=0))
@@ -302,22 +324,46 @@ def rank_rows(
     order = np.argsort(-cube[:, :, 0].mean(axis=0), kind="stable")
     cube, by_seed = cube[:, order], by_seed[:, order]
     names = tuple(detectors[i] for i in order)
-    groups = _series_of([unit for unit, kept in zip(found.units, whole, strict=True) if kept], by)
+    units = [unit for unit, kept in zip(found.units, whole, strict=True) if kept]
+    groups = _series_of(units, by)
     standings = {
         metric: standing_of(metric, cube[:, :, j], by_seed[:, :, j], groups, resamples=repeats, seed=seed)
         for j, metric in enumerate(metrics)
     }
     first = standings[metrics[0]]
+    per_series = np.stack([means_per_series(cube[:, :, j], groups) for j in range(len(metrics))], axis=2)
     return Ranking(
         by=by,
         detectors=names,
         standings=standings,
         n=len(cube),
         n_left_out=int(len(found.units) - len(cube)),
-        significance=significance_of(names, means_per_series(cube[:, :, 0], groups), first.average_rank),
+        significance=significance_of(names, per_series[:, :, 0], first.average_rank),
         agreement=agreement_of(cube),
         metrics_left_out=left_out,
+        bounds=_bounds([row for row in rows if row["detector"] in bounds], units, metrics),
+        per_series=per_series,
     )
+
+
+def _bounds(
+    rows: Sequence[Mapping[str, Any]], units: Sequence[Any], metrics: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return the means of bounds over the units that are ranked, where they have values."""
+    found = cube_of(rows)
+    kept, named = set(units), set(metrics)
+    rows_kept = [i for i, unit in enumerate(found.units) if unit in kept]
+    columns = {metric: j for j, metric in enumerate(found.metrics) if metric in named}
+    values = found.values[rows_kept]
+    return {
+        detector: {metric: _mean_of_known(values[:, i, j]) for metric, j in columns.items()}
+        for i, detector in enumerate(found.detectors)
+    }
+
+
+def _mean_of_known(values: FloatArray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
 
 
 def _series_of(units: Sequence[Any], by: str) -> NDArray[np.intp]:

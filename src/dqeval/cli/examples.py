@@ -125,6 +125,11 @@ EXAMPLES: dict[str, Examples] = {
     "bench export": (("dqeval bench export runs/today -o all.csv", "every number, as a table"),),
     "bench merge": (("dqeval bench merge runs/part1 runs/part2 -o runs/whole", "two shards"),),
     "bench report": (("dqeval bench report runs/today -o bench.html", "the page, and its folder"),),
+    "bench site": (
+        ("dqeval bench site runs/today -o site", "all numbers; open site/index.html"),
+        ("dqeval bench site runs/today -o site --pages 20", "with 20 series in the explorer"),
+        ("dqeval verify site/receipt.json", "check that no number was changed"),
+    ),
     "reproduce": (
         ("dqeval reproduce", "list the experiments"),
         ("dqeval reproduce cases", "Tables 1 to 6"),
