@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +29,8 @@ from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
 from dqeval.support.frames import Framed, columns_of_records
+
+ABOUT_BOUNDS = "Bounds are not ranked: perfect has the labels as scores, and silent the same score at every point."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,10 @@ class Ranking(Framed):
     n_fallback : int
         For how many series no period was found, so that their near range is a fallback.
     bounds : dict of str to dict of str to float
-        Means of detectors that are bounds of the others and not ranked, by metric, over the same series or events.
+        The means of the perfect and the silent detector by metric, over the same series or events, if the plan has
+        bounds; NaN where a metric has no value for one of these.
     per_series : array of float, shape (n_series, n_detectors, n_metrics)
-        The means per series that are compared.
+        The means per series, which are compared with each other.
     """
 
     by: Literal["series", "event"]
@@ -81,15 +84,13 @@ class Ranking(Framed):
     bounds: dict[str, dict[str, float]] = field(default_factory=dict)
     per_series: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
 
-    def significance_by(self, metric: str) -> Significance:
-        """Return which differences by any of the metrics are more than chance."""
-        values = self.per_series[:, :, list(self.standings).index(metric)]
-        return significance_of(self.detectors, values, self.standings[metric].average_rank)
-
     def page(self) -> Page:
         """Return the ranking as tables."""
         parts: list[str | Table] = [f"{self.over()} Higher is better, by every metric.", *self.left_out()]
-        parts += [self.table(), self.sentence()]
+        parts.append(self.table())
+        if self.bounds:
+            parts += [self.bounds_table(), ABOUT_BOUNDS]
+        parts.append(self.sentence())
         if len(self.standings) > 1 and len(self.detectors) > 1:
             parts += ["How far metrics agree about the order of the detectors (Kendall's tau):", self.agreement_table()]
         return Page(parts)
@@ -106,8 +107,6 @@ class Ranking(Framed):
             f"Left out: {label_of(metric)}, which has no value for {in_words(lacking, most=len(lacking))}."
             for metric, lacking in self.metrics_left_out.items()
         ]
-        if self.bounds:
-            sentences.append(f"Bounds, and so not ranked: {in_words(list(self.bounds))}.")
         if self.without_value:
             sentences.append(
                 f"Without any value, and so not ranked: {in_words(self.without_value, most=len(self.without_value))}."
@@ -143,6 +142,19 @@ class Ranking(Framed):
         if seeded:
             notes.append("± by seed: the standard deviation of the mean from seed to seed")
         return Table(header, rows, note="; ".join(notes), marked=marked)
+
+    def bounds_table(self) -> Table:
+        """Return the means of the perfect and the silent detector."""
+        rows = [
+            (name, *("undefined" if np.isnan(means[metric]) else f"{means[metric]:.3f}" for metric in self.standings))
+            for name, means in self.bounds.items()
+        ]
+        return Table(("bound", *map(label_of, self.standings)), rows)
+
+    def significance_by(self, metric: str) -> Significance:
+        """Return which differences by any of the metrics are more than chance."""
+        values = self.per_series[:, :, list(self.standings).index(metric)]
+        return significance_of(self.detectors, values, self.standings[metric].average_rank)
 
     def sentence(self) -> str:
         """Say which differences by the first metric are more than chance."""
@@ -260,29 +272,28 @@ def rank_store(
     *,
     by: Literal["series", "event"] = "series",
     dataset: str | None = None,
-    bounds: Collection[str] = BOUNDS,
     repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
-    """Rank the detectors of a run whose results are open: see `rank`; bounds are shown and not ranked."""
+    """Rank the detectors of a run whose results are open: see `rank`."""
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
     rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
-    ever = [row for row in store.pairs() if dataset in (None, row["dataset"])]
+    ever = [row for row in store.pairs() if dataset in (None, row["dataset"]) and row["detector"] not in BOUNDS]
     tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
-    if all(row["detector"] in bounds for row in rows):
+    if all(row["detector"] in BOUNDS for row in rows):
         folder = store.path.parent
         where = "" if dataset is None else f" of the dataset {dataset}"
         hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
         raise ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}")
-    found = rank_rows(rows, by=by, bounds=bounds, repeats=repeats, seed=seed)
+    found = rank_rows(rows, by=by, repeats=repeats, seed=seed)
     planned = {row["detector"] for row in ever if row["detector_planned"]}
     series = {row["series"] for row in tried}
     return replace(
         found,
         # Of a series on which everything failed, not even the events are known.
         n_left_out=len(series) - found.n if by == "series" else found.n_left_out,
-        without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, *found.bounds, UNKNOWN})),
+        without_value=tuple(sorted({row["detector"] for row in tried} - {*found.detectors, UNKNOWN})),
         not_planned=tuple(sorted({row["detector"] for row in ever} - planned - {UNKNOWN})),
         n_not_planned=len({row["series"] for row in ever if not row["series_planned"]}),
         n_fallback=sum(dataset in (None, row["dataset"]) for row in store.fallbacks()),
@@ -293,18 +304,17 @@ def rank_rows(
     rows: Iterable[Mapping[str, Any]],
     *,
     by: Literal["series", "event"] = "series",
-    bounds: Collection[str] = BOUNDS,
     repeats: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
-    """Rank detectors by the metrics that all have, but for those that are bounds of the others.
+    """Rank detectors by the metrics that all have.
 
     The rows have ``unit`` (the name of a series, or that and the start of an event), ``detector``, ``metric``,
-    ``value`` and, if there are several, ``seed``.
+    ``value`` and, if there are several, ``seed``. Bounds among the detectors are not ranked.
     """
     arguments.whole_number("repeats", repeats, least=1, most=MOST_RESAMPLES)
     rows = list(rows)
-    found = cube_of(row for row in rows if row["detector"] not in bounds)
+    found = cube_of(row for row in rows if row["detector"] not in BOUNDS)
     detectors, metrics, cube, by_seed = found.detectors, found.metrics, found.values, found.by_seed
     has = np.asarray(np.isfinite(cube).any(axis=0))
     shared = np.asarray(has.all(axis=0))
@@ -341,29 +351,24 @@ def rank_rows(
         significance=significance_of(names, per_series[:, :, 0], first.average_rank),
         agreement=agreement_of(cube),
         metrics_left_out=left_out,
-        bounds=_bounds([row for row in rows if row["detector"] in bounds], units, metrics),
+        bounds=_means_of_bounds(rows, units, metrics),
         per_series=per_series,
     )
 
 
-def _bounds(
-    rows: Sequence[Mapping[str, Any]], units: Sequence[Any], metrics: Sequence[str]
+def _means_of_bounds(
+    rows: Iterable[Mapping[str, Any]], units: Sequence[Any], metrics: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """Return the means of bounds over the units that are ranked, where they have values."""
-    found = cube_of(rows)
-    kept, named = set(units), set(metrics)
-    rows_kept = [i for i, unit in enumerate(found.units) if unit in kept]
-    columns = {metric: j for j, metric in enumerate(found.metrics) if metric in named}
-    values = found.values[rows_kept]
+    """Return the means of bounds by metric over all units; NaN if there is no value for one of them."""
+    of_bounds = [row for row in rows if row["detector"] in BOUNDS]
+    found = {(row["detector"], row["metric"], row["unit"]): float(row["value"]) for row in of_bounds}
     return {
-        detector: {metric: _mean_of_known(values[:, i, j]) for metric, j in columns.items()}
-        for i, detector in enumerate(found.detectors)
+        bound: {
+            metric: float(np.mean([found.get((bound, metric, unit), np.nan) for unit in units])) for metric in metrics
+        }
+        for bound in BOUNDS
+        if any(row["detector"] == bound for row in of_bounds)
     }
-
-
-def _mean_of_known(values: FloatArray) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
 
 
 def _series_of(units: Sequence[Any], by: str) -> NDArray[np.intp]:

@@ -44,7 +44,6 @@ def bench_site(
     path: str | Path,
     *,
     pages: int = 0,
-    bounds: Sequence[str] = BOUNDS,
     progress: Progress | None = None,
 ) -> int:
     """Write a site of a benchmark run: rankings by any metric and dataset, and a page per detector and series.
@@ -59,8 +58,6 @@ def bench_site(
     pages : int, default 0
         For how many series there are pages of the explorer, which show the series itself and the scores: those where
         the metrics disagree most.
-    bounds : sequence of str
-        Detectors that are shown as bounds of the others and not ranked.
     progress : callable, optional
         Called with the number of explorer pages done, and that of all.
 
@@ -74,13 +71,13 @@ def bench_site(
     with Store(folder) as store:
         # The plan first: with it come the detectors and metrics that people registered themselves.
         plan = plan_of_run(folder)
-        results = Results.of(store, bounds)
+        results = Results.of(store)
         if not results.rows:
             raise ValueError(f"{folder}: there are no results to show; dqeval bench status {folder} says how far it is")
         groups = groups_of(store, results)
         if isinstance(first := groups[0].ranking, Ranking):
             results = replace(results, order=first.detectors)
-        cases = cases_of([{**row, "unit": row["series"]} for row in store.values(planned=True)])
+        cases = cases_of(results.ranked_values)
         target.claim()
         place = target.path / PAGE
         explorer = write_pages(plan, store, place, cases[:pages], progress) if pages else Pages({}, {})
@@ -96,7 +93,7 @@ def groups_of(store: Store, results: Results) -> list[Group]:
     """Return all rankings: of all series and of each dataset, where there are several; by series and by event."""
     datasets = sorted(set(results.datasets.values()))
     names = [None, *datasets] if len(datasets) > 1 else [None]
-    return [Group.of(store, by=by, dataset=name, bounds=results.bounds) for name in names for by in ("series", "event")]
+    return [Group.of(store, by=by, dataset=name) for name in names for by in ("series", "event")]
 
 
 def _receipt(results: Results, data: Mapping[str, set[str]]) -> dict[str, Any]:
@@ -107,7 +104,6 @@ def _receipt(results: Results, data: Mapping[str, set[str]]) -> dict[str, Any]:
         "dqeval": made["dqeval"],
         "versions": {name: made[name] for name in ("python", "numpy")},
         "kernels": made["kernels"],
-        "parameters": {"bounds": list(results.bounds)},
         "run": {
             "made_with": [json.loads(each) for each in sorted({row["versions"] for row in results.rows})],
             "series": {name: sorted(digests) for name, digests in sorted(data.items())},
@@ -184,7 +180,7 @@ class _Site:
         return {
             "name": name,
             "file": file,
-            "bound": name in results.bounds,
+            "bound": name in BOUNDS,
             "seeds": results.seeds[name],
             "seconds": results.seconds.get(name),
         }

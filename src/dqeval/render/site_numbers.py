@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.analysis.diff_result import CAPTURED
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.jobs import DETECT
 from dqeval.bench.ranking import Cube, Ranking, cube_of
 from dqeval.bench.statistics import Significance, Standing
@@ -40,27 +41,34 @@ class Results:
         Of every metric, and of every run of a detector.
     events : list of dict
         With DQE and its parts.
-    bounds : sequence of str
-        Detectors that are shown and not ranked.
     order : sequence of str
         The detectors that are ranked, the best first.
     """
 
     rows: Sequence[Row]
     events: Sequence[Row]
-    bounds: Sequence[str]
     order: Sequence[str] = ()
 
     @classmethod
-    def of(cls, store: Store, bounds: Sequence[str]) -> Results:
+    def of(cls, store: Store) -> Results:
         """Return the results that are stored."""
-        return cls(list(store.rows(planned=True)), list(store.events(planned=True)), bounds)
+        return cls(list(store.rows(planned=True)), list(store.events(planned=True)))
+
+    @cached_property
+    def known(self) -> list[Row]:
+        """The rows that have a value."""
+        rows = (row for row in self.rows if row["status"] == "ok" and row["metric"] != DETECT)
+        return [{**row, "unit": row["series"]} for row in rows]
+
+    @property
+    def ranked_values(self) -> list[Row]:
+        """The rows that have a value, without those of bounds."""
+        return [row for row in self.known if row["detector"] not in BOUNDS]
 
     @cached_property
     def values(self) -> Cube:
         """The values by series, detector and metric."""
-        known = (row for row in self.rows if row["status"] == "ok" and row["metric"] != DETECT)
-        return cube_of({**row, "unit": row["series"]} for row in known)
+        return cube_of(self.known)
 
     @cached_property
     def datasets(self) -> dict[str, str]:
@@ -75,8 +83,8 @@ class Results:
     @cached_property
     def detectors(self) -> list[str]:
         """The detectors: those that are ranked, those that are not, and the bounds."""
-        names = sorted({row["detector"] for row in self.rows} - {*self.order, *self.bounds})
-        return [*self.order, *names, *(name for name in self.bounds if name in self.seeds)]
+        names = sorted({row["detector"] for row in self.rows} - {*self.order, *BOUNDS})
+        return [*self.order, *names, *(name for name in BOUNDS if name in self.seeds)]
 
     @cached_property
     def events_of(self) -> dict[str, EventTable]:
@@ -180,9 +188,9 @@ class Group:
     tests: Mapping[str, Significance]
 
     @classmethod
-    def of(cls, store: Store, *, by: str, dataset: str | None, bounds: Sequence[str]) -> Group:
+    def of(cls, store: Store, *, by: str, dataset: str | None) -> Group:
         """Return the ranking of some results, with its tests by every metric."""
-        ranking = ranking_or_reason(store, by=by, dataset=dataset, bounds=bounds)
+        ranking = ranking_or_reason(store, by=by, dataset=dataset)
         if isinstance(ranking, str):
             return cls(dataset, by, ranking, {})
         return cls(dataset, by, ranking, {metric: ranking.significance_by(metric) for metric in ranking.standings})
@@ -269,12 +277,12 @@ def detector_numbers(results: Results, name: str) -> dict[str, Any]:
 
 
 def failure_numbers(results: Results) -> dict[str, Any]:
-    """Return what has no value, the most common reasons first, and how often that is so in all."""
-    lacking = lacking_values(results.rows)
-    examples: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for row in results.rows:
-        if row["status"] != "ok":
-            examples[row["status"], row["detector"], row["metric"], row["reason"]].append(row["series"])
+    """Return what has no value, but for bounds: the most common reasons first, and how often that is so in all."""
+    rows = [row for row in results.rows if row["status"] != "ok" and row["detector"] not in BOUNDS]
+    lacking = lacking_values(rows)
+    first: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        first.setdefault((row["status"], row["detector"], row["metric"], row["reason"]), row["series"])
     totals = {status: sum(n for key, n in lacking.items() if key[0] == status) for status in ("failed", "undefined")}
     reasons = [
         {
@@ -283,7 +291,7 @@ def failure_numbers(results: Results) -> dict[str, Any]:
             "what": what_lacks(metric),
             "times": times,
             "reason": reason,
-            "series": results.series.index(examples[status, detector, metric, reason][0]),
+            "series": results.series.index(first[status, detector, metric, reason]),
         }
         for (status, detector, metric, reason), times in lacking.most_common(MOST_REASONS)
     ]
@@ -295,7 +303,7 @@ def _fate_of_events(results: Results, detector: int) -> dict[str, Any]:
     near = SCORE_NAMES.index("near_miss")
     counts = {"captured": 0, "near": 0, "missed": 0}
     lost: list[list[Any]] = []
-    ranked = [i for i, name in enumerate(results.detectors) if i != detector and name not in results.bounds]
+    ranked = [i for i, name in enumerate(results.detectors) if i != detector and name not in BOUNDS]
     for name, table in results.events_of.items():
         others = table.captured[ranked]
         for i, (start, stop) in enumerate(table.places):
