@@ -278,7 +278,8 @@ def rank_store(
     """Rank the detectors of a run whose results are open: see `rank`."""
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
-    rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
+    stored = store.values(planned=True) if by == "series" else store.events(planned=True)
+    rows = [row for row in units_of(stored, by) if dataset in (None, row["dataset"])]
     ever = [row for row in store.pairs() if dataset in (None, row["dataset"]) and row["detector"] not in BOUNDS]
     tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
     if all(row["detector"] in BOUNDS for row in rows):
@@ -395,12 +396,13 @@ def _nothing(
     return f"no series has a value of every metric ({names}) for every detector ({having}): {last}"
 
 
-def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
+def units_of(rows: Iterable[Mapping[str, Any]], by: str) -> Iterable[dict[str, Any]]:
+    """Return the rows that `rank_rows` takes, from values of series, or from those of events."""
     if by == "series":
-        return ({**row, "unit": row["series"]} for row in store.values(planned=True))
+        return ({**row, "unit": row["series"]} for row in rows)
     return (
         {"unit": (row["series"], row["start"]), "metric": part, "value": row[part], **row}
-        for row in store.events(planned=True)
+        for row in rows
         for part in SCORE_NAMES
     )
 

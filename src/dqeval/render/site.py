@@ -26,6 +26,7 @@ from dqeval.render.site_numbers import (
     Results,
     detector_numbers,
     failure_numbers,
+    groups_of,
     metric_numbers,
     series_numbers,
     short,
@@ -87,13 +88,6 @@ def bench_site(
     files = {name: each.text for name, each in offered.items()} | site.data_files()
     files[PAGE] = site.page(offered)
     return target.write(files, receipt, _digests(folder_of(place)) if explorer.links else {})
-
-
-def groups_of(store: Store, results: Results) -> list[Group]:
-    """Return all rankings: of all series and of each dataset, where there are several; by series and by event."""
-    datasets = sorted(set(results.datasets.values()))
-    names = [None, *datasets] if len(datasets) > 1 else [None]
-    return [Group.of(store, by=by, dataset=name) for name in names for by in ("series", "event")]
 
 
 def _receipt(results: Results, data: Mapping[str, set[str]]) -> dict[str, Any]:

@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from dqeval.analysis.receipts import jsonable
+from dqeval.bench.ranking import Ranking
+from dqeval.bench.statistics import Significance
 from dqeval.core.types import SCORE_NAMES
 from dqeval.render.site_folder import digest_of
 from dqeval.render.site_numbers import Group, Results
 from dqeval.render.tables import in_csv
 
 FOLDER = "downloads"
-RESULTS = f"{FOLDER}/results.csv"
-EVENTS = f"{FOLDER}/events.csv"
 RANKINGS = f"{FOLDER}/rankings.json"
+RESULTS = f"{FOLDER}/results.json"
+EVENTS = f"{FOLDER}/events.json"
 RESULT_COLUMNS = ("series", "dataset", "detector", "seed", "metric", "value", "status", "reason", "seconds")
 EVENT_COLUMNS = ("series", "dataset", "detector", "seed", "start", "stop", *SCORE_NAMES)
+
+Tests = Mapping[str, Significance]  # by metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,42 +57,41 @@ def downloads(results: Results, groups: Sequence[Group]) -> dict[str, Download]:
         RANKINGS: Download(
             "the same, with the tests and the agreement of metrics", json_text(ranking_documents(groups))
         ),
-        RESULTS: Download(
+        f"{FOLDER}/results.csv": Download(
             "every value: a row per series, detector, seed and metric",
             csv_text(RESULT_COLUMNS, _cells(results.rows, RESULT_COLUMNS)),
         ),
-        f"{FOLDER}/results.json": Download(
+        RESULTS: Download(
             "the same as JSON, by column",
             json_text(_columns(results.rows, RESULT_COLUMNS)),
         ),
-        EVENTS: Download(
+        f"{FOLDER}/events.csv": Download(
             "DQE and its parts: a row per event, detector and seed",
             csv_text(EVENT_COLUMNS, _cells(results.events, EVENT_COLUMNS)),
         ),
-        f"{FOLDER}/events.json": Download(
-            "the same as JSON, by column", json_text(_columns(results.events, EVENT_COLUMNS))
-        ),
+        EVENTS: Download("the same as JSON, by column", json_text(_columns(results.events, EVENT_COLUMNS))),
     }
 
 
 def ranking_documents(groups: Iterable[Group]) -> list[dict[str, Any]]:
-    """Return each ranking as ``dqeval bench rank --format json`` has it, and the tests by every metric."""
-    return [_document(group) for group in groups]
+    """Return each ranking as `ranking_document` has it."""
+    return [ranking_document(each.dataset, each.by, each.ranking, each.tests) for each in groups]
 
 
-def _document(group: Group) -> dict[str, Any]:
-    found: dict[str, Any] = {"dataset": group.dataset, "by": group.by}
-    if isinstance(group.ranking, str):
-        return {**found, "reason": group.ranking}
+def ranking_document(dataset: str | None, by: str, ranking: Ranking | str, tests: Tests) -> dict[str, Any]:
+    """Return a ranking as ``dqeval bench rank --format json`` has it, and the tests by every metric."""
+    found: dict[str, Any] = {"dataset": dataset, "by": by}
+    if isinstance(ranking, str):
+        return {**found, "reason": ranking}
     by_metric = {
         metric: {
             "friedman": each.friedman,
             "pairs": [{"pair": list(pair), "p": p} for pair, p in each.pairs.items()],
             "groups": [list(names) for names in each.groups],
         }
-        for metric, each in group.tests.items()
+        for metric, each in tests.items()
     }
-    document: dict[str, Any] = jsonable({**found, **group.ranking.numbers(), "tests": by_metric})
+    document: dict[str, Any] = jsonable({**found, **ranking.numbers(), "tests": by_metric})
     return document
 
 

@@ -75,9 +75,14 @@ def files_of_site(folder: Path) -> dict[str, str] | None:
     return files_in(receipt)
 
 
+def is_site_receipt(receipt: Any) -> bool:
+    """Tell whether a receipt is that of a site."""
+    return isinstance(receipt, dict) and receipt.get("command") == COMMAND
+
+
 def files_in(receipt: Any) -> dict[str, str] | None:
     """Return the digests that the receipt of a site has; None if it is the receipt of something else."""
-    if not isinstance(receipt, dict) or receipt.get("command") != COMMAND:
+    if not is_site_receipt(receipt):
         return None
     files = receipt.get("files")
     well = isinstance(files, dict) and all(isinstance(digest, str) for digest in files.values())

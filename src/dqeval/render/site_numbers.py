@@ -221,6 +221,13 @@ class Group:
         }
 
 
+def groups_of(store: Store, results: Results) -> list[Group]:
+    """Return all rankings: of all series and of each dataset, where there are several; by series and by event."""
+    datasets = sorted(set(results.datasets.values()))
+    names = [None, *datasets] if len(datasets) > 1 else [None]
+    return [Group.of(store, by=by, dataset=name) for name in names for by in ("series", "event")]
+
+
 def _standing_numbers(standing: Standing) -> dict[str, Any]:
     return {
         "mean": standing.mean,
