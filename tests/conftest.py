@@ -35,6 +35,7 @@ SLOW_FILES = {
     "test_bench_modules",
     "test_bench_reading",
     "test_bench_report",
+    "test_bench_site",
     "test_build",
     "test_cli",
     "test_cli_bad_input",
@@ -61,6 +62,7 @@ SLOW_FILES = {
     "test_receipts",
     "test_reproduce",
     "test_shown",
+    "test_site_page",
     "test_store",
     "test_stress",
     # and modules whose examples train a network, draw a page or search for counter-examples

@@ -69,6 +69,7 @@ def bench_site(
     """
     require_jinja()
     folder, target = Path(folder), SiteFolder(Path(path))
+    target.check()
     with Store(folder) as store:
         # The plan first: with it come the detectors and metrics that people registered themselves.
         plan = plan_of_run(folder)

@@ -22,18 +22,20 @@ class SiteFolder:
 
     path: Path
 
-    def claim(self) -> None:
-        """Check that the folder may be written to, and mark it as that of a site."""
+    def check(self) -> None:
+        """Check that the folder may be written to: that it does not exist, is empty, or holds a site."""
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{self.path}: this is a file; name a folder")
-        if self.path.is_dir() and (found := sorted(self.path.iterdir())):
-            if files_of_site(self.path) is None:
-                what = f"this folder holds other things, such as {found[0].name}, and no site"
-                raise ValueError(f"{self.path}: {what}: name a new folder")
-            return
+        found = sorted(self.path.iterdir()) if self.path.is_dir() else []
+        if found and files_of_site(self.path) is None:
+            what = f"this folder holds other things, such as {found[0].name}, and no site"
+            raise ValueError(f"{self.path}: {what}: name a new folder")
+
+    def claim(self) -> None:
+        """Mark the folder as that of a site, so that one that is not finished is known as one."""
         self.path.mkdir(parents=True, exist_ok=True)
-        # A site that was not finished is known as one.
-        write_text(self.path / RECEIPT, _text({"command": COMMAND, "files": {}}))
+        if not (self.path / RECEIPT).exists():
+            write_text(self.path / RECEIPT, _text({"command": COMMAND, "files": {}}))
 
     def write(self, files: Mapping[str, str], receipt: Mapping[str, Any], others: Mapping[str, str]) -> int:
         """Write the files, remove those of an earlier site that are not among them, and write the receipt.

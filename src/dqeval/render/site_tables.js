@@ -20,11 +20,15 @@ const parts = (() => {
 
   const known = (value) => value !== null && value !== undefined;
 
-  function number(value, digits = 3) {
-    if (!known(value)) return NONE;
-    const rounded = value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-    return (Number(rounded.replaceAll(",", "")) === 0 ? rounded.replace("-", "") : rounded).replace("-", "−");
+  // Rounded as Python does it, so that the site and the command line show the same; nothing is shown as −0.
+  const formats = new Map();
+  function format(digits) {
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" };
+    if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en", options));
+    return formats.get(digits);
   }
+
+  const number = (value, digits = 3) => (known(value) ? format(digits).format(value).replace(/^-(?=[0.]*$)/, "").replace("-", "−") : NONE);
 
   const rank = (value) => (Number.isInteger(value) ? String(value) : number(value, 1));
   const chance = (p) => (p < 0.001 ? "< 0.001" : number(p));

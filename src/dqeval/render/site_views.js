@@ -86,7 +86,7 @@ const makeViews = (content, load, link, move) => {
   function pairs(of, ranked) {
     const p = new Map(of.pairs.flatMap(([a, b, value]) => [[`${a} ${b}`, value], [`${b} ${a}`, value]]));
     const columns = [
-      { key: "name", head: "", text: true, rowHead: true, value: (row) => row.name },
+      { key: "name", head: "Detector", text: true, rowHead: true, value: (row) => row.name },
       ...ranked.map((other) => ({ key: `d${other.d}`, head: other.name, value: (row) => p.get(`${row.d} ${other.d}`) ?? null,
         cell: (row) => (row.d === other.d ? NONE : chance(p.get(`${row.d} ${other.d}`))),
         style: (row) => (p.get(`${row.d} ${other.d}`) < LEVEL ? tint(1) : null) })),
@@ -115,7 +115,7 @@ const makeViews = (content, load, link, move) => {
     if (ranking.metrics.length < 2 || ranking.detectors.length < 2) return [];
     const rows = ranking.metrics.map((metric, i) => ({ name: labels.get(metric), i }));
     const columns = [
-      { key: "name", head: "", text: true, rowHead: true, value: (row) => row.name },
+      { key: "name", head: "Metric", text: true, rowHead: true, value: (row) => row.name },
       ...rows.map((other) => ({ key: `m${other.i}`, head: other.name, value: (row) => ranking.agreement[row.i][other.i], digits: 2,
         style: (row) => tau(ranking.agreement[row.i][other.i]) })),
     ];
