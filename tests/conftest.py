@@ -73,7 +73,10 @@ SLOW_FILES = {
 }
 
 # Files, the last two of examples, that reach no line that no other test does.
-UNMEASURED_FILES = {"test_extending_pages", "test_fuzz", "test_lab_docs", "test_site_page", "matrix_result", "properties"}
+UNMEASURED_FILES = {
+    *("test_extending_pages", "test_fuzz", "test_lab_docs", "test_site_page"),
+    *("matrix_result", "properties"),
+}
 if kernels.compiled:  # these are measured with interpreted kernels
     UNMEASURED_FILES |= {
         "test_common",

@@ -132,6 +132,7 @@ def test_a_series_that_cannot_be_read_is_left_to_its_job(tmp_path):
     ("fails", "failed", "made", "problem"),
     [
         ("some", 6, 0, ""),
+        ("twice", 0, 6, ""),
         ("all", 0, 0, "RuntimeError: no group today"),
         ("dies", 0, 0, "the process died (signal 9): out of memory, or a crash"),
     ],
@@ -140,7 +141,7 @@ def test_jobs_that_no_group_could_help_work_alone(tmp_path, fails, failed, made,
     state = bench.run(plan(fails=fails), tmp_path, at_once=4)
     assert (state.done, state.failed, state.made_together, state.problem) == (9, failed, made, problem)
     reasons = {row["reason"] for key, row in rows(tmp_path).items() if key[1] == "gathered" and key[3] == "detect"}
-    assert reasons == ({"ValueError: not this"} if failed else {""})
+    assert reasons == {"ValueError: not this" if failed else NOTE.format(5) if made else ""}
 
 
 def test_a_run_that_is_killed_keeps_what_the_group_has_made(tmp_path):
@@ -205,7 +206,7 @@ class TestWhoWorksOnMany:
     @pytest.mark.parametrize(("card", "expected"), [(True, {ABLE}), (False, set())])
     def test_those_that_may_use_a_card_if_there_is_one(self, monkeypatch, card, expected):
         monkeypatch.setattr(Worker, "call", lambda self, function, argument: card)
-        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 64)
+        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 256)
 
     def test_nobody_is_asked_where_nothing_follows(self, monkeypatch):
         monkeypatch.setattr(together, "_card_in_own_process", lambda: pytest.fail("asked"))

@@ -114,8 +114,9 @@ def run(
         ``(2, 3)`` runs the second third of the jobs.
     at_once : int, optional
         On how many series detectors work in the same steps, if they can, as CNN and TimesNet can: in a process of this
-        machine, beside the jobs, which then only evaluate. 1 has each job do its own work. By default 64 where PyTorch
-        finds a graphics card, and 1 elsewhere. The more, the more memory is needed.
+        machine, beside the jobs, which then only evaluate. 1 has each job do its own work. By default 256 where PyTorch
+        finds a graphics card, and 1 elsewhere. The more, the faster, and the more memory is needed; where it runs out,
+        half as many are worked on.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
         otherwise. Each row says what computed it.
@@ -224,7 +225,7 @@ def retry(
         the plan do not apply there.
     at_once : int, optional
         On how many series detectors work in the same steps, if they can, as CNN and TimesNet can; 1 has each job do its
-        own work. By default 64 where PyTorch finds a graphics card, and 1 elsewhere.
+        own work. By default 256 where PyTorch finds a graphics card, and 1 elsewhere.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process.
     progress : callable, optional
