@@ -234,7 +234,7 @@ def test_the_same_run_gives_the_same_site(tiny, tiny_site, tmp_path):
 
 def test_names_that_no_disk_or_page_takes(site):
     text = (site / "index.html").read_text(encoding="utf-8")
-    assert text.count("</script>") == 5
+    assert text.count("</script>") == 7
     assert "<b>fair" not in text
     assert "\u202e" not in text
     content = content_of(site)

@@ -70,7 +70,10 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval check scored/", "every file of a folder"),
         ("dqeval check cpu.csv --incidents down.csv", "do incidents fit the clock?"),
     ),
-    "verify": (("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),),
+    "verify": (
+        ("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),
+        ("dqeval verify site/receipt.json", "the site of a benchmark run"),
+    ),
     "metrics": (
         ("dqeval metrics", "all of them"),
         ("dqeval metrics events", "those of a group"),
@@ -126,9 +129,8 @@ EXAMPLES: dict[str, Examples] = {
     "bench merge": (("dqeval bench merge runs/part1 runs/part2 -o runs/whole", "two shards"),),
     "bench report": (("dqeval bench report runs/today -o bench.html", "the page, and its folder"),),
     "bench site": (
-        ("dqeval bench site runs/today -o site", "all numbers; open site/index.html"),
-        ("dqeval bench site runs/today -o site --pages 20", "with 20 series in the explorer"),
-        ("dqeval verify site/receipt.json", "check that no number was changed"),
+        ("dqeval bench site runs/today -o site", "open site/index.html"),
+        ("dqeval bench site runs/today -o site --pages 20", "with explorer pages"),
     ),
     "reproduce": (
         ("dqeval reproduce", "list the experiments"),

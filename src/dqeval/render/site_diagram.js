@@ -5,7 +5,9 @@ const diagram = (() => {
   const WIDTH = 820, EDGE = 232, TOP = 34, ROW = 22, LEVEL = 9;
   const LONGEST = 26; // letters of a name
 
-  const short = (name) => (name.length > LONGEST ? `${name.slice(0, LONGEST / 2)}…${name.slice(1 - LONGEST / 2)}` : name);
+  function short(name) {
+    return name.length > LONGEST ? `${name.slice(0, LONGEST / 2)}…${name.slice(1 - LONGEST / 2)}` : name;
+  }
 
   // Bars in as few levels as keep those that overlap, or nearly do, apart.
   function levels(spans, gap) {
@@ -28,13 +30,14 @@ const diagram = (() => {
     return made;
   }
 
-  // The better half on the left and the others on the right; the outermost stand highest, so that no line crosses another.
+  // The better half on the left and the others on the right; the outermost stand highest, so that no lines cross.
   function names(ranked, x, below) {
     const half = Math.ceil(ranked.length / 2);
     const sides = [[ranked.slice(0, half), EDGE - 8, "end"], [ranked.slice(half).reverse(), WIDTH - EDGE + 8, "start"]];
     return sides.flatMap(([side, edge, anchor]) => side.flatMap(({ name, average }, row) => {
       const y = below + ROW * (row + 0.5);
-      const text = anchor === "end" ? `${short(name)}\u2002${number(average, 2)}` : `${number(average, 2)}\u2002${short(name)}`;
+      const both = [short(name), number(average, 2)];
+      const text = (anchor === "end" ? both : both.reverse()).join("\u2002");
       return [
         drawn("polyline", { points: `${x(average)},${TOP} ${x(average)},${y} ${edge},${y}`, class: "lead" }),
         drawn("text", { x: edge + (anchor === "end" ? -4 : 4), y: y + 4, "text-anchor": anchor }, text),
@@ -53,6 +56,7 @@ const diagram = (() => {
       { x1: x(low) - 5, x2: x(high) + 5, y1: TOP + LEVEL * (i + 1), y2: TOP + LEVEL * (i + 1), class: "bar" })));
     const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": words },
       ...axis(n, x), ...names(ranked, x, below), ...lines);
-    return element("div", { class: "scroll diagram", tabindex: 0, role: "group", "aria-label": "Critical-difference diagram" }, svg);
+    const label = "Critical-difference diagram";
+    return element("div", { class: "scroll diagram", tabindex: 0, role: "group", "aria-label": label }, svg);
   };
 })();
