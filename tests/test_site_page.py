@@ -18,6 +18,7 @@ VIEWS = (
     *("#view=numbers", "#metric=auc_roc"),
 )
 LABELS = {"dqe": "DQE", "vus_pr": "VUS-PR", "auc_roc": "AUC-ROC"}
+PARTS = {"dqe": "DQE", "capture": "capture", "near_miss": "near miss", "false_alarm": "false alarm"}
 COLOURS = {"light": ["rgb(255, 255, 255)", "rgb(28, 31, 38)"], "dark": ["rgb(21, 23, 28)", "rgb(232, 234, 238)"]}
 STYLE = "() => { const own = getComputedStyle(document.body); return [own.backgroundColor, own.color]; }"
 STATUS = "text => document.getElementById('status').textContent === text"
@@ -177,7 +178,7 @@ def test_events_count_once(visit, folder, site):
     standing = rank(folder, by="event").standings["dqe"]
     assert [row[2] for row in cells(page, "Ranking by DQE")[:4]] == [f"{x:.3f}" for x in standing.mean]
     options = page.get_by_label("Metric", exact=True).locator("option").all_text_contents()
-    assert options == ["DQE", "capture", "near miss", "false alarm"]
+    assert options == list(PARTS.values())
     page.get_by_label("Metric", exact=True).select_option("capture")
     page.wait_for_selector("#board-mean:text-is('capture')")
     page.get_by_label("Counts once").select_option("series")
@@ -197,7 +198,7 @@ def test_a_link_to_what_is_not_there(visit, site):
     assert len(cells(page, "Series")) == len(SERIES)
 
 
-def test_the_page_of_a_detector(visit, site):
+def test_the_page_of_a_detector(visit, folder, site):
     page = visit(site, "#view=detector&name=random&metric=auc_roc")
     own = data_of(site, next(each["file"] for each in content_of(site)["detectors"] if each["name"] == "random"))
     facts = page.locator(".facts").text_content()
@@ -205,6 +206,10 @@ def test_the_page_of_a_detector(visit, site):
     assert "3 seeds" in facts
     assert f"{own['events']['captured']} of {sum(own['events'].values())}" in facts
     assert len(cells(page, "By every metric")) == 3
+    parts = rank(folder, by="event")
+    mine = parts.detectors.index("random")
+    expected = [[label, f"{parts.standings[name].mean[mine]:.3f}"] for name, label in PARTS.items()]
+    assert [row[:2] for row in cells(page, "Parts of DQE, over all events")] == expected
     assert [row[0] for row in cells(page, "By dataset")] == DATASETS
     worst = [float(row[2]) for row in cells(page, "Series by AUC-ROC")]
     assert worst == sorted(worst)

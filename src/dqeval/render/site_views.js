@@ -13,7 +13,7 @@ const makeViews = (content, load, link, move) => {
   async function detector(at) {
     const me = detectors.find((each) => each.name === at.name);
     const metric = kit.metricAt(at);
-    const ranking = await kit.rankingAt({ ...at, by: "series" });
+    const [ranking, byEvent] = await Promise.all(["series", "event"].map((by) => kit.rankingAt({ ...at, by })));
     const [own, values] = await Promise.all([load(me.file), metric ? load(metric.file) : []]);
     const of = metric ? kit.standing(ranking, metric.name) : null;
     const row = of?.rows.find((each) => each.d === me.d);
@@ -21,7 +21,10 @@ const makeViews = (content, load, link, move) => {
       title(me.name, me.bound ? "a bound, not ranked" : ""),
       own.parameters.length ? hint(own.parameters.map((pair) => pair.join(" ")).join(", ")) : null,
       element("dl", { class: "facts" }, row ? standingFacts(me, metric, row, of) : null, ownFacts(own)),
-      element("div", { class: "columns" }, row ? byMetric(ranking, me) : null, await byDataset(metric, me)),
+      element("div", { class: "columns" },
+        standings("metrics", "By every metric", "Metric", ranking, me),
+        element("div", {}, await byDataset(metric, me),
+          standings("parts", "Parts of DQE, over all events", "Part", byEvent, me))),
       ...(values.length ? [worstSeries(at, metric, values, me)] : []),
       ...(eventsIn(own) ? [lostEvents(own)] : []),
       ...reasons(own.lacking, false),
@@ -60,15 +63,17 @@ const makeViews = (content, load, link, move) => {
     return value < 7200 ? `${number(value / 60, 1)} min` : `${number(value / 3600, 1)} h`;
   }
 
-  function byMetric(ranking, me) {
+  // How a detector stands by every metric of a ranking; nothing where it is not ranked.
+  function standings(id, label, what, ranking, me) {
+    if (ranking.trouble || !ranking.detectors.includes(me.d)) return null;
     const rows = ranking.metrics.map((name) => (
       { label: kit.labels.get(name), ...kit.standing(ranking, name).rows.find((row) => row.d === me.d) }));
     const columns = [
-      names("label", "Metric", (row) => row.label),
+      names("label", what, (row) => row.label),
       numbers("mean", "Mean", (row) => row.mean),
       ...kit.standingColumns(rows), kit.rankColumn("Rank"), kit.averageColumn,
     ];
-    return section("By every metric", table({ id: "metrics", label: "By every metric", columns, rows }));
+    return section(label, table({ id, label, columns, rows }));
   }
 
   async function byDataset(metric, me) {
@@ -249,7 +254,7 @@ const makeViews = (content, load, link, move) => {
     return [
       title("Failures"),
       paragraph(`${number(failed, 0)} values failed and ${number(lacking, 0)} are undefined. Neither is counted as 0: `
-        + `a series counts only where every detector has a value.${cut}`),
+        + `a series counts only where every detector that is ranked has a value.${cut}`),
       table({ ...shown, columns, rows }),
     ];
   }
