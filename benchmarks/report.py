@@ -152,7 +152,7 @@ def site() -> None:
         place = Path(folder)
         write_run(place / "run", bounds=BOUNDS)
         ranked, _ = processor_seconds(lambda: bench.rank(place / "run"))
-        taken, size = processor_seconds(lambda: bench_site(place / "run", place / "site"))
+        taken, written = processor_seconds(lambda: bench_site(place / "run", place / "site"))
         receipt = place / "site" / RECEIPT
         verified, _ = processor_seconds(lambda: verify_site(receipt, read_receipt(receipt), []))
         first = (place / "site" / PAGE).stat().st_size
@@ -160,7 +160,9 @@ def site() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         times = {name: milliseconds_to(page, place / "site" / PAGE, hash) for name, hash in SITE_VIEWS.items()}
         browser.close()
-    print(f"300 series, 12 detectors, 14 metrics, 5 seeds: {size / 1e6:.1f} MB, first page {first / 1e6:.2f} MB")
+    print(
+        f"300 series, 12 detectors, 14 metrics, 5 seeds: {written.size / 1e6:.1f} MB, first page {first / 1e6:.2f} MB"
+    )
     print(
         f"made in {taken / ranked:.1f} × the time of bench rank ({taken:.1f} s), verified in {verified / ranked:.1f} ×"
     )

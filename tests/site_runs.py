@@ -21,7 +21,7 @@ def fail(folder, detector, series):
     """Add a detector that fails on some series, and so has no value."""
     with Store(folder, create=True) as store:
         planned, named = store.planned_detectors(), store.planned_series()
-        store.plan([*planned, detector], named)
+        store.plan([*planned, detector], [*named, *series])
         for i, name in enumerate(series):
             dataset = DATASETS[SERIES.index(name) % 2]
             source = PlannedSeries(dataset, Generated(name, "synthetic", ()))

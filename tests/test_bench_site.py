@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def site(folder):
     place = folder.parent / "site"
-    assert bench_site(folder, place) == sum(
+    assert bench_site(folder, place).size == sum(
         path.stat().st_size for path in place.rglob("*") if path.is_file() and path.name != "receipt.json"
     )
     return place
@@ -316,6 +316,16 @@ def test_no_run_and_an_empty_run(tmp_path):
     assert not (tmp_path / "site").exists()
 
 
+def test_a_file_of_scores_that_could_not_be_read(tiny, tmp_path):
+    shutil.copytree(tiny, tmp_path / "run")
+    fail(tmp_path / "run", "", SERIES[:1])
+    bench_site(tmp_path / "run", tmp_path / "site")
+    content = content_of(tmp_path / "site")
+    assert [each["name"] for each in content["detectors"]] == ["a", "b"]
+    (reason,) = content["failures"]["reasons"]
+    assert (reason["detector"], content["names"][reason["series"]]) == (None, SERIES[0])
+
+
 @pytest.fixture(scope="module")
 def failed_site(tmp_path_factory):
     """A site of a run of which everything failed."""
@@ -365,6 +375,16 @@ def test_pages_of_series_where_they_are_asked_for(real, tmp_path, monkeypatch, c
     assert content["datasets"] == []
     assert "events" not in data_of(tmp_path / "site", content["series"][0][3])
     assert data_of(tmp_path / "site", content["detectors"][0]["file"])["events"]["captured"] == 0
+
+
+def test_explorer_pages_that_cannot_be_made(real, tiny, tmp_path, monkeypatch, capsys):
+    call = caller(monkeypatch, capsys)
+    told = call("bench", "site", tiny, "-o", tmp_path / "site", "--pages", 2).err.replace("\n", " ")
+    assert "The pages of the series could not be made: no plan is stored here" in told
+    assert "wrote" in told
+    shutil.rmtree(real / "scores")
+    told = call("bench", "site", real, "-o", tmp_path / "other", "--pages", 2).err.replace("\n", " ")
+    assert told.count(": there is no explorer page: its scores are not kept any more") == 2
 
 
 # The receipt ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -277,6 +279,33 @@ def test_a_run_of_which_everything_failed(visit, tmp_path):
     assert len(cells(page, "Series")) == 2
     go(page, "#view=detector&name=one+%3Cb%3E")
     assert cells(page, "Without a value")[0][1] == "failed"
+
+
+def test_a_file_of_scores_that_could_not_be_read(visit, tmp_path):
+    write_run(tmp_path / "run", series=2, detectors=["a"], metrics=["dqe"], datasets=["x"], seeds=1)
+    fail(tmp_path / "run", "", ["plain 0"])
+    bench_site(tmp_path / "run", tmp_path / "site")
+    page = visit(tmp_path / "site", "#view=failures&q=FILE")
+    assert cells(page, "Failures")[0][:3] == ["all of a file", "plain 0", "the detector"]
+    go(page, "#view=series&name=plain+0")
+    assert cells(page, "Without a value")[0][0] == "all of a file"
+
+
+def test_a_metric_that_a_detector_lacks(visit, tmp_path):
+    write_run(tmp_path / "run", series=6, detectors=["a", "b"], metrics=["dqe", "nab_score"], datasets=["x"], seeds=1)
+    with closing(sqlite3.connect(tmp_path / "run" / "results.sqlite")) as database, database:
+        lacking = "status = 'undefined', value = NULL, reason = 'it is so'"
+        database.execute(f"UPDATE results SET {lacking} WHERE detector = 'a' AND metric = 'nab_score'")
+        database.execute("UPDATE results SET value = -7 WHERE detector = 'b' AND metric = 'nab_score'")
+    bench_site(tmp_path / "run", tmp_path / "site")
+    page = visit(tmp_path / "site", "#metric=nab_score")
+    text = page.locator("main").text_content()
+    assert "Not every detector has a value of NAB here, so there is no ranking by it." in text
+    assert "Left out: NAB, which has no value for a." in text
+    go(page, "#view=detector&name=b&metric=nab_score")
+    assert cells(page, "Series by NAB")[0][1:] == ["x", "−7.000", "−7.000", "b", "0.000"]
+    go(page, "#view=failures")
+    assert cells(page, "Failures") == [["a", "series 000", "NAB", "undefined", "6", "it is so"]]
 
 
 def test_one_detector_without_intervals(visit, tmp_path):

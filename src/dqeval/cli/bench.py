@@ -342,13 +342,17 @@ def site(
     from dqeval.render.site import PAGE, bench_site
 
     with output.sentences("ranking the detectors") as say:
-        size = bench_site(
+        written = bench_site(
             folder,
             path,
             pages=pages,
             progress=lambda done, total: say(f"{done:,} of {total:,} explorer pages drawn"),
         )
-    output.tell(f"wrote {path}/, {size / 1e6:,.1f} MB: open {path / PAGE} in a browser")
+    if written.trouble:
+        output.tell(written.trouble)
+    for name, reason in written.without_page.items():
+        output.tell(f"{name}: there is no explorer page: {reason}")
+    output.tell(f"wrote {path}/, {written.size / 1e6:,.1f} MB: open {path / PAGE} in a browser")
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -40,13 +40,22 @@ PAGE = "index.html"
 DATA = "data"
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of writing a site: its size in bytes, and why there are no explorer pages, or none of some series."""
+
+    size: int
+    trouble: str
+    without_page: Mapping[str, str]
+
+
 def bench_site(
     folder: str | Path,
     path: str | Path,
     *,
     pages: int = 0,
     progress: Progress | None = None,
-) -> int:
+) -> Written:
     """Write a site of a benchmark run: rankings by any metric and dataset, and a page per detector and series.
 
     Parameters
@@ -64,8 +73,7 @@ def bench_site(
 
     Returns
     -------
-    int
-        How many bytes the site has.
+    Written
     """
     require_jinja()
     folder, target = Path(folder), SiteFolder(Path(path))
@@ -88,7 +96,8 @@ def bench_site(
     site = _Site(folder.resolve().name, results, groups, {case.name: case for case in cases}, explorer)
     files = {name: each.text for name, each in offered.items()} | site.data_files()
     files[PAGE] = site.page(offered)
-    return target.write(files, receipt, _digests(folder_of(place)) if explorer.links else {})
+    size = target.write(files, receipt, _digests(folder_of(place)) if explorer.links else {})
+    return Written(size, explorer.trouble, explorer.reasons)
 
 
 def _receipt(results: Results, data: Mapping[str, set[str]]) -> dict[str, Any]:

@@ -16,7 +16,9 @@ const makeKit = (content, load, link) => {
   // Links and pieces of text
   const anchor = (changes, text) => element("a", { href: link(changes) }, text);
   const elsewhere = { sort: "", q: "" };
-  const toDetector = (d) => anchor({ view: "detector", name: detectors[d].name, ...elsewhere }, detectors[d].name);
+  const detectorName = (d) => detectors[d]?.name ?? "all of a file"; // of a file that could not be read
+  const toDetector = (d) =>
+    detectors[d] ? anchor({ view: "detector", name: detectors[d].name, ...elsewhere }, detectors[d].name) : detectorName(d);
   const toSeries = (s) => anchor({ view: "series", name: series[s].name, ...elsewhere }, series[s].name);
   const title = (text, beside = "") =>
     element("h2", { class: "title" }, text, beside ? element("small", {}, ` ${beside}`) : null);
@@ -51,15 +53,17 @@ const makeKit = (content, load, link) => {
 
   // Columns that several tables of standings have
   const span = ({ low, high }) => (known(low) ? `${number(low)} – ${number(high)}` : "too few series");
+  const bySeed = lows("seeds", "± by seed", (row) => row.seeds, { kind: "soft" });
   const standingColumns = (rows) => [
     numbers("low", "95 % interval", (row) => row.low, { cell: (row) => (row.bound ? "" : span(row)), kind: "soft" }),
-    ...(rows.some((row) => known(row.seeds)) ? [lows("seeds", "± by seed", (row) => row.seeds, { kind: "soft" })] : []),
+    ...(rows.some((row) => known(row.seeds)) ? [bySeed] : []),
   ];
   const rankColumn = (head) => lows("rank", head, (row) => row.rank, { cell: (row) => rank(row.rank) });
   const averageColumn = lows("average", "Average rank", (row) => row.average, { digits: 2 });
 
   return {
-    ...{ detectors, series, labels, texts, names, numbers, lows, anchor, toDetector, toSeries, title, paragraph, hint },
-    ...{ section, found, inData, metricAt, rankingAt, standing, span, standingColumns, rankColumn, averageColumn },
+    ...{ detectors, series, labels, texts, names, numbers, lows, anchor, detectorName, toDetector, toSeries },
+    ...{ title, paragraph, hint, section, found, inData, metricAt, rankingAt, standing, span },
+    ...{ standingColumns, rankColumn, averageColumn },
   };
 };

@@ -16,7 +16,7 @@ import numpy as np
 
 from dqeval.analysis.diff_result import CAPTURED
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.jobs import DETECT
+from dqeval.bench.jobs import DETECT, UNKNOWN
 from dqeval.bench.ranking import Cube, Ranking, cube_of
 from dqeval.bench.statistics import Significance, Standing
 from dqeval.bench.store import Store
@@ -83,8 +83,13 @@ class Results:
     @cached_property
     def detectors(self) -> list[str]:
         """The detectors: those that are ranked, those that are not, and the bounds."""
-        names = sorted({row["detector"] for row in self.rows} - {*self.order, *BOUNDS})
+        names = sorted({row["detector"] for row in self.rows} - {*self.order, *BOUNDS, UNKNOWN})
         return [*self.order, *names, *(name for name in BOUNDS if name in self.seeds)]
+
+    @cached_property
+    def place_of(self) -> dict[str, int | None]:
+        """The places of the detectors; of those in a file that could not be read, nothing is known."""
+        return {name: i for i, name in enumerate(self.detectors)} | {UNKNOWN: None}
 
     @cached_property
     def events_of(self) -> dict[str, EventTable]:
@@ -111,11 +116,7 @@ class Results:
     @cached_property
     def seconds(self) -> dict[str, float]:
         """The mean time of each detector that was run here, per series and seed."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for row in self.rows:
-            if row["metric"] == DETECT and row["status"] == "ok":
-                found[row["detector"]].append(row["seconds"])
-        return {name: float(np.mean(each)) for name, each in found.items()}
+        return _mean_seconds(self.rows)
 
     def matrix(self, series: str) -> FloatArray:
         """Return the values of a series with each seed: detectors × metrics × seeds."""
@@ -258,11 +259,12 @@ def metric_numbers(results: Results, metric: str) -> list[list[float | None]]:
 def series_numbers(results: Results, name: str) -> dict[str, Any]:
     """Return all that is known of a series: the values of each detector by each metric, and its events."""
     matrix, rows = results.matrix(name), results.rows_of[name]
+    seconds = _mean_seconds(rows)
     found: dict[str, Any] = {
         "values": [short(_mean(each)) for each in matrix],
         "seeds": [short(_deviation(each)) for each in matrix],
-        "seconds": [short([value])[0] for value in _seconds(rows, results.detectors)],
-        "lacking": _reasons(rows, results.detectors),
+        "seconds": short(seconds.get(detector, float("nan")) for detector in results.detectors),
+        "lacking": _reasons(rows, results.place_of),
     }
     if table := results.events_of.get(name):
         found["events"] = table.places
@@ -278,7 +280,7 @@ def detector_numbers(results: Results, name: str) -> dict[str, Any]:
     return {
         "parameters": [[key, str(value)] for key, value in json.loads(given).items()],
         "seconds": _times(seconds),
-        "lacking": _reasons(rows, results.detectors),
+        "lacking": _reasons(rows, results.place_of),
         **_fate_of_events(results, results.detectors.index(name)),
     }
 
@@ -294,7 +296,7 @@ def failure_numbers(results: Results) -> dict[str, Any]:
     reasons = [
         {
             "status": status,
-            "detector": results.detectors.index(detector),
+            "detector": results.place_of[detector],
             "what": what_lacks(metric),
             "times": times,
             "reason": reason,
@@ -327,21 +329,21 @@ def _fate_of_events(results: Results, detector: int) -> dict[str, Any]:
     return {"events": counts, "lost": lost[:MOST_EVENTS]}
 
 
-def _reasons(rows: Iterable[Row], detectors: Sequence[str]) -> list[list[Any]]:
+def _reasons(rows: Iterable[Row], place_of: Mapping[str, int | None]) -> list[list[Any]]:
     """Return what has no value: detector, what, status, reason, how often."""
     return [
-        [detectors.index(detector), what_lacks(metric), status, reason, times]
+        [place_of[detector], what_lacks(metric), status, reason, times]
         for (status, detector, metric, reason), times in lacking_values(rows).most_common(MOST_REASONS)
     ]
 
 
-def _seconds(rows: Iterable[Row], detectors: Sequence[str]) -> list[float]:
-    """Return the mean time of each detector over its seeds."""
+def _mean_seconds(rows: Iterable[Row]) -> dict[str, float]:
+    """Return the mean time of each detector over some rows."""
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row["metric"] == DETECT and row["status"] == "ok":
             found[row["detector"]].append(row["seconds"])
-    return [float(np.mean(found[name])) if name in found else float("nan") for name in detectors]
+    return {name: float(np.mean(each)) for name, each in found.items()}
 
 
 def _times(seconds: Sequence[float]) -> dict[str, float] | None:

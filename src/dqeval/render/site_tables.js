@@ -45,7 +45,10 @@ const parts = (() => {
   }
 
   // Better is more of the colour, so that a table reads as a picture.
-  const tint = (share) => (known(share) ? `background: rgba(74, 122, 216, ${(0.42 * share).toFixed(3)})` : null);
+  function tint(share) {
+    const strength = 0.42 * Math.min(Math.max(share, 0), 1);
+    return known(share) ? `background: rgba(74, 122, 216, ${strength.toFixed(3)})` : null;
+  }
 
   function tau(value) {
     if (!known(value)) return null;

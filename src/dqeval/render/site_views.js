@@ -94,10 +94,11 @@ const makeViews = (content, load, link, move) => {
   function worstSeries(at, metric, values, me) {
     const rows = series.filter((each) => kit.inData(at, each) && kit.found(at, each.name)).flatMap((each) => {
       const value = values[each.i][me.d];
-      const others = ranked.map(({ d }) => values[each.i][d]);
-      const best = Math.max(...others.filter(known));
-      const by = ranked[others.indexOf(best)]?.name ?? NONE;
-      return known(value) ? [{ ...each, value, best, by, behind: best - value }] : [];
+      if (!known(value)) return [];
+      const first = ranked.filter(({ d }) => known(values[each.i][d]))
+        .reduce((a, b) => (a && values[each.i][a.d] >= values[each.i][b.d] ? a : b), null);
+      const best = first ? values[each.i][first.d] : null;
+      return [{ ...each, value, best, by: first?.name ?? NONE, behind: first ? best - value : null }];
     });
     const columns = [
       names("series", "Series", (row) => row.name, { cell: (row) => toSeries(row.i) }),
@@ -233,7 +234,7 @@ const makeViews = (content, load, link, move) => {
 
   function reasons(lacking, named) {
     const rows = lacking.map(([d, what, status, reason, times]) => ({ d, what, status, reason, times }));
-    const who = names("d", "Detector", (row) => detectors[row.d].name);
+    const who = names("d", "Detector", (row) => kit.detectorName(row.d));
     const columns = [...(named ? [who] : []), ...reasonColumns];
     const shown = { id: "lacking", label: "Without a value", most: 15 };
     return rows.length ? [section("Without a value", table({ ...shown, columns, rows }))] : [];
@@ -241,10 +242,11 @@ const makeViews = (content, load, link, move) => {
 
   function failures(at) {
     const { failed, undefined: lacking, kinds } = content.failures;
-    const searched = (row) => `${detectors[row.detector].name} ${row.what} ${row.reason}`;
+    const searched = (row) => `${kit.detectorName(row.detector)} ${row.what} ${row.reason}`;
     const rows = content.failures.reasons.filter((row) => kit.found(at, searched(row)));
     const columns = [
-      names("detector", "Detector", (row) => detectors[row.detector].name, { cell: (row) => toDetector(row.detector) }),
+      names("detector", "Detector", (row) => kit.detectorName(row.detector),
+        { cell: (row) => toDetector(row.detector) }),
       texts("series", "First on", (row) => series[row.series].name, { cell: (row) => toSeries(row.series) }),
       ...reasonColumns,
     ];
