@@ -16,7 +16,7 @@ from dqeval import bench
 from dqeval.bench import together
 from dqeval.bench.jobs import jobs_of, run_job
 from dqeval.bench.plan import PlannedDetector, make_plan
-from dqeval.bench.pool import Limits, Worker, WorkFailedError
+from dqeval.bench.pool import Limits, Worker, WorkFailedError, _in_turn
 from dqeval.bench.store import Store
 from dqeval.bench.together import NOTE, Group, groups_for, make_scores
 from dqeval.detectors import deep
@@ -124,8 +124,18 @@ def test_a_series_that_cannot_be_read_is_left_to_its_job(tmp_path):
     path.write_text("value,label\n1,0\n2,1\n")
     content = {**plan(seeds=[0]), "data": [{"path": str(path)}]}
     group = [job for job in jobs_of(make_plan(content), tmp_path, "1") if job.detector.name == "gathered"]
+    path.write_text("value\n1\n")
+    assert list(make_scores(Group(group, 4))) == [(0, False)]
     path.write_text("value,label\nx,0\n")
     assert list(make_scores(Group(group, 4))) == [(0, False)]
+
+
+def test_errors_in_a_group(tmp_path):
+    """Of one series, which is left to its job, and of all."""
+    assert list(make_scores(Group(jobs(tmp_path, fails="some"), 4))) == [(number, False) for number in range(6)]
+    with pytest.raises(RuntimeError, match="no group today"):
+        list(make_scores(Group(jobs(tmp_path, fails="all"), 4)))
+    assert not list(tmp_path.glob("scores/*/*.npy"))
 
 
 @pytest.mark.parametrize(
@@ -167,14 +177,18 @@ bench.run(tests.plan(fails="hangs"), {str(tmp_path / "run")!r}, at_once=4)
     assert sorted(notes) == ["", "", *[NOTE.format(5)] * 4]
 
 
-def test_an_error_of_the_run_stops_the_group(tmp_path):
+def test_an_error_of_the_run_stops_the_groups(tmp_path):
+    """The one that is at work, and the one that waits."""
+
     def refuse(state):
         if state.done:
             raise KeyboardInterrupt
 
+    content = plan(fails="hangs", count=4)
+    second = {**content["detector"][0], "label": "second", "folder": str(tmp_path)}
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        bench.run(plan(fails="hangs", count=4), tmp_path, at_once=4, progress=refuse)
+        bench.run({**content, "detector": [*content["detector"], second]}, tmp_path, at_once=4, progress=refuse)
     assert time.monotonic() - began < 60
 
 
@@ -239,6 +253,14 @@ def test_items_come_one_after_the_other():
             list(found)
     finally:
         worker.stop()
+
+
+def test_a_process_sends_each_item():
+    sent = []
+    assert _in_turn(range_of, sent.append, 2) is None
+    assert [(done, each.item) for done, each in sent] == [(True, 0), (True, 1)]
+    assert _in_turn(abs, sent.append, -2) == 2
+    assert len(sent) == 2
 
 
 def range_of(count):
