@@ -2,7 +2,8 @@
 
 Needs bokeh and playwright (``pip install -e .[report] playwright``), and Chromium from the system's packages, which
 draws without a graphics card. Times to make are processor time. ``--repeats 1`` draws random scores once, not ten
-times, which takes most of the time. ``bench`` as an argument measures the pages of a benchmark run instead.
+times, which takes most of the time. ``bench`` as an argument measures the pages of a benchmark run instead, and
+``site`` its site.
 """
 
 import argparse
@@ -18,12 +19,18 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 import dqeval
+from benchmarks.generated_run import write_run
 from dqeval import bench
 from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.verify import read_receipt
+from dqeval.analysis.verify_site import verify_site
+from dqeval.bench.bounds import BOUNDS
 from dqeval.core.prepared import Prepared
 from dqeval.datasets.door import prepare
 from dqeval.render.bench_page import bench_report
 from dqeval.render.series_page import page as page_of
+from dqeval.render.site import PAGE, bench_site
+from dqeval.render.site_folder import RECEIPT
 
 CASES = [(20_000, 3, 1600), (200_000, 5, 1600), (1_000_000, 5, 1000)]  # points, detectors, an event every
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -41,6 +48,13 @@ ACTIONS = {
 }
 SERIES: dict[str, Any] = {"generator": "synthetic", "count": 50, "n": 2000, "period": 50, "events": 8}
 DETECTORS = [{"name": name} for name in ("fft", "sr", "sub_lof", "kmeans_ad")]
+SITE_VIEWS = {
+    "leaderboard": "",
+    "another metric and dataset": "#metric=vus_pr&data=WSD",
+    "all series": "#view=series",
+    "a detector": "#view=detector&name=SR",
+    "a series": "#view=series&name=series+007",
+}
 ALONE = 5  # of these series, pages that know nothing of the run
 
 
@@ -133,16 +147,49 @@ def page_alone(i: int) -> str:
     return page_of(prepared, comparison_of(prepared))
 
 
+def site() -> None:
+    """Print how large the site of a run of 300 series is, how long it takes to make, and to open its views."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        place = Path(folder)
+        write_run(place / "run", bounds=BOUNDS)
+        ranked, _ = processor_seconds(lambda: bench.rank(place / "run"))
+        taken, written = processor_seconds(lambda: bench_site(place / "run", place / "site"))
+        receipt = place / "site" / RECEIPT
+        verified, _ = processor_seconds(lambda: verify_site(receipt, read_receipt(receipt), []))
+        first = (place / "site" / PAGE).stat().st_size
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=OPTIONS)
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        times = {name: milliseconds_to(page, place / "site" / PAGE, hash) for name, hash in SITE_VIEWS.items()}
+        browser.close()
+    print(
+        f"300 series, 12 detectors, 14 metrics, 5 seeds: {written.size / 1e6:.1f} MB, first page {first / 1e6:.2f} MB"
+    )
+    print(
+        f"made in {taken / ranked:.1f} × the time of bench rank ({taken:.1f} s), verified in {verified / ranked:.1f} ×"
+    )
+    print("; ".join(f"{name} {taken:.0f} ms" for name, taken in times.items()))
+
+
+def milliseconds_to(page: Any, path: Path, hash: str) -> float:
+    """Return how long it takes to open a view of a site, from nothing."""
+    page.goto("about:blank")
+    began = time.perf_counter()
+    page.goto(f"{path.as_uri()}{hash}")
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate(FRAMES)
+    return 1000 * (time.perf_counter() - began)
+
+
+WHAT: dict[str, Callable[[int], None]] = {"pages": pages, "bench": lambda _: bench_pages(), "site": lambda _: site()}
+
+
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", choices=["pages", "bench"], default="pages")
+    parser.add_argument("what", nargs="?", choices=list(WHAT), default="pages")
     parser.add_argument("--repeats", type=int, default=10, help="how many random scores are drawn")
     given = parser.parse_args()
-    if given.what == "bench":
-        bench_pages()
-    else:
-        pages(given.repeats)
+    WHAT[given.what](given.repeats)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ SLOW_FILES = {
     "test_bench_modules",
     "test_bench_reading",
     "test_bench_report",
+    "test_bench_site",
     "test_benchmarks",
     "test_build",
     "test_cli",
@@ -64,6 +65,7 @@ SLOW_FILES = {
     "test_receipts",
     "test_reproduce",
     "test_shown",
+    "test_site_page",
     "test_store",
     "test_stress",
     # and modules whose examples train a network, draw a page or search for counter-examples
@@ -76,7 +78,7 @@ SLOW_FILES = {
 # Files, the last two of examples, that reach no line that no other test does.
 UNMEASURED_FILES = {
     *("test_benchmarks", "test_extending_pages", "test_fuzz", "test_lab_docs", "test_label_editor", "test_metadata"),
-    *("test_page_use", "matrix_result", "properties"),
+    *("test_page_use", "test_site_page", "matrix_result", "properties"),
 }
 if kernels.compiled:  # these are measured with interpreted kernels
     UNMEASURED_FILES |= {

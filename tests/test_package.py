@@ -63,7 +63,7 @@ LAYERS = [
     {"lab"},
     {
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
-        *("analysis.verify", "analysis.diff", "analysis.diff_result", "analysis.diff_sides"),
+        *("analysis.verify", "analysis.verify_site", "analysis.diff", "analysis.diff_result", "analysis.diff_sides"),
     },
     {"experiments"},
     {"lab.paper_rows", "lab.measures", "lab.matrix", "lab.matrix_result", "lab.property_page"},

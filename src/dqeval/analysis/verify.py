@@ -130,13 +130,27 @@ def verify(given: Any, files: Sequence[Path], *, progress: Progress | None = Non
     different = [(place, then, now) for place, then, now in pairs if not _same(then, now)]
     is_note = partial(_is_note, other_version=given.get("dqeval") != again["dqeval"])
     notes = [f"{_difference(*each)}." for each in different if is_note(*each)]
-    if len(notes) > MOST_DIFFERENCES:
-        notes[MOST_DIFFERENCES:] = [f"More notes: {len(notes) - MOST_DIFFERENCES:,}."]
     files_now = [each["file"] for each in again["inputs"]]
     failures = [_failure(*each, files_now) for each in different if not is_note(*each)]
-    if len(failures) > MOST_DIFFERENCES:
-        failures[MOST_DIFFERENCES:] = [f"More differences: {len(failures) - MOST_DIFFERENCES:,}."]
-    return Verification(tuple(failures), tuple(notes), len(pairs))
+    return Verification(cut_short(failures, "differences"), cut_short(notes, "notes"), len(pairs))
+
+
+def differences(then: Any, now: Any) -> tuple[int, list[str]]:
+    """Return how many values two documents have, and which are not the same, in sentences."""
+    pairs = list(_pairs((), then, now))
+    return len(pairs), [f"{_difference(*each)}." for each in pairs if not _same(*each[1:])]
+
+
+def cut_short(sentences: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return the first of many findings, and how many more there are."""
+    if len(sentences) <= MOST_DIFFERENCES:
+        return tuple(sentences)
+    return (*sentences[:MOST_DIFFERENCES], f"More {what}: {len(sentences) - MOST_DIFFERENCES:,}.")
+
+
+def file_failure(name: str, then: Any, now: Any) -> str:
+    """Say that a file is not the one of the receipt."""
+    return f"{_clipped(name)} is not the file of the receipt: its SHA-256 is {_shown(now)}, not {_shown(then)}."
 
 
 def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -333,8 +347,7 @@ def _failure(place: Place, then: Any, now: Any, files: Sequence[str]) -> str:
     """Return a sentence on what is not as the receipt has it."""
     match place:
         case ("inputs", int(i), "sha256"):
-            what = f"{_clipped(files[i])} is not the file of the receipt"
-            return f"{what}: its SHA-256 is {_shown(now)}, not {_shown(then)}."
+            return file_failure(files[i], then, now)
         case ("inputs", int(i), "file"):
             return f"The receipt is about a file called {_shown(then)}, and this one is called {_shown(now)}."
     return f"{_difference(place, then, now)}."

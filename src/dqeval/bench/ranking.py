@@ -65,6 +65,8 @@ class Ranking(Framed):
     bounds : dict of str to dict of str to float
         The means of the perfect and the silent detector by metric, over the same series or events, if the plan has
         bounds; NaN where a metric has no value for one of these.
+    per_series : array of float, shape (n_series, n_detectors, n_metrics)
+        The means per series, which are compared with each other.
     """
 
     by: Literal["series", "event"]
@@ -80,6 +82,7 @@ class Ranking(Framed):
     n_not_planned: int = 0
     n_fallback: int = 0
     bounds: dict[str, dict[str, float]] = field(default_factory=dict)
+    per_series: FloatArray = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
 
     def page(self) -> Page:
         """Return the ranking as tables."""
@@ -148,18 +151,27 @@ class Ranking(Framed):
         ]
         return Table(("bound", *map(label_of, self.standings)), rows)
 
+    def significance_by(self, metric: str) -> Significance:
+        """Return which differences by any of the metrics are more than chance."""
+        values = self.per_series[:, :, list(self.standings).index(metric)]
+        return significance_of(self.detectors, values, self.standings[metric].average_rank)
+
     def sentence(self) -> str:
-        """Say which differences are more than chance."""
+        """Say which differences by the first metric are more than chance."""
+        return self.sentence_on(next(iter(self.standings)), self.significance)
+
+    def sentence_on(self, metric: str, found: Significance) -> str:
+        """Say which differences by a metric are more than chance."""
         if len(self.detectors) == 1:
             return f"{self.detectors[0]} is the only detector."
-        label = label_of(next(iter(self.standings)))
+        label = label_of(metric)
         test = f"{_percent(LEVEL)} level, Wilcoxon{' on the means per series' if self.by == 'event' else ''}, Holm"
-        alike = [group for group in self.significance.groups if len(group) > 1]
+        alike = [group for group in found.groups if len(group) > 1]
         names = "; ".join(", ".join(group) for group in alike)
         pairs = f"Not told apart by {label} ({test}): {names}." if alike else (f"All pairs differ by {label} ({test}).")
-        if np.isnan(self.significance.friedman):
+        if np.isnan(found.friedman):
             return pairs
-        return f"Friedman's test that all are alike by {label}: p = {self.significance.friedman:.2g}. {pairs}"
+        return f"Friedman's test that all are alike by {label}: p = {found.friedman:.2g}. {pairs}"
 
     def agreement_table(self) -> Table:
         """Return Kendall's tau for each pair of metrics."""
@@ -266,7 +278,8 @@ def rank_store(
     """Rank the detectors of a run whose results are open: see `rank`."""
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
-    rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
+    stored = store.values(planned=True) if by == "series" else store.events(planned=True)
+    rows = [row for row in units_of(stored, by) if dataset in (None, row["dataset"])]
     ever = [row for row in store.pairs() if dataset in (None, row["dataset"]) and row["detector"] not in BOUNDS]
     tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
     if all(row["detector"] in BOUNDS for row in rows):
@@ -329,16 +342,18 @@ def rank_rows(
         for j, metric in enumerate(metrics)
     }
     first = standings[metrics[0]]
+    per_series = np.stack([means_per_series(cube[:, :, j], groups) for j in range(len(metrics))], axis=2)
     return Ranking(
         by=by,
         detectors=names,
         standings=standings,
         n=len(cube),
         n_left_out=int(len(found.units) - len(cube)),
-        significance=significance_of(names, means_per_series(cube[:, :, 0], groups), first.average_rank),
+        significance=significance_of(names, per_series[:, :, 0], first.average_rank),
         agreement=agreement_of(cube),
         metrics_left_out=left_out,
         bounds=_means_of_bounds(rows, units, metrics),
+        per_series=per_series,
     )
 
 
@@ -381,12 +396,13 @@ def _nothing(
     return f"no series has a value of every metric ({names}) for every detector ({having}): {last}"
 
 
-def _rows(store: Store, by: str) -> Iterable[dict[str, Any]]:
+def units_of(rows: Iterable[Mapping[str, Any]], by: str) -> Iterable[dict[str, Any]]:
+    """Return the rows that `rank_rows` takes, from values of series, or from those of events."""
     if by == "series":
-        return ({**row, "unit": row["series"]} for row in store.values(planned=True))
+        return ({**row, "unit": row["series"]} for row in rows)
     return (
         {"unit": (row["series"], row["start"]), "metric": part, "value": row[part], **row}
-        for row in store.events(planned=True)
+        for row in rows
         for part in SCORE_NAMES
     )
 

@@ -311,6 +311,50 @@ def report(folder: Folder, path: Page, module: Modules = None) -> None:
     output.tell(f"wrote {path}{f' and {pages}/' if pages else ''}")
 
 
+@bench.command()
+def site(
+    folder: Folder,
+    path: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="The folder to write: a new one, or one with an earlier site.",
+            metavar="DIR",
+            file_okay=False,
+        ),
+    ],
+    pages: Annotated[
+        int,
+        typer.Option(
+            help="Explorer pages, which show values and scores, for so many series: where the metrics disagree most.",
+            min=0,
+            metavar="NUMBER",
+        ),
+    ] = 0,
+    module: Modules = None,
+) -> None:
+    """Write a site of the run, to visit and to publish: a folder that opens without a server.
+
+    It has rankings by every metric and dataset, a page for each detector and each series, and all numbers to download.
+    It shows numbers only, unless --pages asks for more.
+    """
+    from dqeval.render.site import PAGE, bench_site
+
+    with output.sentences("ranking the detectors") as say:
+        written = bench_site(
+            folder,
+            path,
+            pages=pages,
+            progress=lambda done, total: say(f"{done:,} of {total:,} explorer pages drawn"),
+        )
+    if written.trouble:
+        output.tell(written.trouble)
+    for name, reason in written.without_page.items():
+        output.tell(f"{name}: there is no explorer page: {reason}")
+    output.tell(f"wrote {path}/, {written.size / 1e6:,.1f} MB: open {path / PAGE} in a browser")
+
+
 def _shard(text: str) -> tuple[int, int]:
     try:
         part, parts = map(int, text.split("/"))

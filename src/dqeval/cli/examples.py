@@ -70,7 +70,10 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval check scored/", "every file of a folder"),
         ("dqeval check cpu.csv --incidents down.csv", "do incidents fit the clock?"),
     ),
-    "verify": (("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),),
+    "verify": (
+        ("dqeval verify receipt.json scores.csv", "the same file, the same numbers?"),
+        ("dqeval verify site/receipt.json", "the site of a benchmark run"),
+    ),
     "metrics": (
         ("dqeval metrics", "all of them"),
         ("dqeval metrics events", "those of a group"),
@@ -125,6 +128,10 @@ EXAMPLES: dict[str, Examples] = {
     "bench export": (("dqeval bench export runs/today -o all.csv", "every number, as a table"),),
     "bench merge": (("dqeval bench merge runs/part1 runs/part2 -o runs/whole", "two shards"),),
     "bench report": (("dqeval bench report runs/today -o bench.html", "the page, and its folder"),),
+    "bench site": (
+        ("dqeval bench site runs/today -o site", "open site/index.html"),
+        ("dqeval bench site runs/today -o site --pages 20", "with explorer pages"),
+    ),
     "reproduce": (
         ("dqeval reproduce", "list the experiments"),
         ("dqeval reproduce cases", "Tables 1 to 6"),

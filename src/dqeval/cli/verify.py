@@ -15,19 +15,31 @@ from dqeval.cli.output_formats import OutputFormat
 def verify(
     receipt: Annotated[Path, typer.Argument(help="What a command wrote with --format json.", metavar="RECEIPT")],
     files: Annotated[
-        list[Path],
-        typer.Argument(help="The files or folders it was made from, in the same order.", metavar="FILE"),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            help="The files or folders it was made from, in the same order; of a site, nothing, or its run.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
     form: PlainForm = OutputFormat.TABLE,
     path: Output = None,
     module: Modules = None,
 ) -> None:
     """Compute the numbers of a receipt again and compare: exit code 1 if they, or the files, are not the same."""
     from dqeval.analysis.verify import read_receipt, verify
+    from dqeval.render.site_folder import is_site_receipt
 
     content = read_receipt(receipt)
-    with output.progress("verify") as tell:
-        found = verify(content, files, progress=tell)
+    if is_site_receipt(content):
+        from dqeval.analysis.verify_site import verify_site
+
+        found = verify_site(receipt, content, files or [])
+    elif not files:
+        raise ValueError(f"{receipt}: name the files that it was made from too: dqeval verify {receipt} FILE")
+    else:
+        with output.progress("verify") as tell:
+            found = verify(content, files, progress=tell)
     output.emit(found, form, path, found.numbers)
     if not found.holds:
         raise typer.Exit(1)

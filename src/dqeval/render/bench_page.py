@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.jobs import DETECT, EVALUATE
-from dqeval.bench.kept_plan import read_kept_plan
-from dqeval.bench.plan import Plan
-from dqeval.bench.ranking import ABOUT_BOUNDS, Ranking, rank_store
-from dqeval.bench.statistics import LEVEL, Standing
+from dqeval.bench.ranking import ABOUT_BOUNDS, Ranking
+from dqeval.bench.statistics import Standing
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of
 from dqeval.core.types import Progress
+from dqeval.render.bench_parts import (
+    Lacking,
+    interval_in_words,
+    lacking_values,
+    plan_of_run,
+    ranking_or_reason,
+    verdict_on,
+    what_lacks,
+)
 from dqeval.render.blocks import (
     NONE,
     Bar,
@@ -38,8 +44,7 @@ from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.drawing import COLOURS, require_matplotlib
 from dqeval.render.drilldown import Case, Pages, cases_of, folder_of, write_pages
 from dqeval.render.html import fill_template, inline_svg, require_jinja
-from dqeval.render.tables import Table, best_of, count_of, in_words
-from dqeval.support.places import without_folders
+from dqeval.render.tables import Table, best_of, count_of
 from dqeval.support.writing import write_text
 
 if TYPE_CHECKING:
@@ -48,8 +53,6 @@ if TYPE_CHECKING:
 MOST_PAGES = 50
 MOST_REASONS = 100
 _STRONGEST_TINT = 0.55
-
-Lacking = Counter[tuple[str, str, str, str]]  # how often, by status, detector, metric and reason
 
 
 def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | None = None) -> Path | None:
@@ -78,11 +81,11 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
     folder, path = Path(folder), Path(path)
     with Store(folder) as store:
         # The plan first: with it come the detectors and metrics that people registered themselves.
-        plan = _plan(folder)
+        plan = plan_of_run(folder)
         count, seconds = store.count(planned=True), store.seconds()
         values = [{**row, "unit": row["series"]} for row in store.values(planned=True) if row["detector"] not in BOUNDS]
-        lacking = _lacking(store.rows(planned=True))
-        ranking, by_event = _ranked(store), _ranked(store, by="event")
+        lacking = lacking_values(store.rows(planned=True))
+        ranking, by_event = ranking_or_reason(store), ranking_or_reason(store, by="event")
         datasets = _datasets(store, sorted({row["dataset"] for row in values}))
         cases = cases_of(values)
         pages = write_pages(plan, store, path, cases[:MOST_PAGES], progress)
@@ -99,7 +102,9 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
     text = fill_template(
         "bench_page.html",
         title=f"Benchmark {folder.resolve().name}",
-        verdict=ranking if isinstance(ranking, str) else _verdict(ranking),
+        verdict=ranking
+        if isinstance(ranking, str)
+        else verdict_on(ranking, _first(ranking).metric, ranking.significance),
         sections=sections,
         footer=done,
     )
@@ -107,41 +112,11 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
     return folder_of(path) if pages.links else None
 
 
-def _plan(folder: Path) -> Plan | str:
-    """Return the plan of a run, or why there is none."""
-    try:
-        return read_kept_plan(folder).plan
-    except (OSError, ValueError) as error:
-        return without_folders(str(error).removeprefix(f"{folder}: "))
-
-
 # Who is best ---------------------------------------------------------------------------------------------------------
-
-
-def _ranked(store: Store, **options: Any) -> Ranking | str:
-    """Return a ranking, or why there is none."""
-    try:
-        return rank_store(store, **options)
-    except ValueError as error:
-        return f"There is no ranking: {without_folders(str(error), [str(store.path.parent.parent)])}."
 
 
 def _first(ranking: Ranking) -> Standing:
     return next(iter(ranking.standings.values()))
-
-
-def _verdict(ranking: Ranking) -> str:
-    first, (best, *others) = _first(ranking), ranking.detectors
-    label = label_of(first.metric)
-    lead = f"{best} is best by {label}: {first.mean[0]:.3f} on average over {ranking.n:,} series"
-    interval = _in_words(first, 0)
-    if not others:
-        return f"{lead} ({interval})."
-    p_values = {(set(pair) - {best}).pop(): p for pair, p in ranking.significance.pairs.items() if best in pair}
-    alike = [other for other in others if p_values[other] >= LEVEL]
-    surely = f"is not told apart from {in_words(alike)}" if alike else "differs from every other by more than chance"
-    test = f"Wilcoxon's test, corrected after Holm, level {LEVEL:g}"
-    return f"{lead} ({interval}), followed by {others[0]} ({first.mean[1]:.3f}). It {surely} ({test})."
 
 
 def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> list[Block]:
@@ -176,7 +151,7 @@ def _bounds(ranking: Ranking) -> list[Block]:
 
 
 def _mean(standing: Standing, i: int) -> Cell:
-    more = f"{_in_words(standing, i)}, average rank {standing.average_rank[i]:.2f}"
+    more = f"{interval_in_words(standing, i)}, average rank {standing.average_rank[i]:.2f}"
     best = standing.rank[i] == standing.rank.min()
     return number_cell(standing.mean[i], best=best, small=f"({standing.rank[i]:g})", title=more)
 
@@ -190,13 +165,6 @@ def _interval(standing: Standing, i: int) -> Cell:
     width = (high - low) or 1.0
     drawn = Bar(*(3 + 94 * (x - low) / width for x in (interval.low, float(standing.mean[i]), interval.high)))
     return Cell(str(interval), "number", sort=standing.mean[i], interval=drawn)
-
-
-def _in_words(standing: Standing, i: int) -> str:
-    interval = standing.intervals[i]
-    seeds = standing.seed_deviation[i]
-    words = f"95 % interval {interval}" if interval.is_known else f"no interval, {interval}"
-    return words if np.isnan(seeds) else f"{words}, ± {seeds:.3f} by seed"
 
 
 def _records(ranking: Ranking) -> Table:
@@ -248,7 +216,7 @@ def _drawn(ranking: Ranking) -> Figure:
 def _datasets(store: Store, datasets: Sequence[str]) -> list[Block]:
     if len(datasets) < 2:
         return [Paragraph(f"All series are of one dataset{''.join(f': {name}' for name in datasets)}.")]
-    found = {dataset: _ranked(store, dataset=dataset) for dataset in datasets}
+    found = {dataset: ranking_or_reason(store, dataset=dataset) for dataset in datasets}
     rankings = {dataset: ranking for dataset, ranking in found.items() if not isinstance(ranking, str)}
     detectors = sorted({detector for ranking in rankings.values() for detector in ranking.detectors})
     whole = [Fold(dataset, _whole(ranking)) for dataset, ranking in found.items()]
@@ -363,12 +331,6 @@ def _without_page(reasons: Mapping[str, str]) -> list[Block]:
 # What has no value ---------------------------------------------------------------------------------------------------
 
 
-def _lacking(rows: Iterable[Mapping[str, Any]]) -> Lacking:
-    """Return how often there is no value."""
-    lacking = (row for row in rows if row["status"] != "ok")
-    return Counter((row["status"], row["detector"], row["metric"], row["reason"]) for row in lacking)
-
-
 def _failures(lacking: Lacking) -> list[Block]:
     if not lacking:
         return [Paragraph("Nothing failed, and every value is defined.")]
@@ -377,14 +339,16 @@ def _failures(lacking: Lacking) -> list[Block]:
         totals[status] += n
     said = f"{totals['failed']:,} failed, {totals['undefined']:,} undefined. Neither is counted as 0."
     rows = [
-        (text_cell(detector), text_cell(_what(metric)), number_cell(n, digits=0), text_cell(status), text_cell(reason))
+        (
+            text_cell(detector),
+            text_cell(what_lacks(metric)),
+            number_cell(n, digits=0),
+            text_cell(status),
+            text_cell(reason),
+        )
         for (status, detector, metric, reason), n in lacking.most_common(MOST_REASONS)
     ]
     if len(lacking) > MOST_REASONS:
         said += f" The {MOST_REASONS} most common reasons of {len(lacking):,}:"
     header = ("detector", "what", "times", "status", "reason")
     return [Paragraph(said), Grid("Failures", header, rows, text_columns=(1, 3, 4))]
-
-
-def _what(metric: str) -> str:
-    return {DETECT: "the detector", EVALUATE: "the evaluation"}.get(metric) or label_of(metric)
