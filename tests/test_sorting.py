@@ -34,7 +34,7 @@ def sorted_by(module, scores, starts, stops):
     """Return what a form of the kernel makes of parts."""
     lengths = stops - starts
     ends = np.cumsum(lengths)
-    order = np.empty(ends[-1], dtype=np.intp)
+    order = np.empty(ends[-1], dtype=np.intc)
     items = np.empty((2, lengths.max()), dtype=np.uint64)
     counts = np.empty(module.ROOM, dtype=np.intp)
     module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, items, counts, order)

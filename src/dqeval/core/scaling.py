@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core.sorting import ascending, group_ends
-from dqeval.core.types import FloatArray, IntArray
+from dqeval.core.types import FloatArray
 
 Scale = Literal["min-max", "log-rank", "none"]
 
@@ -27,7 +28,7 @@ def min_max(scores: FloatArray) -> FloatArray:
     return shifted
 
 
-def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
+def log_rank(scores: FloatArray) -> FloatArray:
     """Return for each point how few score at least as much: 1 for the highest score, 0 for the lowest, by logarithms.
 
     Of n points, c score at least as much as a point, and f have the highest score. The point gets
@@ -37,8 +38,6 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     Parameters
     ----------
     scores : array of float, shape (n,)
-    order : array of int, shape (n,), optional
-        The points by ascending score, if they are sorted already.
 
     Examples
     --------
@@ -47,16 +46,23 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     >>> log_rank(np.array([0.0, 7.0, 7.0, 0.0])).tolist()
     [0.0, 1.0, 1.0, 0.0]
     """
-    if order is None:
-        order = ascending(scores)
-    order = order[::-1]
+    order = ascending(scores)[::-1]
     ends = group_ends(scores[order])
     # Where all scores differ, which is common, there is nothing to look for, and nothing to repeat.
     counts = np.arange(1.0, len(scores) + 1) if ends.all() else np.flatnonzero(ends) + 1.0
-    heights = np.divide(len(scores), counts)
-    np.log(heights, out=heights)
-    if len(heights) > 1:
-        heights /= heights[0]
+    heights = log_shares(counts, len(scores))
     found = np.empty(len(scores))
     found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(counts, prepend=0).astype(int))
     return found
+
+
+def log_shares(counts: NDArray[Any], points: int) -> FloatArray:
+    """Return how few points score at least as much as each distinct score, by logarithms, from 1 for the highest to 0.
+
+    ``counts`` are how many do, from the highest score down.
+    """
+    heights: FloatArray = np.divide(points, counts)
+    np.log(heights, out=heights)
+    if len(heights) > 1:
+        heights /= heights[0]
+    return heights

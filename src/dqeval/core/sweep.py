@@ -106,9 +106,9 @@ class Sweep(Shared, ABC):
         """How many of the thresholds each point reaches."""
 
     @property
-    def ranks(self) -> IntArray:
+    def ranks(self) -> NDArray[np.intc]:
         """At how many thresholds each point is not detected: from 0 for what is detected at all of them."""
-        return self.count - self.levels.astype(np.intp)
+        return np.subtract(self.count, self.levels, dtype=np.intc)
 
     @cached_property
     def detected(self) -> FloatArray:
@@ -205,22 +205,22 @@ class EveryScore(ScoreSweep):
     @cached_property
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
-        return np.subtract(self.count, self.scored.ranks, dtype=np.intc, casting="same_kind")
+        return np.subtract(self.count, self.scored.ranks, dtype=np.intc)
 
     @property
-    def ranks(self) -> IntArray:
+    def ranks(self) -> NDArray[np.intc]:
         """At how many thresholds each point is not detected."""
         return self.scored.ranks
 
     @cached_property
     def detected(self) -> FloatArray:
         """How many points are detected at each threshold."""
-        return self.scored.distinct.detected
+        return self.scored.distinct.detected.astype(np.float64)
 
     @cached_property
     def hits(self) -> FloatArray:
         """How many labelled points are detected at each threshold."""
-        return self.scored.distinct.hits
+        return self.scored.distinct.hits.astype(np.float64)
 
     def scores_at(self, position: int) -> tuple[float, float]:
         """Return the lowest score detected at a threshold, and the highest that is not."""

@@ -51,6 +51,7 @@ def sweep(
     tally: cython.longlong[:, ::1],
     local: cython.double[:, ::1],
     curve: cython.double[:, ::1],
+    dqe_only: cython.bint,
 ):
     """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
 
@@ -60,7 +61,7 @@ def sweep(
     columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the
     sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe
     alone if it has one column. ``tally``, zero on entry, is working space, ``TALLY_COLUMNS`` wide, with one row more
-    than the longest of the ``counts``.
+    than the longest of the ``counts``. If only dqe is wanted, and no curve, the rest of ``local`` is of no use.
     """
     region: Region = Region(levels, tally)
     keep_curve: cython.bint = curve.shape[0] > 0
@@ -80,6 +81,9 @@ def sweep(
                     region.add_to(local, i, top - heights[first[i] + level - 1])
                     top = heights[first[i] + level - 1]
                     region.lower_to(level)
+                    if dqe_only and region.drowned():
+                        region.leave(level)
+                        break
                 if keep_curve:
                     curve[row + level - 1, 0] = region.dqe
                 if keep_parts:
@@ -90,6 +94,7 @@ def sweep(
             row += counts[i]
 
 
+@cython.final
 @cython.cclass
 class Region:
     """One local region, and what is detected in it while the threshold goes down."""
@@ -228,6 +233,22 @@ class Region:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def drowned(self) -> cython.bint:
+        """Tell whether there are so many false alarms that dqe is 0, and stays 0 at all lower levels."""
+        return self.alarm_points > 0 and self.false_alarm == 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def leave(self, level: cython.Py_ssize_t) -> cython.void:
+        """Leave the region before its lower levels, with nothing tallied for the next one."""
+        below: cython.Py_ssize_t
+        for below in range(1, level):
+            _clear(self.tally, below)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def near_miss_score(self, level: cython.Py_ssize_t) -> cython.double:
         """Score the near misses in their context."""
         if self.near_points == 0:
@@ -316,7 +337,7 @@ class Region:
 @cython.exceptval(check=False)
 def _clear(tally: cython.longlong[:, ::1], level: cython.Py_ssize_t) -> cython.void:
     column: cython.Py_ssize_t
-    for column in range(tally.shape[1]):
+    for column in range(6):  # a number that the compiler knows
         tally[level, column] = 0
 
 

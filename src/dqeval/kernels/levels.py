@@ -14,6 +14,9 @@ except ImportError:
 
 compiled = cython.compiled
 
+BLOCK_BITS = cython.declare(cython.Py_ssize_t, 6)
+BLOCK = 1 << 6  # points, for each of which it is known in which region they begin
+
 
 def levels_on_grid(scores: cython.const[cython.double][::1], grid: cython.double[::1], levels: cython.int[::1]):
     """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
@@ -60,7 +63,7 @@ def levels_above(
 
 
 def levels_by_rank(
-    order: cython.Py_ssize_t[::1],
+    order: cython.int[::1],
     scores: cython.const[cython.double][::1],
     first: cython.Py_ssize_t[::1],
     last: cython.Py_ssize_t[::1],
@@ -92,3 +95,59 @@ def levels_by_rank(
                     level += 1
                 levels[t + shift[i]] = level
             counts[i] = level
+
+
+def levels_in_order(
+    order: cython.int[::1],
+    detected: cython.int[::1],
+    heights: cython.double[::1],
+    blocks: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    first: cython.Py_ssize_t[::1],
+    highest: cython.double[::1],
+    levels: cython.int[::1],
+    thresholds: cython.double[::1],
+    counts: cython.Py_ssize_t[::1],
+):
+    """Do the same from the order of all points, of which ``detected[j]`` have at least ``heights[j]``, descending.
+
+    Regions lie at [starts[i], stops[i]), and at most two have a point in common; point ``starts[i]`` of region i has its
+    level at ``first[i]``. ``blocks`` is working space, an entry for each ``BLOCK`` points, and so is ``highest``, an
+    entry for each region, zero on entry, as ``counts`` is.
+    """
+    points: cython.Py_ssize_t = order.shape[0]
+    regions: cython.Py_ssize_t = starts.shape[0]
+    k: cython.Py_ssize_t = 0
+    j: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        _first_regions(stops, blocks)
+        for j in range(detected.shape[0] - 1, -1, -1):
+            while k < points - (detected[j - 1] if j > 0 else 0):
+                t = order[k]
+                k += 1
+                i = blocks[t >> BLOCK_BITS]
+                while i < regions and stops[i] <= t:
+                    i += 1
+                while i < regions and starts[i] <= t:
+                    if heights[j] > highest[i]:
+                        highest[i] = heights[j]
+                        thresholds[first[i] + counts[i]] = heights[j]
+                        counts[i] += 1
+                    levels[first[i] + t - starts[i]] = counts[i]
+                    i += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _first_regions(stops: cython.Py_ssize_t[::1], blocks: cython.int[::1]) -> cython.void:
+    """Write the first region that ends behind the first point of each block."""
+    block: cython.Py_ssize_t
+    i: cython.Py_ssize_t = 0
+    for block in range(blocks.shape[0]):
+        while i < stops.shape[0] and stops[i] <= block << BLOCK_BITS:
+            i += 1
+        blocks[block] = i

@@ -115,7 +115,7 @@ def dqe_at(scored: Scored, near: float) -> float:
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
-    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near)))
+    return mean_dqe(levelling.log_rank_levels(scored, scored.labelled.regions(near)))
 
 
 @metric(
@@ -263,9 +263,12 @@ def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
     return tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist()))
 
 
-def local_scores(levels: Levels, near: FloatArray | None = None) -> FloatArray:
-    """Return DQE, capture, near miss and false alarm as columns, a row per event; each may have its near range."""
-    local, _ = _sweep(levelling.reached(levels), near=near)
+def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bool = False) -> FloatArray:
+    """Return DQE, capture, near miss and false alarm as columns, a row per event; each may have its near range.
+
+    If only DQE is wanted, the other columns are of no use.
+    """
+    local, _ = _sweep(levelling.reached(levels), near=near, dqe_only=dqe_only)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total, 1.0)
 
@@ -324,10 +327,12 @@ def levels_of(scores: FloatArray, regions: Partition, thresholds: int | Literal[
 
 def mean_dqe(levels: Levels) -> float:
     """Return DQE of a sweep over the levels of each event's region."""
-    return mean_scores(local_scores(levels)).dqe
+    return mean_scores(local_scores(levels, dqe_only=True)).dqe
 
 
-def _sweep(levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+def _sweep(
+    levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None, dqe_only: bool = False
+) -> tuple[FloatArray, FloatArray]:
     regions = levels.partition
     events = regions.events
     tally = np.zeros((int(levels.counts.max(initial=0)) + 1, kernel.TALLY_COLUMNS), dtype=np.longlong)
@@ -346,6 +351,7 @@ def _sweep(levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = 
         tally,
         local,
         values,
+        dqe_only,
     )
     return local, values
 

@@ -58,7 +58,7 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
     index = (np.arange(thresholds) * ((n - 1) / (thresholds - 1))).astype(np.intp)
     index[-1] = n - 1
-    levels, at = scored.levels(scored.raw, scored.raw[scored.order[index]][::-1])
+    levels, at = scored.levels(scored.raw, scored.raw[scored.ascending[n - 1 - index]][::-1])
     windows = buffers.Windows(
         levels,
         events.starts,
