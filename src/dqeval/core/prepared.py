@@ -16,7 +16,7 @@ from dqeval.core.moments import Kind, same_kind
 from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
-from dqeval.core.scaling import min_max
+from dqeval.core.scaling import Linear, as_given, linear, scaled
 from dqeval.core.sorting import ascending
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
@@ -154,7 +154,12 @@ class Scored(Shared):
     @cached_property
     def scores(self) -> FloatArray:
         """The scores in [0, 1]; detections, 0 and 1, are there already."""
-        return self.raw if self.binary else min_max(self.raw)
+        return scaled(self.counting)
+
+    @cached_property
+    def counting(self) -> Linear:
+        """The same, before they are computed."""
+        return as_given(self.raw) if self.binary else linear(self.raw)
 
     @cached_property
     def ascending(self) -> NDArray[np.intc]:
@@ -180,14 +185,15 @@ class Scored(Shared):
             values, detected, hits = values[:count].copy(), detected[:count].copy(), hits[:count].copy()
         return Distinct(values, detected, hits)
 
-    def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
+    def levels(self, scores: Linear, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.
 
         The scores are as they were given, or scaled, which keeps their order. Also returned is how many points reach
         fewer than 0, 1, 2, ... of the thresholds.
         """
-        levels, below = np.empty(len(scores), dtype=np.intc), np.empty(len(thresholds) + 1, dtype=np.intp)
-        kernel.levels_of_points(self.ascending, scores, np.ascontiguousarray(thresholds), levels, below)
+        levels, below = np.empty(len(self.raw), dtype=np.intc), np.empty(len(thresholds) + 1, dtype=np.intp)
+        ascending = np.ascontiguousarray(thresholds)
+        kernel.levels_of_points(self.ascending, scores.scores, scores.low, scores.width, ascending, levels, below)
         return levels, below
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,18 +15,60 @@ from dqeval.core.types import FloatArray
 Scale = Literal["min-max", "log-rank", "none"]
 
 
-def min_max(scores: FloatArray) -> FloatArray:
-    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
-    low, high = float(scores.min()), float(scores.max())
-    if (low, high) == (0.0, 1.0):
-        return scores
+AT_ONCE = 1 << 15  # points that stay in a cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """Scores that count as ``(scores - low) / width``, which kernels compute as they go; and the ends of what counts."""
+
+    scores: FloatArray
+    low: float
+    width: float
+    lowest: float
+    highest: float
+
+
+def as_given(scores: FloatArray) -> Linear:
+    """Return scores that count as they are."""
+    return Linear(scores, 0.0, 1.0, *extremes(scores))
+
+
+def linear(scores: FloatArray) -> Linear:
+    """Return scores that count as `min_max` scales them."""
+    low, high = extremes(scores)
     if low == high:
-        return np.zeros_like(scores)
+        return Linear(scores, low, 1.0, 0.0, 0.0)
     if math.isinf(high - low):  # halves of finite numbers do not overflow
         scores, low, high = scores / 2, low / 2, high / 2
-    shifted = scores - low
-    shifted /= high - low
+    return Linear(scores, low, high - low, 0.0, 1.0)
+
+
+def min_max(scores: FloatArray) -> FloatArray:
+    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
+    return scaled(linear(scores))
+
+
+def scaled(counting: Linear) -> FloatArray:
+    """Return scores as they count."""
+    if (counting.low, counting.width) == (0.0, 1.0):
+        return counting.scores
+    shifted = counting.scores - counting.low
+    shifted /= counting.width
     return shifted
+
+
+def extremes(scores: FloatArray) -> tuple[float, float]:
+    """Return the lowest and the highest of some scores; NaN for both if there is one. Memory is read once.
+
+    Examples
+    --------
+    >>> extremes(np.array([2.0, -1.0, 5.0]))
+    (-1.0, 5.0)
+    """
+    parts = [scores[first : first + AT_ONCE] for first in range(0, len(scores), AT_ONCE)]
+    ends = np.array([(part.min(), part.max()) for part in parts])
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
 def log_rank(scores: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.scaling import log_shares
+from dqeval.core.scaling import Linear, log_shares
 from dqeval.core.sorting import ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
@@ -65,11 +65,12 @@ def grid(count: int) -> FloatArray:
     return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
 
 
-def sample_levels(scores: FloatArray, partition: Partition, count: int) -> Levels:
+def sample_levels(scores: FloatArray | Linear, partition: Partition, count: int) -> Levels:
     """Return the levels on a grid of ``count`` thresholds, of equal weight."""
     thresholds = grid(count)
-    of_point = np.empty(len(scores), dtype=np.intc)
-    levels_on_grid(scores, thresholds, of_point)
+    found, low, width = (scores.scores, scores.low, scores.width) if isinstance(scores, Linear) else (scores, 0.0, 1.0)
+    of_point = np.empty(len(found), dtype=np.intc)
+    levels_on_grid(found, low, width, thresholds, of_point)
     return _shared(partition, of_point, thresholds)
 
 
@@ -238,7 +239,7 @@ def nothing_detected(parts: Parts) -> Best:
 
 
 NOTHING = nothing_detected(Swept(0.0, 0.0, 0.0))
-AT_ONCE = 65_536  # thresholds of which the best is sought at once: more would need more memory
+AT_ONCE = 1 << 14  # thresholds of which the best is sought at once: more would need more memory
 
 
 def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
@@ -251,10 +252,10 @@ def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolA
         for value in scored.distinct.values:
             yield scored.raw >= value
         return
-    yield from above_evenly_spaced(scored.scores, count)
+    yield from above_evenly_spaced(scored.counting, count)
 
 
-def above_evenly_spaced(scores: FloatArray, count: int) -> Iterator[BoolArray]:
+def above_evenly_spaced(scores: Linear, count: int) -> Iterator[BoolArray]:
     """Yield what lies above each of so many values from the lowest score to the highest, from the highest down.
 
     Where nothing lies above, or nothing more than above the value before, nothing is yielded.

@@ -18,46 +18,60 @@ BLOCK_BITS = cython.declare(cython.Py_ssize_t, 6)
 BLOCK = 1 << 6  # points, for each of which it is known in which region they begin
 
 
-def levels_on_grid(scores: cython.const[cython.double][::1], grid: cython.double[::1], levels: cython.int[::1]):
-    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
+def levels_on_grid(
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    grid: cython.double[::1],
+    levels: cython.int[::1],
+):
+    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, as it counts.
 
-    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess
-    ``score * len(grid)`` is right or one off; comparing with the grid itself decides.
+    A score counts as ``(score - low) / width``, a number in [0, 1]. The same as ``searchsorted(grid, scores,
+    side="right")`` of what counts. The grid is nearly even, so a guess is right or one off; comparing with the grid
+    itself decides.
     """
     count: cython.Py_ssize_t = grid.shape[0]
     level: cython.Py_ssize_t
+    score: cython.double
     t: cython.Py_ssize_t
     with cython.nogil:
         for t in range(levels.shape[0]):
-            level = cython.cast(cython.Py_ssize_t, scores[t] * count)
-            while level < count and grid[level] <= scores[t]:
+            score = (scores[t] - low) / width
+            level = cython.cast(cython.Py_ssize_t, score * count)
+            while level < count and grid[level] <= score:
                 level += 1
-            while level > 0 and grid[level - 1] > scores[t]:
+            while level > 0 and grid[level - 1] > score:
                 level -= 1
             levels[t] = level
 
 
 def levels_above(
     scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
     values: cython.double[::1],
     per_unit: cython.double,
     levels: cython.int[::1],
 ):
-    """Write to ``levels`` how many of the ascending ``values`` lie below each score.
+    """Write to ``levels`` how many of the ascending ``values`` lie below each score, as it counts.
 
-    The same as ``searchsorted(values, scores, side="left")``. The values are nearly even, ``per_unit`` of them in a
-    unit of scores, so a guess is right or one off; comparing with the values themselves decides. With 0, none is made.
+    A score counts as ``(score - low) / width``. The same as ``searchsorted(values, scores, side="left")`` of what
+    counts. The values are nearly even, ``per_unit`` of them in a unit of what counts, so a guess is right or one off;
+    comparing with the values themselves decides. With 0, none is made.
     """
     count: cython.Py_ssize_t = values.shape[0]
     level: cython.Py_ssize_t = 0
+    score: cython.double
     t: cython.Py_ssize_t
     with cython.nogil:
         for t in range(levels.shape[0]):
+            score = (scores[t] - low) / width
             if per_unit > 0:
-                level = cython.cast(cython.Py_ssize_t, (scores[t] - values[0]) * per_unit)
-            while level < count and values[level] < scores[t]:
+                level = cython.cast(cython.Py_ssize_t, (score - values[0]) * per_unit)
+            while level < count and values[level] < score:
                 level += 1
-            while level > 0 and values[level - 1] >= scores[t]:
+            while level > 0 and values[level - 1] >= score:
                 level -= 1
             levels[t] = level
 

@@ -232,7 +232,7 @@ def _false_alarms(ranks: NDArray[np.intc], zones: Events, breaks: IntArray, coun
     return np.cumsum(changes)[:count]
 
 
-def _counts(positions: IntArray, most: int) -> IntArray:
+def _counts(positions: NDArray[Any], most: int) -> IntArray:
     return np.bincount(positions, minlength=most + 1)
 
 

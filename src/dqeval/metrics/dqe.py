@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from dqeval.core.entries import FromNear
 from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.scaling import Scale
+from dqeval.core.scaling import Linear, Scale, linear, scaled
 from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
@@ -24,7 +24,7 @@ from dqeval.kernels import dqe as kernel
 
 
 def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:
-    return result_of(levels_of(scored.scores, scored.labelled.regions(near), thresholds), thresholds)
+    return result_of(levels_of(scored.counting, scored.labelled.regions(near), thresholds), thresholds)
 
 
 @metric(
@@ -106,12 +106,12 @@ def dqe_score(
         values=values,
         clock=Clock(times, resolution, max_gap),
     )
-    return mean_dqe(levels_of(points.found, points.regions, count))
+    return mean_dqe(scaled_levels(points, scale, count))
 
 
 def dqe_at(scored: Scored, near: float) -> float:
     """Return DQE with a near range, of what is checked already."""
-    return mean_dqe(levelling.sample_levels(scored.scores, scored.labelled.regions(near), 100))
+    return mean_dqe(levelling.sample_levels(scored.counting, scored.labelled.regions(near), 100))
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
@@ -231,12 +231,12 @@ def sdqe_score(
 def points_with_scores(
     y_true: Numbers, y_score: Numbers, *, scale: Scale | bool, undefined: Undefined, **options: Any
 ) -> Points:
-    """Validate labels and scores, and return them, scaled; the options are those of `points_of`."""
-    scaled = validate.scaling(scale)
+    """Validate labels and scores, and return them; the options are those of `points_of`."""
+    validate.scaling(scale)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     points = points_of(y_true, labels, raw, **options)
     validate.check_defined(points.labelled.events, undefined)
-    return replace(points, found=scaled(points.found))
+    return points
 
 
 def points_with_detections(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined, **options: Any) -> Points:
@@ -318,11 +318,18 @@ def mean_scores(local: FloatArray) -> Scores:
     return Scores(*(local.mean(axis=0) if len(local) else np.full(4, np.nan)).tolist())
 
 
-def levels_of(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
+def levels_of(scores: FloatArray | Linear, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
     """Return the threshold levels of each event's region."""
     if thresholds == "exact":
-        return levelling.exact_levels(scores, regions)
+        return levelling.exact_levels(scaled(scores) if isinstance(scores, Linear) else scores, regions)
     return levelling.sample_levels(scores, regions, thresholds)
+
+
+def scaled_levels(points: Points, scale: Scale | bool, thresholds: int | Literal["exact"]) -> Levels:
+    """Return the threshold levels of scores that are as they were given."""
+    is_linear = validate.scale_name(scale) == "min-max"
+    scores = linear(points.found) if is_linear else validate.scaling(scale)(points.found)
+    return levels_of(scores, points.regions, thresholds)
 
 
 def mean_dqe(levels: Levels) -> float:

@@ -41,7 +41,7 @@ class _Buffers:
 def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
-    levels, _ = scored.levels(scored.scores, ascending)
+    levels, _ = scored.levels(scored.counting, ascending)
     precision, recall = _curve(GivenLevels(scored.labelled, thresholds, levels), early, late)
     at = len(chosen) - 1 - np.searchsorted(ascending, chosen, side="left")
     return _area(precision[at], recall[at])
