@@ -20,7 +20,7 @@ AT_ONCE = 1 << 15  # points that stay in a cache
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linear:
-    """Scores that count as ``(scores - low) / width``, which kernels compute as they go; and the ends of what counts."""
+    """Scores that count as ``(scores - low) / width``, which kernels compute as they go, and the ends of that."""
 
     scores: FloatArray
     low: float

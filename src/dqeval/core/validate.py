@@ -423,7 +423,7 @@ def _binary(
 
 
 def _from_bits(array: np.ndarray[Any, Any]) -> BoolArray | None:
-    """Return booleans or whole numbers that are binary, as booleans, and None for anything else. Memory is read once."""
+    """Return booleans or whole numbers that are binary, as booleans; None for anything else. Memory is read once."""
     if array.dtype == np.bool_:
         return np.ascontiguousarray(array)
     if array.dtype.kind not in "iu":

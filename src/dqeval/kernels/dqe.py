@@ -9,8 +9,10 @@ them at exactly the levels p + 1 to v. So one pass over a piece in time order, a
 for every level at once the number of parts and the sum of their borders' distances, in whole numbers; the descending
 sweep then only adds up. Each point is in two pairs of neighbours, one on either side, where level 0 stands beyond the
 ends. So what is subtracted at the lower levels of all pairs follows from the points, and need not be tallied: it is
-twice what the points of a level amount to, less what is added there. A piece's own border may fall inside a point (a half-integer midpoint, a fractional near
-range): such a point is tallied whole, and exchanged for the part of it inside the piece when the scores are computed.
+twice what the points of a level amount to, less what is added there.
+
+A piece's own border may fall inside a point (a half-integer midpoint, a fractional near range): such a point is tallied
+whole, and exchanged for the part of it inside the piece when the scores are computed.
 
 Distances are measured outwards from the anomaly, so that the early and the late side are one code: cell c of a side is
 the point that covers the distances c to c + 1, found at ``origin + step * c``.
