@@ -4,7 +4,8 @@ A row is a function on one kind of series, of more and more points until a call 
 the points with which the time grows: 1 in proportion to them, 2 with their square. It is the slope of the straight line
 that fits the logarithms best, by least squares, over all series of at least 10,000 points. What a call takes whatever
 the series is, is subtracted first, as far as a line through the two shortest series tells; it would hide how the rest
-grows. The last column is the power between the two longest series alone: it is noisier, and shows a cliff at the end.
+grows. Series for which it is more than half of the time are left out. The last column is the power between the two
+longest series alone: it is noisier, and shows a cliff at the end.
 
 ``np.sort`` is a row, too: to sort grows with n log n, which is an exponent of 1.07 to 1.1 here, and more where arrays
 outgrow a cache.
@@ -207,12 +208,13 @@ class Row:
     @property
     def exponent(self) -> float:
         """The power of the number of points with which the time grew; NaN for fewer than two lengths to fit."""
-        fitted = [(n, took) for n, took in zip(self.points, self.seconds, strict=True) if n >= FIRST_FITTED]
-        if len(fitted) < 2:
+        long = [(n, took) for n, took in zip(self.points, self.seconds, strict=True) if n >= FIRST_FITTED]
+        if len(long) < 2:
             return math.nan
-        # Where the time has not grown at all, what is beyond the constant is noise: a hundredth of it at least.
-        beyond = [max(took - self.constant, took / 100) for _, took in fitted]
-        return float(np.polyfit(np.log([n for n, _ in fitted]), np.log(beyond), 1)[0])
+        # Where a call takes little beyond the constant, that is mostly noise.
+        fitted = [(n, took - self.constant) for n, took in long if took >= 2 * self.constant]
+        points, taken = zip(*(fitted if len(fitted) > 1 else long), strict=True)
+        return float(np.polyfit(np.log(points), np.log(taken), 1)[0])
 
     @property
     def last(self) -> float:
@@ -248,10 +250,10 @@ def processor_seconds(call: Callable[[], object], *, repeats: int = 5, enough: f
     return max(min(taken), 1e-9)
 
 
-def rows(*, most: int, only: Sequence[str] = (), longest: float = LONGEST) -> Iterator[Row]:
-    """Yield a row for each function, or for some, on each kind of series."""
+def rows(*, most: int, only: Sequence[str] = (), kinds: Sequence[str] = (), longest: float = LONGEST) -> Iterator[Row]:
+    """Yield a row for each function, or for some, on each kind of series, or on some."""
     for function in only or functions():
-        for kind in KINDS:
+        for kind in kinds or KINDS:
             yield measured(function, kind, most=most, longest=longest)
 
 
@@ -261,12 +263,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--most", type=int, default=LENGTHS[-1], help="the most points of a series")
     parser.add_argument("--longest", type=float, default=LONGEST, help="seconds of a call, after which a row ends")
     parser.add_argument("--only", nargs="*", default=(), help="the functions, by the names in the table")
+    parser.add_argument("--kinds", nargs="*", default=(), help="the kinds of series, by the names in the table")
     chosen = parser.parse_args(arguments)
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}\n")
     _print_heads()
     found = []
-    for row in rows(most=chosen.most, only=chosen.only, longest=chosen.longest):
+    for row in rows(most=chosen.most, only=chosen.only, kinds=chosen.kinds, longest=chosen.longest):
         print(row, flush=True)
         found.append(row)
     print(f"\nThe {WORST} that grow most:\n")

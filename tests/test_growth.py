@@ -64,3 +64,11 @@ def test_the_table(capsys):
     growth.main(["--most", "31623", "--only", "partition", "evaluate"])
     lines = capsys.readouterr().out.splitlines()
     assert sum(line.startswith(("| partition", "| evaluate")) for line in lines) == 2 * len(growth.KINDS) + growth.WORST
+    assert lines[-1].endswith(f"of {2 * len(growth.KINDS)} rows have an exponent above {growth.MOST_EXPONENT}")
+
+
+def test_the_table_of_some_kinds(capsys):
+    growth.main(["--most", "1000", "--only", "partition", "--kinds", "5 events"])
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("| partition") for line in lines) == 1
+    assert any(line.startswith("| partition | 5 events |") for line in lines)

@@ -126,9 +126,9 @@ def levels_in_order(
 ):
     """Do the same from the order of all points, of which ``detected[j]`` have at least ``heights[j]``, descending.
 
-    Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has its
-    level at ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an entry for
-    each region, zero on entry, as ``counts`` is.
+    Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has
+    its level at ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an
+    entry for each region, zero on entry, as ``counts`` is.
     """
     points: cython.Py_ssize_t = order.shape[0]
     regions: cython.Py_ssize_t = starts.shape[0]

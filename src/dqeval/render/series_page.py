@@ -16,7 +16,7 @@ from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile, profile_of
-from dqeval.analysis.score import dqe_of
+from dqeval.analysis.score_result import dqe_of
 from dqeval.core import arguments, thresholds
 from dqeval.core.durations import Length
 from dqeval.core.prepared import Labelled, Prepared, Scored
