@@ -158,7 +158,7 @@ def test_errors_at_every_level_say_which_metric_failed():
     def swept(y_true, y_pred):
         raise AssertionError
 
-    with pytest.raises(dqeval.MetricError, match="the metric swept failed, .*: KeyError: 'typo'"):
+    with pytest.raises(dqeval.MetricError, match=r"the metric swept failed, .*: KeyError: 'typo'"):
         dqeval.best_threshold("swept", [0, 1, 0], [1, 1, 2])
 
 
