@@ -150,6 +150,30 @@ def test_what_at_every_level_must_return(returned, problem):
         dqeval.panel([0, 0, 1, 1, 0], [1, 2, 3, 4, 5], near=1, metrics=["swept"])
 
 
+def test_errors_at_every_level_say_which_metric_failed():
+    def fails(sweep):
+        raise KeyError("typo")
+
+    @dqeval.metric(takes="detections", at_every_level=fails, sweep="all")
+    def swept(y_true, y_pred):
+        raise AssertionError
+
+    with pytest.raises(dqeval.MetricError, match=r"the metric swept failed, .*: KeyError: 'typo'"):
+        dqeval.best_threshold("swept", [0, 1, 0], [1, 1, 2])
+
+
+def test_what_is_undefined_at_every_level_is_undefined():
+    def undefined(sweep):
+        raise dqeval.UndefinedError("there is no Monday")
+
+    @dqeval.metric(takes="detections", at_every_level=undefined, sweep="all")
+    def swept(y_true, y_pred):
+        raise AssertionError
+
+    with pytest.raises(dqeval.UndefinedError, match="there is no Monday"):
+        dqeval.best_threshold("swept", [0, 1, 0], [1, 1, 2])
+
+
 def test_lists_at_every_level():
     @dqeval.metric(takes="detections", at_every_level=lambda sweep: ([0.0, 1.0], [1.0, 1.0]), sweep="all")
     def swept(y_true, y_pred):

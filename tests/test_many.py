@@ -325,6 +325,12 @@ WRONG = [
     ),
     ((FINE, {}), {}, "y_score holds no scores"),
     ((FINE, np.zeros((3, 0))), {}, r"y_score holds no scores: its shape is \(3, 0\)"),
+    ((FINE, np.zeros((2, 3))), {}, r"a row for each of the 3 points, .*: its shape is \(2, 3\); give y_score.T"),
+    (
+        (FINE, {"label": FINE, "d": FINE, "Value ": FINE}),
+        {},
+        "y_score holds 'label' and 'Value ', which no detector is called: give the columns of the detectors alone",
+    ),
     ((FINE, np.zeros((3, 2, 2))), {}, "y_score must be one-dimensional"),
     ((FINE, {"a": FINE, "b": [1, 2]}), {}, "column b: y_true and y_score must have the same length: got 3 and 2"),
     ((FINE, {"a": FINE, "b": [1, 2, NAN]}), {}, "^column b: y_score must be finite: .* index 2"),

@@ -56,6 +56,7 @@ LAYERS = [
             "analysis.near_profile",
             "analysis.pitfalls",
             "analysis.score",
+            "analysis.score_result",
             "analysis.suggestion",
         ),
     },

@@ -10,7 +10,8 @@ import pytest
 import dqeval
 from dqeval.analysis import score as scoring
 from dqeval.analysis.receipts import jsonable
-from dqeval.analysis.score import mark_best, named_values, score
+from dqeval.analysis.score import score
+from dqeval.analysis.score_result import mark_best, named_values
 from dqeval.core.types import MEANING
 from dqeval.datasets.door import prepare
 

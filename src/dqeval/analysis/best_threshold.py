@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.analysis.panel_result import BestThreshold
+from dqeval.analysis.panel_result import BestThreshold, MetricError
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as sweeping
 from dqeval.core.entries import Metric
@@ -104,7 +104,13 @@ def best_of(
         return at_other_best(metric, scored, best_of(other, scored, thresholds, dict(other.defaults)), parameters)
     if metric.at_every_level is not None:
         sweep = sweep_of(scored, thresholds)
-        return sweeping.best_in_sweep(sweep, metric.at_every_level(sweep, **parameters))
+        try:
+            found = metric.at_every_level(sweep, **parameters)
+        except (UndefinedError, MemoryError):
+            raise
+        except Exception as error:  # of anyone's function
+            raise MetricError(metric.name, error) from error
+        return sweeping.best_in_sweep(sweep, found)
     search = sweeping.Search(partial(metric.compute, **parameters))
     sweeping.search(scored, [search], thresholds)
     return search.found()

@@ -13,7 +13,7 @@ from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.panel_result import Chance, Evaluation
-from dqeval.analysis.score import dqe_of
+from dqeval.analysis.score_result import dqe_of
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
 from dqeval.core.metric_choice import chosen_metrics

@@ -12,7 +12,7 @@ from dqeval.analysis.check import Finding, warnings_about
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
-from dqeval.analysis.score import dqe_of, failure_notes, mark_best, named_values, part_label
+from dqeval.analysis.score_result import dqe_of, failure_notes, mark_best, named_values, part_label
 from dqeval.core.alarms import HEADER
 from dqeval.core.intervals import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near

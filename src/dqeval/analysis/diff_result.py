@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dqeval.analysis.result import Result
-from dqeval.analysis.score import part_label
+from dqeval.analysis.score_result import part_label
 from dqeval.core.intervals import Interval
 from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS

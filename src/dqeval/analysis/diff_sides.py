@@ -10,7 +10,8 @@ from typing import Any
 
 from dqeval.analysis.compare import compared_metrics
 from dqeval.analysis.receipts import entry_names, jsonable
-from dqeval.analysis.score import Scoring, score
+from dqeval.analysis.score import score
+from dqeval.analysis.score_result import Scoring
 from dqeval.analysis.verify import read_receipt
 from dqeval.analysis.walk import Walk
 from dqeval.bench.store import FILE, Store

@@ -102,7 +102,7 @@ def evaluate(
         values=values,
         clock=Clock(times, resolution, max_gap),
     )
-    result = dqe.result_of(dqe.levels_of(points.found, points.regions, count), count)
+    result = dqe.result_of(dqe.scaled_levels(points, scale, count), count)
     return on_clock(result, points.labelled, points.notes)
 
 

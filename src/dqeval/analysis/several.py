@@ -11,7 +11,7 @@ from typing import Any
 from dqeval.analysis.check import Checked, Finding, warnings_about
 from dqeval.analysis.explain_result import Explanation, cautions_in_words
 from dqeval.analysis.result import Result, Values
-from dqeval.analysis.score import left_out_sentence, mark_best
+from dqeval.analysis.score_result import left_out_sentence, mark_best
 from dqeval.core.types import MEANING, SCORE_NAMES
 from dqeval.render.tables import Page, Part, Table
 

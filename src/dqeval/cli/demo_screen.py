@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from dqeval import datasets
-from dqeval.analysis.score import Scoring, score
+from dqeval.analysis.score import score
+from dqeval.analysis.score_result import Scoring
 from dqeval.cli import output
 from dqeval.cli.series_files import series_columns
 from dqeval.core.types import FloatArray, Series

@@ -220,7 +220,7 @@ def write_each(
     first = next(iter(written))
     output.tell(f"wrote {first}" if len(places) == 1 else f"wrote {len(written):,} files to {first.parent}")
     if left_out:
-        from dqeval.analysis.score import left_out_sentence
+        from dqeval.analysis.score_result import left_out_sentence
 
         output.tell(left_out_sentence(left_out))
     after(first)

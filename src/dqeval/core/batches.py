@@ -20,6 +20,8 @@ from dqeval.core.types import FloatArray, IntArray, Partition
 # Enough that Python around the kernels does not count, and few enough that the arrays stay in a cache.
 MOST_POINTS = 1 << 17
 ONLY = "score"  # what the only detector is called
+# What columns of a table are called that hold no scores: who gives these among scores has given the whole table.
+NO_DETECTORS = ("label", "labels", "is_anomaly", "value", "values", "timestamp", "timestamps", "time", "series_id")
 
 Column = Callable[[int, int], NDArray[Any]]  # the points from one series up to another
 
@@ -185,6 +187,7 @@ def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any) -> Batch:
         validate.same_index("y_true", y_true, "ids", ids)
         borders, names = _groups(validate.column("ids", ids), len(labels))
     validate.same_index("y_true", y_true, "y_score", y_score)
+    _not_transposed(y_score, len(labels))
     columns = _columns(y_score) or _columns_of_array(validate.column("y_score", y_score, or_several=True))
     batch = Batch(names, borders, _part_of(labels, borders), {})
     for name, column in columns.items():
@@ -203,7 +206,19 @@ def _columns(y_score: Any) -> dict[str, Any]:
     names = list(getattr(y_score, "columns", y_score))
     if not names:
         raise ValueError("y_score holds no scores: give a column for each detector")
+    others = [name for name in names if str(name).strip().lower() in NO_DETECTORS]
+    if others:
+        found = " and ".join(map(quote, others))
+        raise ValueError(f"y_score holds {found}, which no detector is called: give the columns of the detectors alone")
     return {str(name): y_score[name] for name in names}
+
+
+def _not_transposed(y_score: Any, points: int) -> None:
+    """Check that an array of several detectors has a row for each point, and not a row for each detector."""
+    shape: tuple[int, ...] = getattr(y_score, "shape", ())
+    if len(shape) == 2 and shape[0] != points and shape[1] == points:
+        rule = f"y_score must have a row for each of the {points:,} points, and a column for each detector"
+        raise ValueError(f"{rule}: its shape is {shape}; give y_score.T")
 
 
 def _columns_of_array(y_score: NDArray[Any]) -> dict[str, Any]:

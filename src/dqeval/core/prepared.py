@@ -16,11 +16,12 @@ from dqeval.core.moments import Kind, same_kind
 from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
-from dqeval.core.scaling import log_rank, min_max
-from dqeval.core.sorting import ascending, group_ends
+from dqeval.core.scaling import Linear, as_given, linear, scaled
+from dqeval.core.sorting import ascending
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
+from dqeval.kernels import sorting as kernel
 from dqeval.support.on_demand import cached_property
 
 Made = TypeVar("Made")
@@ -119,13 +120,13 @@ class Distinct:
     Attributes
     ----------
     values : array of float
-    detected, hits : array of float
+    detected, hits : array of int
         How many points, and how many labelled ones, score at least the value.
     """
 
     values: FloatArray
-    detected: FloatArray
-    hits: FloatArray
+    detected: NDArray[np.intc]
+    hits: NDArray[np.intc]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,54 +154,46 @@ class Scored(Shared):
     @cached_property
     def scores(self) -> FloatArray:
         """The scores in [0, 1]; detections, 0 and 1, are there already."""
-        return self.raw if self.binary else min_max(self.raw)
-
-    @property
-    def log_ranks(self) -> FloatArray:
-        """The scores in [0, 1] by how many points score as much."""
-        return log_rank(self.raw, self.ascending)
+        return scaled(self.counting)
 
     @cached_property
-    def ascending(self) -> IntArray:
+    def counting(self) -> Linear:
+        """The same, before they are computed."""
+        return as_given(self.raw) if self.binary else linear(self.raw)
+
+    @cached_property
+    def ascending(self) -> NDArray[np.intc]:
         """The points by ascending score, equal ones by time."""
+        validate.countable("the points of a series", len(self.raw), advice="take a part of it")
         return ascending(self.raw)
 
-    @property
-    def order(self) -> IntArray:
-        """The points by descending score."""
-        return self.ascending[::-1]
-
     @cached_property
-    def ranks(self) -> IntArray:
+    def ranks(self) -> NDArray[np.intc]:
         """The rank of each point among the distinct scores, from 0 for the highest."""
-        detected = self.distinct.detected
-        ranks = np.empty(len(self.raw), dtype=np.intp)
-        of_order = np.arange(len(detected))
-        if len(detected) < len(ranks):
-            of_order = np.repeat(of_order, np.diff(detected, prepend=0).astype(np.intp))
-        ranks[self.order] = of_order
+        ranks = np.empty(len(self.raw), dtype=np.intc)
+        kernel.ranks_of_points(self.ascending, self.distinct.detected, ranks)
         return ranks
 
     @cached_property
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
-        ordered = self.raw[self.order]
-        hits = np.cumsum(self.labels[self.order], dtype=np.float64)
-        ends = group_ends(ordered)
-        if ends.all():
-            return Distinct(ordered, np.arange(1.0, len(ordered) + 1), hits)
-        return Distinct(ordered[ends], (np.flatnonzero(ends) + 1).astype(np.float64), hits[ends])
+        values = np.empty(len(self.raw))
+        detected, hits = np.empty((2, len(self.raw)), dtype=np.intc)
+        labels = self.labels.view(np.uint8)
+        count = kernel.distinct_scores(self.ascending, self.raw, labels, values, detected, hits)
+        if count < len(values):  # what is left over would be kept with them
+            values, detected, hits = values[:count].copy(), detected[:count].copy(), hits[:count].copy()
+        return Distinct(values, detected, hits)
 
-    def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
+    def levels(self, scores: Linear, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.
 
         The scores are as they were given, or scaled, which keeps their order. Also returned is how many points reach
         fewer than 0, 1, 2, ... of the thresholds.
         """
-        below = np.append(0, np.searchsorted(scores, thresholds, side="left", sorter=self.ascending))
-        levels = np.empty(len(scores), dtype=np.intc)
-        steps = np.diff(below, append=len(scores))
-        levels[self.ascending] = np.repeat(np.arange(len(below), dtype=np.intc), steps)
+        levels, below = np.empty(len(self.raw), dtype=np.intc), np.empty(len(thresholds) + 1, dtype=np.intp)
+        ascending = np.ascontiguousarray(thresholds)
+        kernel.levels_of_points(self.ascending, scores.scores, scores.low, scores.width, ascending, levels, below)
         return levels, below
 
 

@@ -3,31 +3,75 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core.sorting import ascending, group_ends
-from dqeval.core.types import FloatArray, IntArray
+from dqeval.core.types import FloatArray
 
 Scale = Literal["min-max", "log-rank", "none"]
 
 
-def min_max(scores: FloatArray) -> FloatArray:
-    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
-    low, high = float(scores.min()), float(scores.max())
-    if (low, high) == (0.0, 1.0):
-        return scores
+AT_ONCE = 1 << 15  # points that stay in a cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linear:
+    """Scores that count as ``(scores - low) / width``, which kernels compute as they go, and the ends of that."""
+
+    scores: FloatArray
+    low: float
+    width: float
+    lowest: float
+    highest: float
+
+
+def as_given(scores: FloatArray) -> Linear:
+    """Return scores that count as they are."""
+    return Linear(scores, 0.0, 1.0, *extremes(scores))
+
+
+def linear(scores: FloatArray) -> Linear:
+    """Return scores that count as `min_max` scales them."""
+    low, high = extremes(scores)
     if low == high:
-        return np.zeros_like(scores)
+        return Linear(scores, low, 1.0, 0.0, 0.0)
     if math.isinf(high - low):  # halves of finite numbers do not overflow
         scores, low, high = scores / 2, low / 2, high / 2
-    shifted = scores - low
-    shifted /= high - low
+    return Linear(scores, low, high - low, 0.0, 1.0)
+
+
+def min_max(scores: FloatArray) -> FloatArray:
+    """Return the scores min-max scaled to [0, 1]; constant ones, which separate nothing, become zeros."""
+    return scaled(linear(scores))
+
+
+def scaled(counting: Linear) -> FloatArray:
+    """Return scores as they count."""
+    if (counting.low, counting.width) == (0.0, 1.0):
+        return counting.scores
+    shifted = counting.scores - counting.low
+    shifted /= counting.width
     return shifted
 
 
-def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
+def extremes(scores: FloatArray) -> tuple[float, float]:
+    """Return the lowest and the highest of some scores; NaN for both if there is one. Memory is read once.
+
+    Examples
+    --------
+    >>> extremes(np.array([2.0, -1.0, 5.0]))
+    (-1.0, 5.0)
+    """
+    parts = [scores[first : first + AT_ONCE] for first in range(0, len(scores), AT_ONCE)]
+    ends = np.array([(part.min(), part.max()) for part in parts])
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
+
+
+def log_rank(scores: FloatArray) -> FloatArray:
     """Return for each point how few score at least as much: 1 for the highest score, 0 for the lowest, by logarithms.
 
     Of n points, c score at least as much as a point, and f have the highest score. The point gets
@@ -37,8 +81,6 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     Parameters
     ----------
     scores : array of float, shape (n,)
-    order : array of int, shape (n,), optional
-        The points by ascending score, if they are sorted already.
 
     Examples
     --------
@@ -47,16 +89,23 @@ def log_rank(scores: FloatArray, order: IntArray | None = None) -> FloatArray:
     >>> log_rank(np.array([0.0, 7.0, 7.0, 0.0])).tolist()
     [0.0, 1.0, 1.0, 0.0]
     """
-    if order is None:
-        order = ascending(scores)
-    order = order[::-1]
+    order = ascending(scores)[::-1]
     ends = group_ends(scores[order])
     # Where all scores differ, which is common, there is nothing to look for, and nothing to repeat.
     counts = np.arange(1.0, len(scores) + 1) if ends.all() else np.flatnonzero(ends) + 1.0
-    heights = np.divide(len(scores), counts)
-    np.log(heights, out=heights)
-    if len(heights) > 1:
-        heights /= heights[0]
+    heights = log_shares(counts, len(scores))
     found = np.empty(len(scores))
     found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(counts, prepend=0).astype(int))
     return found
+
+
+def log_shares(counts: NDArray[Any], points: int) -> FloatArray:
+    """Return how few points score at least as much as each distinct score, by logarithms, from 1 for the highest to 0.
+
+    ``counts`` are how many do, from the highest score down.
+    """
+    heights: FloatArray = np.divide(points, counts)
+    np.log(heights, out=heights)
+    if len(heights) > 1:
+        heights /= heights[0]
+    return heights

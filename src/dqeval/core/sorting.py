@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.kernels import sorting
 
 
-def ascending(scores: FloatArray) -> IntArray:
+def ascending(scores: FloatArray) -> NDArray[np.intc]:
     """Return the points by ascending score, equal ones by time; the scores are finite.
 
     Examples
     --------
-    >>> ascending(np.array([0.5, -1.0, 0.5, 0.0]))
-    array([1, 3, 0, 2])
+    >>> ascending(np.array([0.5, -1.0, 0.5, 0.0])).tolist()
+    [1, 3, 0, 2]
     """
     whole = np.array([0, len(scores)])
     return ascending_in(scores, whole[:1], whole[1:])
 
 
-def ascending_in(scores: FloatArray, starts: IntArray, stops: IntArray) -> IntArray:
+def ascending_in(scores: FloatArray, starts: IntArray, stops: IntArray) -> NDArray[np.intc]:
     """Return the points of each part [starts[i], stops[i]) by ascending score, part after part.
 
     Examples
     --------
-    >>> ascending_in(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 1]), np.array([2, 4]))
-    array([1, 0, 3, 2, 1])
+    >>> ascending_in(np.array([3.0, 2.0, 1.0, 0.0]), np.array([0, 1]), np.array([2, 4])).tolist()
+    [1, 0, 3, 2, 1]
     """
     ends = np.cumsum(stops - starts)
-    order = np.empty(ends[-1], dtype=np.intp)
+    order = np.empty(ends[-1], dtype=np.intc)
     if not sorting.compiled:  # interpreted, NumPy is much faster
         for start, stop, end in zip(starts.tolist(), stops.tolist(), ends.tolist(), strict=True):
             order[end - (stop - start) : end] = start + np.argsort(scores[start:stop], kind="stable")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored, Shared
+from dqeval.core.scaling import Linear
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
 from dqeval.kernels import runs
 from dqeval.kernels import sweep as kernel
@@ -106,9 +107,9 @@ class Sweep(Shared, ABC):
         """How many of the thresholds each point reaches."""
 
     @property
-    def ranks(self) -> IntArray:
+    def ranks(self) -> NDArray[np.intc]:
         """At how many thresholds each point is not detected: from 0 for what is detected at all of them."""
-        return self.count - self.levels.astype(np.intp)
+        return np.subtract(self.count, self.levels, dtype=np.intc)
 
     @cached_property
     def detected(self) -> FloatArray:
@@ -205,22 +206,23 @@ class EveryScore(ScoreSweep):
     @cached_property
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
-        return np.subtract(self.count, self.scored.ranks, dtype=np.intc, casting="same_kind")
+        return np.subtract(self.count, self.scored.ranks, dtype=np.intc)
 
     @property
-    def ranks(self) -> IntArray:
+    def ranks(self) -> NDArray[np.intc]:
         """At how many thresholds each point is not detected."""
         return self.scored.ranks
 
-    @cached_property
+    # Not kept: together with the scores, they would take much memory.
+    @property
     def detected(self) -> FloatArray:
         """How many points are detected at each threshold."""
-        return self.scored.distinct.detected
+        return self.scored.distinct.detected.astype(np.float64)
 
-    @cached_property
+    @property
     def hits(self) -> FloatArray:
         """How many labelled points are detected at each threshold."""
-        return self.scored.distinct.hits
+        return self.scored.distinct.hits.astype(np.float64)
 
     def scores_at(self, position: int) -> tuple[float, float]:
         """Return the lowest score detected at a threshold, and the highest that is not."""
@@ -235,7 +237,7 @@ class EvenlySpaced(ScoreSweep):
     @cached_property
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
-        return levels_above_evenly_spaced(self.scored.scores, self.count + 1)
+        return levels_above_evenly_spaced(self.scored.counting, self.count + 1)
 
     @cached_property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
@@ -324,13 +326,13 @@ def at_one_threshold(
     return harmonic(precision[0], recall[0])
 
 
-def levels_above_evenly_spaced(scores: FloatArray, count: int) -> NDArray[np.intc]:
+def levels_above_evenly_spaced(scores: Linear, count: int) -> NDArray[np.intc]:
     """Return above how many of evenly spaced values, from the lowest score to the highest, each score lies."""
-    values = np.linspace(scores.min(), scores.max(), count)
+    values = np.linspace(scores.lowest, scores.highest, count)
     span = values[-1] - values[0]
     per_unit = (count - 1) / span if 1e-300 < span < math.inf else 0.0
-    levels = np.empty(len(scores), dtype=np.intc)
-    levels_above(scores, values, per_unit, levels)
+    levels = np.empty(len(scores.scores), dtype=np.intc)
+    levels_above(scores.scores, scores.low, scores.width, values, per_unit, levels)
     return levels
 
 

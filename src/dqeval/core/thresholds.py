@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
+from dqeval.core.scaling import Linear, log_shares
 from dqeval.core.sorting import ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
-from dqeval.kernels.levels import levels_by_rank, levels_on_grid
+from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_in_order, levels_on_grid
 
 _MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
 
@@ -64,11 +65,12 @@ def grid(count: int) -> FloatArray:
     return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
 
 
-def sample_levels(scores: FloatArray, partition: Partition, count: int) -> Levels:
+def sample_levels(scores: FloatArray | Linear, partition: Partition, count: int) -> Levels:
     """Return the levels on a grid of ``count`` thresholds, of equal weight."""
     thresholds = grid(count)
-    of_point = np.empty(len(scores), dtype=np.intc)
-    levels_on_grid(scores, thresholds, of_point)
+    found, low, width = (scores.scores, scores.low, scores.width) if isinstance(scores, Linear) else (scores, 0.0, 1.0)
+    of_point = np.empty(len(found), dtype=np.intc)
+    levels_on_grid(found, low, width, thresholds, of_point)
     return _shared(partition, of_point, thresholds)
 
 
@@ -111,7 +113,45 @@ def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels
     counts = np.empty(len(first), dtype=np.intp)
     order = ascending_in(scores, starts, stops)
     levels_by_rank(order, scores, first, last, shift, of_point, thresholds, counts)
+    return _by_region(partition, of_point, thresholds, shift, counts, total)
+
+
+def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
+    """Return what `exact_levels` does of the scores by `log_rank`; all points are sorted, and no region by itself."""
+    starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
+    last = np.cumsum(stops - starts)
+    first = last - (stops - starts)
+    of_point = np.empty(last[-1], dtype=np.intc)
+    thresholds = np.empty(last[-1])
+    counts = np.zeros(len(first), dtype=np.intp)
+    points, detected = len(scored.raw), scored.distinct.detected
+    levels_in_order(
+        scored.ascending,
+        detected,
+        log_shares(detected, points),
+        np.empty(points // BLOCK + 1, dtype=np.intc),
+        starts,
+        stops,
+        first,
+        np.zeros(len(first)),
+        of_point,
+        thresholds,
+        counts,
+    )
+    return _by_region(partition, of_point, thresholds, first - starts, counts, total=1.0)
+
+
+def _by_region(
+    partition: Partition,
+    of_point: NDArray[np.intc],
+    thresholds: FloatArray,
+    shift: IntArray,
+    counts: IntArray,
+    total: float,
+) -> Levels:
+    """Return levels of which each region has its own, on thresholds of its own."""
     events = partition.events
+    first = np.floor(partition.left).astype(np.intp) + shift
     return Levels(
         partition,
         of_point,
@@ -199,7 +239,7 @@ def nothing_detected(parts: Parts) -> Best:
 
 
 NOTHING = nothing_detected(Swept(0.0, 0.0, 0.0))
-AT_ONCE = 65_536  # thresholds of which the best is sought at once: more would need more memory
+AT_ONCE = 1 << 14  # thresholds of which the best is sought at once: more would need more memory
 
 
 def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolArray]:
@@ -212,10 +252,10 @@ def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolA
         for value in scored.distinct.values:
             yield scored.raw >= value
         return
-    yield from above_evenly_spaced(scored.scores, count)
+    yield from above_evenly_spaced(scored.counting, count)
 
 
-def above_evenly_spaced(scores: FloatArray, count: int) -> Iterator[BoolArray]:
+def above_evenly_spaced(scores: Linear, count: int) -> Iterator[BoolArray]:
     """Yield what lies above each of so many values from the lowest score to the highest, from the highest down.
 
     Where nothing lies above, or nothing more than above the value before, nothing is yielded.

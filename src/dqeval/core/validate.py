@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from dqeval.core.arguments import as_float, at_most, quote, real_number, whole_number, written_out
-from dqeval.core.scaling import Scale, log_rank, min_max
+from dqeval.core.scaling import AT_ONCE, Scale, extremes, log_rank, min_max
 from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
@@ -399,7 +399,7 @@ def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
 def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
     found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
     # A minimum or maximum that is not finite tells that some value is not, without a temporary array.
-    if not (math.isfinite(found.min()) and math.isfinite(found.max())):
+    if not all(map(math.isfinite, extremes(found))):
         raise ValueError(f"{name} must be finite: {_first(found, ~np.isfinite(found))}; remove or fill them first")
     return found
 
@@ -413,16 +413,28 @@ def _binary(
     advice: str = "1 marks an anomaly, 0 a normal point",
 ) -> BoolArray:
     array = _array(name, given)
-    if not _holds_only_bits(array) and (bad := _not_binary(array)).any():
+    if (found := _from_bits(array)) is not None:
+        return found
+    if (bad := _not_binary(array)).any():
         if beside is not None and _is_binary(beside[1]):
             advice = f"{beside[0]} is binary, so the two look swapped: {first} comes first"
         raise ValueError(f"{name} must contain only 0 and 1: {_first(array, bad)}; {advice}")
     return np.ascontiguousarray(array, dtype=np.bool_)
 
 
-def _holds_only_bits(array: np.ndarray[Any, Any]) -> bool:
-    """Tell whether an array of booleans or whole numbers is binary; it takes no temporary array."""
-    return array.dtype == np.bool_ or (array.dtype.kind in "iu" and np.bitwise_or.reduce(array) in (0, 1))
+def _from_bits(array: np.ndarray[Any, Any]) -> BoolArray | None:
+    """Return booleans or whole numbers that are binary, as booleans; None for anything else. Memory is read once."""
+    if array.dtype == np.bool_:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind not in "iu":
+        return None
+    found = np.empty(len(array), dtype=np.bool_)
+    for begin in range(0, len(array), AT_ONCE):
+        some = array[begin : begin + AT_ONCE]
+        if np.bitwise_or.reduce(some) not in (0, 1):
+            return None
+        found[begin : begin + AT_ONCE] = some
+    return found
 
 
 def _not_binary(array: np.ndarray[Any, Any]) -> BoolArray:

@@ -44,7 +44,7 @@ def cfunc(decorated: Decorated) -> Decorated:
     return decorated
 
 
-cclass = cfunc
+cclass = final = cfunc
 
 
 def exceptval(*, check: bool) -> Callable[[Decorated], Decorated]:

@@ -78,6 +78,7 @@ def tally_zones(
             tally[GAPS, 0] = 0.0
 
 
+@cython.final
 @cython.cclass
 class Zone:
     """The zone of an event, and what is detected in it while the threshold goes down."""

@@ -18,6 +18,7 @@ compiled = cython.compiled
 FAR = cython.declare(cython.Py_ssize_t, 1 << 60)
 
 
+@cython.final
 @cython.cclass
 class Windows:
     """The extended labels of VUS while the window grows.

@@ -7,8 +7,12 @@ all three.
 The sweep rests on one observation. Two neighbouring points of a piece with levels p < v have a border of a part between
 them at exactly the levels p + 1 to v. So one pass over a piece in time order, adding at v and subtracting at p, tallies
 for every level at once the number of parts and the sum of their borders' distances, in whole numbers; the descending
-sweep then only adds up. A piece's own border may fall inside a point (a half-integer midpoint, a fractional near
-range): such a point is tallied whole, and exchanged for the part of it inside the piece when the scores are computed.
+sweep then only adds up. Each point is in two pairs of neighbours, one on either side, where level 0 stands beyond the
+ends. So what is subtracted at the lower levels of all pairs follows from the points, and need not be tallied: it is
+twice what the points of a level amount to, less what is added there.
+
+A piece's own border may fall inside a point (a half-integer midpoint, a fractional near range): such a point is tallied
+whole, and exchanged for the part of it inside the piece when the scores are computed.
 
 Distances are measured outwards from the anomaly, so that the early and the late side are one code: cell c of a side is
 the point that covers the distances c to c + 1, found at ``origin + step * c``.
@@ -30,11 +34,11 @@ compiled = cython.compiled
 
 # Columns of the tally, whose rows are levels: what lowering the threshold to that level adds.
 NEAR_POINTS = cython.declare(cython.Py_ssize_t, 0)
-NEAR_BORDERS = cython.declare(cython.Py_ssize_t, 1)
+NEAR_PAIRS = cython.declare(cython.Py_ssize_t, 1)
 NEAR_DISTANCES = cython.declare(cython.Py_ssize_t, 2)
 NEAR_CLOSENESS = cython.declare(cython.Py_ssize_t, 3)
 ALARM_POINTS = cython.declare(cython.Py_ssize_t, 4)
-ALARM_BORDERS = cython.declare(cython.Py_ssize_t, 5)
+ALARM_PAIRS = cython.declare(cython.Py_ssize_t, 5)
 TALLY_COLUMNS = 6
 
 
@@ -51,6 +55,7 @@ def sweep(
     tally: cython.longlong[:, ::1],
     local: cython.double[:, ::1],
     curve: cython.double[:, ::1],
+    dqe_only: cython.bint,
 ):
     """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
 
@@ -60,7 +65,7 @@ def sweep(
     columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the
     sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe
     alone if it has one column. ``tally``, zero on entry, is working space, ``TALLY_COLUMNS`` wide, with one row more
-    than the longest of the ``counts``.
+    than the longest of the ``counts``. If only dqe is wanted, and no curve, the rest of ``local`` is of no use.
     """
     region: Region = Region(levels, tally)
     keep_curve: cython.bint = curve.shape[0] > 0
@@ -80,6 +85,9 @@ def sweep(
                     region.add_to(local, i, top - heights[first[i] + level - 1])
                     top = heights[first[i] + level - 1]
                     region.lower_to(level)
+                    if dqe_only and region.drowned():
+                        region.leave(level)
+                        break
                 if keep_curve:
                     curve[row + level - 1, 0] = region.dqe
                 if keep_parts:
@@ -90,6 +98,7 @@ def sweep(
             row += counts[i]
 
 
+@cython.final
 @cython.cclass
 class Region:
     """One local region, and what is detected in it while the threshold goes down."""
@@ -211,19 +220,36 @@ class Region:
         near_before: cython.longlong = self.near_points
         alarm_before: cython.longlong = self.alarm_points
         self.near_points += self.tally[level, NEAR_POINTS]
-        self.near_borders += self.tally[level, NEAR_BORDERS]
+        self.near_borders += 2 * (self.tally[level, NEAR_PAIRS] - self.tally[level, NEAR_POINTS])
         self.near_distances += self.tally[level, NEAR_DISTANCES]
         self.near_closeness = max(self.near_closeness, self.tally[level, NEAR_CLOSENESS])
         self.alarm_points += self.tally[level, ALARM_POINTS]
-        self.alarm_borders += self.tally[level, ALARM_BORDERS]
+        self.alarm_borders += 2 * (self.tally[level, ALARM_PAIRS] - self.tally[level, ALARM_POINTS])
         _clear(self.tally, level)
         self.capture = 1.0 if level <= self.capture_level else 0.0
-        # Without new points of a kind, its score stays; until there are any, it depends on the others.
+        # Without new points of a kind, its score stays; until there are any, it depends on the others. What so many
+        # false alarms have made 0 stays 0.
         if self.near_points == 0 or self.near_points > near_before:
             self.near_miss = self.near_miss_score(level)
-        if self.alarm_points == 0 or self.alarm_points > alarm_before:
+        if alarm_before == 0 or (self.alarm_points > alarm_before and self.false_alarm > 0):
             self.false_alarm = self.false_alarm_score(level)
         self.dqe = sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def drowned(self) -> cython.bint:
+        """Tell whether there are so many false alarms that dqe is 0, and stays 0 at all lower levels."""
+        return self.alarm_points > 0 and self.false_alarm == 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def leave(self, level: cython.Py_ssize_t) -> cython.void:
+        """Leave the region before its lower levels, with nothing tallied for the next one."""
+        below: cython.Py_ssize_t
+        for below in range(1, level):
+            _clear(self.tally, below)
 
     @cython.cfunc
     @cython.nogil
@@ -316,7 +342,7 @@ class Region:
 @cython.exceptval(check=False)
 def _clear(tally: cython.longlong[:, ::1], level: cython.Py_ssize_t) -> cython.void:
     column: cython.Py_ssize_t
-    for column in range(tally.shape[1]):
+    for column in range(6):  # a number that the compiler knows
         tally[level, column] = 0
 
 
@@ -344,24 +370,28 @@ def _tally_near(
 ) -> cython.void:
     """Tally one near-miss piece.
 
-    Closeness is ``reach`` less the distance: the closest is the largest, and 0 is none.
+    Closeness is ``reach`` less the distance: the closest is the largest, and 0 is none. The cell c is in two pairs of
+    neighbours, whose borders have the distances c and c + 1.
     """
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
     level: cython.Py_ssize_t
+    upper: cython.Py_ssize_t
     previous: cython.Py_ssize_t = 0
     highest: cython.Py_ssize_t = 0
     c: cython.Py_ssize_t
     for c in range(cells):
         level = levels[origin + step * c]
+        upper = max(previous, level)
         tally[level, NEAR_POINTS] += 1
-        _border(tally, previous, level, NEAR_BORDERS, 1)
-        _border(tally, previous, level, NEAR_DISTANCES, c)
+        tally[level, NEAR_DISTANCES] -= 2 * c + 1
+        tally[upper, NEAR_PAIRS] += 1
+        tally[upper, NEAR_DISTANCES] += 2 * c
         previous = level
         if level > highest:
             highest = level
             tally[level, NEAR_CLOSENESS] = max(tally[level, NEAR_CLOSENESS], reach - c)
-    _border(tally, previous, 0, NEAR_BORDERS, 1)
-    _border(tally, previous, 0, NEAR_DISTANCES, cells)
+    tally[previous, NEAR_PAIRS] += 1
+    tally[previous, NEAR_DISTANCES] += 2 * cells
 
 
 @cython.cfunc
@@ -384,24 +414,9 @@ def _tally_alarm(
     for c in range(cython.cast(cython.Py_ssize_t, floor(inner)), cython.cast(cython.Py_ssize_t, ceil(outer))):
         level = levels[origin + step * c]
         tally[level, ALARM_POINTS] += 1
-        _border(tally, previous, level, ALARM_BORDERS, 1)
+        tally[max(previous, level), ALARM_PAIRS] += 1
         previous = level
-    _border(tally, previous, 0, ALARM_BORDERS, 1)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _border(
-    tally: cython.longlong[:, ::1],
-    one: cython.Py_ssize_t,
-    other: cython.Py_ssize_t,
-    column: cython.Py_ssize_t,
-    amount: cython.longlong,
-) -> cython.void:
-    """Tally an amount for a border between two levels: it counts from the higher down to just above the lower."""
-    tally[max(one, other), column] += amount
-    tally[min(one, other), column] -= amount
+    tally[previous, ALARM_PAIRS] += 1
 
 
 @cython.cfunc

@@ -103,6 +103,7 @@ def sweep(
             sums[2, level] = state.weight
 
 
+@cython.final
 @cython.cclass
 class State:
     """What is detected at a level, and what it is worth."""

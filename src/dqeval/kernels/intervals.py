@@ -47,6 +47,7 @@ def score(
             local[i, 0] = sqrt((local[i, 1] + local[i, 2]) / 2 * local[i, 3])
 
 
+@cython.final
 @cython.cclass
 class Region:
     """One local region, and what is detected in it."""

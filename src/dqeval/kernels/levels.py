@@ -14,53 +14,70 @@ except ImportError:
 
 compiled = cython.compiled
 
+BLOCK_BITS = cython.declare(cython.Py_ssize_t, 6)
+BLOCK = 1 << 6  # points, for each of which it is known in which region they begin
 
-def levels_on_grid(scores: cython.const[cython.double][::1], grid: cython.double[::1], levels: cython.int[::1]):
-    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, a number in [0, 1].
 
-    The same as ``searchsorted(grid, scores, side="right")``. The grid is nearly even, so the guess
-    ``score * len(grid)`` is right or one off; comparing with the grid itself decides.
+def levels_on_grid(
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    grid: cython.double[::1],
+    levels: cython.int[::1],
+):
+    """Write to ``levels`` how many values of the ascending ``grid`` are at or below each score, as it counts.
+
+    A score counts as ``(score - low) / width``, a number in [0, 1]. The same as ``searchsorted(grid, scores,
+    side="right")`` of what counts. The grid is nearly even, so a guess is right or one off; comparing with the grid
+    itself decides.
     """
     count: cython.Py_ssize_t = grid.shape[0]
     level: cython.Py_ssize_t
+    score: cython.double
     t: cython.Py_ssize_t
     with cython.nogil:
         for t in range(levels.shape[0]):
-            level = cython.cast(cython.Py_ssize_t, scores[t] * count)
-            while level < count and grid[level] <= scores[t]:
+            score = (scores[t] - low) / width
+            level = cython.cast(cython.Py_ssize_t, score * count)
+            while level < count and grid[level] <= score:
                 level += 1
-            while level > 0 and grid[level - 1] > scores[t]:
+            while level > 0 and grid[level - 1] > score:
                 level -= 1
             levels[t] = level
 
 
 def levels_above(
     scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
     values: cython.double[::1],
     per_unit: cython.double,
     levels: cython.int[::1],
 ):
-    """Write to ``levels`` how many of the ascending ``values`` lie below each score.
+    """Write to ``levels`` how many of the ascending ``values`` lie below each score, as it counts.
 
-    The same as ``searchsorted(values, scores, side="left")``. The values are nearly even, ``per_unit`` of them in a
-    unit of scores, so a guess is right or one off; comparing with the values themselves decides. With 0, none is made.
+    A score counts as ``(score - low) / width``. The same as ``searchsorted(values, scores, side="left")`` of what
+    counts. The values are nearly even, ``per_unit`` of them in a unit of what counts, so a guess is right or one off;
+    comparing with the values themselves decides. With 0, none is made.
     """
     count: cython.Py_ssize_t = values.shape[0]
     level: cython.Py_ssize_t = 0
+    score: cython.double
     t: cython.Py_ssize_t
     with cython.nogil:
         for t in range(levels.shape[0]):
+            score = (scores[t] - low) / width
             if per_unit > 0:
-                level = cython.cast(cython.Py_ssize_t, (scores[t] - values[0]) * per_unit)
-            while level < count and values[level] < scores[t]:
+                level = cython.cast(cython.Py_ssize_t, (score - values[0]) * per_unit)
+            while level < count and values[level] < score:
                 level += 1
-            while level > 0 and values[level - 1] >= scores[t]:
+            while level > 0 and values[level - 1] >= score:
                 level -= 1
             levels[t] = level
 
 
 def levels_by_rank(
-    order: cython.Py_ssize_t[::1],
+    order: cython.int[::1],
     scores: cython.const[cython.double][::1],
     first: cython.Py_ssize_t[::1],
     last: cython.Py_ssize_t[::1],
@@ -92,3 +109,59 @@ def levels_by_rank(
                     level += 1
                 levels[t + shift[i]] = level
             counts[i] = level
+
+
+def levels_in_order(
+    order: cython.int[::1],
+    detected: cython.int[::1],
+    heights: cython.double[::1],
+    blocks: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    first: cython.Py_ssize_t[::1],
+    highest: cython.double[::1],
+    levels: cython.int[::1],
+    thresholds: cython.double[::1],
+    counts: cython.Py_ssize_t[::1],
+):
+    """Do the same from the order of all points, of which ``detected[j]`` have at least ``heights[j]``, descending.
+
+    Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has
+    its level at ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an
+    entry for each region, zero on entry, as ``counts`` is.
+    """
+    points: cython.Py_ssize_t = order.shape[0]
+    regions: cython.Py_ssize_t = starts.shape[0]
+    k: cython.Py_ssize_t = 0
+    j: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        _first_regions(stops, blocks)
+        for j in range(detected.shape[0] - 1, -1, -1):
+            while k < points - (detected[j - 1] if j > 0 else 0):
+                t = order[k]
+                k += 1
+                i = blocks[t >> BLOCK_BITS]
+                while i < regions and stops[i] <= t:
+                    i += 1
+                while i < regions and starts[i] <= t:
+                    if heights[j] > highest[i]:
+                        highest[i] = heights[j]
+                        thresholds[first[i] + counts[i]] = heights[j]
+                        counts[i] += 1
+                    levels[first[i] + t - starts[i]] = counts[i]
+                    i += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _first_regions(stops: cython.Py_ssize_t[::1], blocks: cython.int[::1]) -> cython.void:
+    """Write the first region that ends behind the first point of each block."""
+    block: cython.Py_ssize_t
+    i: cython.Py_ssize_t = 0
+    for block in range(blocks.shape[0]):
+        while i < stops.shape[0] and stops[i] <= block << BLOCK_BITS:
+            i += 1
+        blocks[block] = i

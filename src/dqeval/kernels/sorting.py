@@ -22,8 +22,11 @@ LOW_HALF = cython.declare(cython.ulonglong, 0xFFFFFFFF)
 BITS = cython.declare(cython.Py_ssize_t, 64)
 DIGITS = cython.declare(cython.Py_ssize_t, 3)
 WIDE_DIGIT = cython.declare(cython.Py_ssize_t, 11)
+MIDDLE_DIGIT = cython.declare(cython.Py_ssize_t, 10)
 NARROW_DIGIT = cython.declare(cython.Py_ssize_t, 8)
-# Parts that are shorter have narrow digits, of which the counts are soon added up; and the shortest need none.
+# Parts that are shorter have narrower digits. With 10 bits, what a pass writes to stays in the fastest cache; with 8,
+# counts are soon added up. The shortest need no digits. The longest need more bits to be nearly sorted.
+LONG = cython.declare(cython.Py_ssize_t, 2_000_000)
 SHORT = cython.declare(cython.Py_ssize_t, 1500)
 SHORTEST = cython.declare(cython.Py_ssize_t, 32)
 # How many places items may be moved one by one, on average, before all bits are sorted.
@@ -38,7 +41,7 @@ def sort_parts(
     first: cython.Py_ssize_t[::1],
     items: cython.ulonglong[:, ::1],
     counts: cython.Py_ssize_t[::1],
-    order: cython.Py_ssize_t[::1],
+    order: cython.int[::1],
 ):
     """Write the points of each part [starts[i], stops[i]) by ascending score, equal ones by time, from first[i] on.
 
@@ -52,6 +55,7 @@ def sort_parts(
             sorter.sort(starts[i], stops[i] - starts[i], first[i], order)
 
 
+@cython.final
 @cython.cclass
 class Sorter:
     """One part of a series while it is sorted."""
@@ -84,11 +88,11 @@ class Sorter:
         start: cython.Py_ssize_t,
         points: cython.Py_ssize_t,
         first: cython.Py_ssize_t,
-        order: cython.Py_ssize_t[::1],
+        order: cython.int[::1],
     ) -> cython.void:
         """Sort a part that begins at a point, and write its points from ``first`` on."""
         k: cython.Py_ssize_t
-        width: cython.Py_ssize_t = NARROW_DIGIT if points < SHORT else WIDE_DIGIT
+        width: cython.Py_ssize_t = WIDE_DIGIT if points > LONG else MIDDLE_DIGIT if points > SHORT else NARROW_DIGIT
         self.start = start
         self.points = points
         self.row = 0
@@ -228,6 +232,99 @@ class Sorter:
 @cython.exceptval(check=False)
 def _key(bits: cython.ulonglong) -> cython.ulonglong:
     """Return a number that is ordered as the float of these bits is; the two zeros are one."""
-    if bits >= SIGN:
-        return (bits ^ ALL_BITS) + (1 if bits == SIGN else 0)
-    return bits | SIGN
+    # Without a branch, as no processor can guess the signs of noise.
+    return (bits ^ ((bits >> 63) * ALL_BITS | SIGN)) + (1 if bits == SIGN else 0)
+
+
+def distinct_scores(
+    order: cython.int[::1],
+    scores: cython.const[cython.double][::1],
+    labels: cython.const[cython.uchar][::1],
+    values: cython.double[::1],
+    detected: cython.int[::1],
+    hits: cython.int[::1],
+):
+    """Write each distinct score from the highest down, and how many points and labelled points score at least that.
+
+    ``order`` has the points by ascending score. Return how many distinct scores there are.
+    """
+    points: cython.Py_ssize_t = order.shape[0]
+    found: cython.Py_ssize_t = 0
+    hit: cython.int = 0
+    k: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(points - 1, -1, -1):
+            hit += labels[order[k]]
+            # What is not the last of its value is written over.
+            values[found] = scores[order[k]]
+            detected[found] = points - k
+            hits[found] = hit
+            if k == 0 or scores[order[k - 1]] != scores[order[k]]:
+                found += 1
+    return found
+
+
+def ranks_of_points(order: cython.int[::1], detected: cython.int[::1], ranks: cython.int[::1]):
+    """Write the rank of each point among the distinct scores, from 0 for the highest.
+
+    ``order`` has the points by ascending score, and ``detected`` how many have at least each distinct score.
+    """
+    points: cython.Py_ssize_t = order.shape[0]
+    rank: cython.Py_ssize_t
+    k: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for rank in range(detected.shape[0]):
+            while k < detected[rank]:
+                ranks[order[points - 1 - k]] = rank
+                k += 1
+
+
+def levels_of_points(
+    order: cython.int[::1],
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    thresholds: cython.double[::1],
+    levels: cython.int[::1],
+    below: cython.Py_ssize_t[::1],
+):
+    """Write how many of the ascending thresholds each point reaches, and how many points reach fewer than 0, 1, 2, ...
+
+    ``order`` has the points by ascending score. A score counts as ``(score - low) / width``.
+    """
+    count: cython.Py_ssize_t = thresholds.shape[0]
+    k: cython.Py_ssize_t = 0
+    level: cython.Py_ssize_t
+    until: cython.Py_ssize_t
+    with cython.nogil:
+        below[0] = 0
+        for level in range(count + 1):
+            until = order.shape[0]
+            if level < count:
+                until = below[level + 1] = _first_at_least(thresholds[level], order, scores, low, width, k)
+            while k < until:
+                levels[order[k]] = level
+                k += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _first_at_least(
+    threshold: cython.double,
+    order: cython.int[::1],
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    begin: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Return where the points that reach a threshold begin, from a place on that they are not before."""
+    end: cython.Py_ssize_t = order.shape[0]
+    middle: cython.Py_ssize_t
+    while begin < end:
+        middle = (begin + end) // 2
+        if (scores[order[middle]] - low) / width < threshold:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin

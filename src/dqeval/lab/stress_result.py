@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dqeval.analysis.result import Result
-from dqeval.analysis.score import left_out_sentence
+from dqeval.analysis.score_result import left_out_sentence
 from dqeval.core import arguments
 from dqeval.core.intervals import Interval
 from dqeval.core.near import Near

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dqeval.core.matching import Match, harmonic, parts_of
+from dqeval.core.matching import Match, parts_of
 from dqeval.core.registry import metric
-from dqeval.core.sweep import Sweep, fixed_point, ratio
+from dqeval.core.sweep import Sweep, at_one_threshold, fixed_point, ratio
 from dqeval.core.types import FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import affiliation as kernel
-from dqeval.kernels import ranges
 
 
 def _affiliation(match: Match) -> PrecisionRecall:
-    if not len(match.found):
-        return harmonic(0.0, 0.0)
-    events, found = match.labelled.events, match.found
-    zones = match.labelled.zones
-    precision, recall = np.empty(len(events)), np.empty(len(events))
-    ranges.affiliation(
-        events.starts, events.stops, zones.left, zones.right, found.starts, found.stops, precision, recall
-    )
-    return harmonic(precision[precision >= 0].mean(), recall.mean())
+    return at_one_threshold(_affiliation_sweep, match)
 
 
 def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core.durations import UNITS
 from dqeval.core.matching import highest_in_events
@@ -208,7 +209,7 @@ def alarm_counts(sweep: Sweep, zones: Events) -> tuple[IntArray, IntArray]:
     return detected, _false_alarms(sweep.ranks, zones, sweep.labelled.breaks, sweep.count)
 
 
-def _false_alarms(ranks: IntArray, zones: Events, breaks: IntArray, count: int) -> IntArray:
+def _false_alarms(ranks: NDArray[np.intc], zones: Events, breaks: IntArray, count: int) -> IntArray:
     """Return how many alarms touch no zone at each of ``count`` thresholds.
 
     They are those that start outside all zones, less those that start there and reach the next zone. What a point does
@@ -231,7 +232,7 @@ def _false_alarms(ranks: IntArray, zones: Events, breaks: IntArray, count: int) 
     return np.cumsum(changes)[:count]
 
 
-def _counts(positions: IntArray, most: int) -> IntArray:
+def _counts(positions: NDArray[Any], most: int) -> IntArray:
     return np.bincount(positions, minlength=most + 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core.matching import score_of
 from dqeval.core.prepared import Scored
@@ -14,27 +15,27 @@ from dqeval.core.validate import Undefined
 def _auc_roc(scored: Scored) -> float:
     detected, hits = scored.distinct.detected, scored.distinct.hits
     rises, at = _rises(hits)
-    alarms = detected[at] - hits[at]
-    alarms_before = np.where(at > 0, detected[at - 1] - hits[at - 1], 0)
-    normal = detected[-1] - hits[-1]
+    alarms = (detected[at] - hits[at]).astype(np.float64)
+    alarms_before = np.where(at > 0, detected[at - 1] - hits[at - 1], 0).astype(np.float64)
+    normal = float(detected[-1] - hits[-1])
     # Twice the area, in whole numbers: exact up to the division.
     twice = (rises * (normal - alarms + normal - alarms_before)).sum()
-    return float(twice / (2 * hits[-1] * normal))
+    return float(twice / (2 * float(hits[-1]) * normal))
 
 
 def _auc_pr(scored: Scored) -> float:
     detected, hits = scored.distinct.detected, scored.distinct.hits
     rises, at = _rises(hits)
-    return float((rises * hits[at] / detected[at]).sum() / hits[-1])
+    return float((rises * hits[at] / detected[at]).sum() / float(hits[-1]))
 
 
-def _rises(hits: FloatArray) -> tuple[FloatArray, IntArray]:
+def _rises(hits: NDArray[np.intc]) -> tuple[FloatArray, IntArray]:
     """Return by how much the hits rise, and where they do."""
     rising = np.empty(len(hits), dtype=np.bool_)
     rising[0] = hits[0] > 0
     np.greater(hits[1:], hits[:-1], out=rising[1:])
     at = np.flatnonzero(rising)
-    return np.diff(hits[at], prepend=0), at
+    return np.diff(hits[at].astype(np.float64), prepend=0), at
 
 
 @metric(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from dqeval.core.entries import FromNear
 from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.scaling import Scale
+from dqeval.core.scaling import Linear, Scale, linear, scaled
 from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
@@ -24,7 +24,7 @@ from dqeval.kernels import dqe as kernel
 
 
 def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:
-    return result_of(levels_of(scored.scores, scored.labelled.regions(near), thresholds), thresholds)
+    return result_of(levels_of(scored.counting, scored.labelled.regions(near), thresholds), thresholds)
 
 
 @metric(
@@ -106,16 +106,16 @@ def dqe_score(
         values=values,
         clock=Clock(times, resolution, max_gap),
     )
-    return mean_dqe(levels_of(points.found, points.regions, count))
+    return mean_dqe(scaled_levels(points, scale, count))
 
 
 def dqe_at(scored: Scored, near: float) -> float:
     """Return DQE with a near range, of what is checked already."""
-    return mean_dqe(levelling.sample_levels(scored.scores, scored.labelled.regions(near), 100))
+    return mean_dqe(levelling.sample_levels(scored.counting, scored.labelled.regions(near), 100))
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
-    return mean_dqe(levelling.exact_levels(scored.log_ranks, scored.labelled.regions(near)))
+    return mean_dqe(levelling.log_rank_levels(scored, scored.labelled.regions(near)))
 
 
 @metric(
@@ -231,12 +231,12 @@ def sdqe_score(
 def points_with_scores(
     y_true: Numbers, y_score: Numbers, *, scale: Scale | bool, undefined: Undefined, **options: Any
 ) -> Points:
-    """Validate labels and scores, and return them, scaled; the options are those of `points_of`."""
-    scaled = validate.scaling(scale)
+    """Validate labels and scores, and return them; the options are those of `points_of`."""
+    validate.scaling(scale)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     points = points_of(y_true, labels, raw, **options)
     validate.check_defined(points.labelled.events, undefined)
-    return replace(points, found=scaled(points.found))
+    return points
 
 
 def points_with_detections(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined, **options: Any) -> Points:
@@ -263,9 +263,12 @@ def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
     return tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist()))
 
 
-def local_scores(levels: Levels, near: FloatArray | None = None) -> FloatArray:
-    """Return DQE, capture, near miss and false alarm as columns, a row per event; each may have its near range."""
-    local, _ = _sweep(levelling.reached(levels), near=near)
+def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bool = False) -> FloatArray:
+    """Return DQE, capture, near miss and false alarm as columns, a row per event; each may have its near range.
+
+    If only DQE is wanted, the other columns are of no use.
+    """
+    local, _ = _sweep(levelling.reached(levels), near=near, dqe_only=dqe_only)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total, 1.0)
 
@@ -315,19 +318,28 @@ def mean_scores(local: FloatArray) -> Scores:
     return Scores(*(local.mean(axis=0) if len(local) else np.full(4, np.nan)).tolist())
 
 
-def levels_of(scores: FloatArray, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
+def levels_of(scores: FloatArray | Linear, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
     """Return the threshold levels of each event's region."""
     if thresholds == "exact":
-        return levelling.exact_levels(scores, regions)
+        return levelling.exact_levels(scaled(scores) if isinstance(scores, Linear) else scores, regions)
     return levelling.sample_levels(scores, regions, thresholds)
+
+
+def scaled_levels(points: Points, scale: Scale | bool, thresholds: int | Literal["exact"]) -> Levels:
+    """Return the threshold levels of scores that are as they were given."""
+    is_linear = validate.scale_name(scale) == "min-max"
+    scores = linear(points.found) if is_linear else validate.scaling(scale)(points.found)
+    return levels_of(scores, points.regions, thresholds)
 
 
 def mean_dqe(levels: Levels) -> float:
     """Return DQE of a sweep over the levels of each event's region."""
-    return mean_scores(local_scores(levels)).dqe
+    return mean_scores(local_scores(levels, dqe_only=True)).dqe
 
 
-def _sweep(levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+def _sweep(
+    levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None, dqe_only: bool = False
+) -> tuple[FloatArray, FloatArray]:
     regions = levels.partition
     events = regions.events
     tally = np.zeros((int(levels.counts.max(initial=0)) + 1, kernel.TALLY_COLUMNS), dtype=np.longlong)
@@ -346,6 +358,7 @@ def _sweep(levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = 
         tally,
         local,
         values,
+        dqe_only,
     )
     return local, values
 

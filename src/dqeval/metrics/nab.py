@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
@@ -251,7 +252,7 @@ def _nab_sweep(
     return nothing, nothing, value
 
 
-def _lowest_before(ranks: IntArray, window: IntArray, count: int) -> IntArray:
+def _lowest_before(ranks: NDArray[np.intc], window: IntArray, count: int) -> IntArray:
     """Return the lowest rank of the points before each one in its window; ``count`` where there is none."""
     # Each window begins below all those before it, so that one running minimum serves all of them.
     floors = window * (count + 1)

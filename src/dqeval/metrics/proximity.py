@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
@@ -40,7 +41,7 @@ class _Buffers:
 def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
-    levels, _ = scored.levels(scored.scores, ascending)
+    levels, _ = scored.levels(scored.counting, ascending)
     precision, recall = _curve(GivenLevels(scored.labelled, thresholds, levels), early, late)
     at = len(chosen) - 1 - np.searchsorted(ascending, chosen, side="left")
     return _area(precision[at], recall[at])
@@ -116,7 +117,7 @@ def _thresholds(scored: Scored, count: int) -> FloatArray:
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
 
 
-def _distinct_scaled(scored: Scored) -> tuple[FloatArray, FloatArray]:
+def _distinct_scaled(scored: Scored) -> tuple[FloatArray, NDArray[np.intc]]:
     """Return the distinct scores in [0, 1], descending, and how many labelled points score at least as much."""
     values, hits = scored.distinct.values, scored.distinct.hits
     if scored.binary:

@@ -13,6 +13,7 @@ from dqeval.core.entries import FromNear
 from dqeval.core.matching import highest_in_events, score_of
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
+from dqeval.core.scaling import as_given
 from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
@@ -58,7 +59,7 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
     index = (np.arange(thresholds) * ((n - 1) / (thresholds - 1))).astype(np.intp)
     index[-1] = n - 1
-    levels, at = scored.levels(scored.raw, scored.raw[scored.order[index]][::-1])
+    levels, at = scored.levels(as_given(scored.raw), scored.raw[scored.ascending[n - 1 - index]][::-1])
     windows = buffers.Windows(
         levels,
         events.starts,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval.analysis.panel_result import Evaluation
-from dqeval.analysis.score import dqe_of, panels
+from dqeval.analysis.score import panels
+from dqeval.analysis.score_result import dqe_of
 from dqeval.core.durations import UNITS, Length
 from dqeval.core.moments import shown
 from dqeval.core.prepared import Prepared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dqeval.analysis.compare_result import Comparison
-from dqeval.analysis.score import dqe_of
+from dqeval.analysis.score_result import dqe_of
 from dqeval.core.types import SCORE_NAMES
 from dqeval.render.blocks import Bar
 
