@@ -246,10 +246,16 @@ class TestGeneratedCase:
 
     def test_one_case_of_two_and_the_larger_series(self, tmp_path, monkeypatch):
         monkeypatch.setattr(studying, "usable_detectors", lambda: ("FFT",))
-        (outcome,) = case_study(Setting(tmp_path, case="ucr", data=tmp_path))
+        (outcome,) = case_study(Setting(tmp_path, case="ucr"))
         assert [note for note in outcome.notes if "is not here" in note] == [outcome.notes[0]]
-        assert "there are no UCR series here" in outcome.notes[0]
+        assert "the UCR series are needed" in outcome.notes[0]
         assert len(outcome.tables["DQE and its parts, dqeval"].rows) == 1 + 6
+
+    def test_a_folder_without_the_case_is_an_error(self, tmp_path):
+        with pytest.raises(NoDataError, match="there are no UCR series here"):
+            list(case_study(Setting(tmp_path, case="ucr", data=tmp_path)))
+        with pytest.raises(NoDataError, match="there are no WSD series here.*there are no UCR series here"):
+            list(case_study(Setting(tmp_path, data=tmp_path)))
 
 
 KEY = ("generated case", "FFT", OURS)

@@ -45,8 +45,11 @@ def reproduce(
         int | None, typer.Option(help="Sample this many series per dataset.", min=1, metavar="NUMBER")
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Seed of the sample, of detectors, and of noise.", min=0, metavar="NUMBER")
+        int, typer.Option(help="Seed of the sample, of noise, and the first one of detectors.", min=0, metavar="NUMBER")
     ] = 0,
+    seeds: Annotated[
+        int, typer.Option(help="Run detectors that draw random numbers with this many seeds.", min=1, metavar="NUMBER")
+    ] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Run a small version of each experiment, in minutes.")] = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -67,6 +70,7 @@ def reproduce(
             case=case,
             subset=subset,
             seed=seed,
+            seeds=seeds,
             quick=quick,
             workers=processes(workers, scheduler=scheduler),
             scheduler=scheduler,

@@ -42,6 +42,11 @@ def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     Outcome
         Numbers beside the published ones, claims with a verdict, tables and figures.
 
+    Raises
+    ------
+    NoDataError
+        In the end, if the folder of the setting lacks series that an experiment needs.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -50,8 +55,14 @@ def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     >>> first.name, all(claim.holds for claim in first.claims)
     ('cases', True)
     """
+    missing = []
     for experiment in EXPERIMENTS if arguments.text("name", name) == ALL else [EXPERIMENTS[name]]:
         if setting.case is not None and setting.case not in experiment.cases:
             hint = f"choose from {', '.join(experiment.cases)}" if experiment.cases else "it has none"
             raise ValueError(f"unknown case {setting.case!r} of {experiment.name}; {hint}")
-        yield from experiment.function(setting)
+        try:
+            yield from experiment.function(setting)
+        except NoDataError as error:  # the others may have all that they need
+            missing.append(str(error))
+    if missing:
+        raise NoDataError("; ".join(dict.fromkeys(missing)))

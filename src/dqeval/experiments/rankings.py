@@ -14,7 +14,9 @@ from dqeval.bench.ranking import Ranking, rank_rows
 from dqeval.bench.statistics import scipy_stats
 from dqeval.core.registry import experiment, label_of
 from dqeval.experiments.detector_runs import (
+    BEYOND,
     NAMES,
+    DetectorRun,
     Runs,
     failures_sentence,
     folder_name,
@@ -23,7 +25,6 @@ from dqeval.experiments.detector_runs import (
     scored_series,
     series_by_dataset,
 )
-from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import (
     FORMS,
     OURS,
@@ -38,6 +39,7 @@ from dqeval.experiments.outcome import (
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
+from dqeval.experiments.score_work import work_on_scores
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.verdicts import Decision, of_both_forms, order_of
 from dqeval.render.diagram import critical_difference, size_of
@@ -79,8 +81,8 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
     """Rank five detectors over all WSD and UCR series by 11 metrics, at the level of series and of events."""
     scipy_stats()  # raises where it is missing, before hours of work
     datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting)
-    as_published = _published_dqe(runs, setting)
+    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    as_published = compute_published(runs, setting)
     found = {
         (dataset, by): _rank(runs, series, by, as_published) for dataset, series in datasets.items() for by in FORMS
     }
@@ -256,66 +258,57 @@ def _mean(ranking: Ranking, detector: str, metric: str) -> float:
     return float(ranking.standings[metric].mean[ranking.detectors.index(detector)])
 
 
-def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
-    """Return DQE as published of every series and detector that have one, and of each event."""
-    jobs = {
-        (series.source.name, detector): runs.job(series, detector, PUBLISHED)
-        for series in runs.series
-        for detector in runs.detectors
-        if runs.has(series, detector, PUBLISHED)
-    }
-    ids = {key: job.id for key, job in jobs.items()}
-    tasks = {ids[key]: job for key, job in jobs.items()}
-    found = compute_all(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
-    return {key: found[id] for key, id in ids.items()}
+def compute_published(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
+    """Return DQE as published of every series, detector and seed that have one, and of each event."""
+    every = runs.each_run(PUBLISHED)
+    return work_on_scores(runs, every, published_of, setting, file="published_dqe.jsonl", what="DQE as published")
 
 
 def published_of(job: Job) -> dict[str, Any]:
-    """Return DQE as published of a detector's scores: of the series, and of each event."""
+    """Return DQE as published of a detector's scores: of the series, and of each event; and the parts of each."""
     scored = scored_series(job)
     result = published_dqe(scored.labels, scored.scores, period=scored.period)
-    return {"dqe": result.mean.dqe, "events": [[event.start, event.dqe] for event in result.per_event]}
+    return {
+        "dqe": result.mean.dqe,
+        "events": [[event.start, event.dqe] for event in result.per_event],
+        "parts": [[event.capture, event.near_miss, event.false_alarm] for event in result.per_event],
+    }
 
 
-def _rank(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
-    names = [each.source.name for each in series]
-    by_event = _published_events(runs, names, as_published) if by == PUBLISHED else _events(runs, names)
-    by_series = list(_values(runs, names, by, as_published))
+def _rank(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[DetectorRun, Any]) -> Ranked:
+    every = list(runs.each_run(by, series=series))
+    by_event = list(_published_events(every, as_published) if by == PUBLISHED else _events(runs, every))
+    by_series = list(_values(runs, every, as_published))
     try:
         return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"))
     except ValueError as error:
         raise ValueError("; ".join(filter(None, [str(error), failures_sentence(runs).rstrip(".")]))) from None
 
 
-def _values(
-    runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tuple[str, str], Any]
-) -> Iterator[ValueRow]:
-    for name in names:
-        for detector in runs.detectors:
-            for metric in runs.metrics:
-                value = runs.value(name, detector, by, metric)
-                if metric == "dqe" and by == PUBLISHED:
-                    value = as_published.get((name, detector), {}).get("dqe")
-                if value is not None:
-                    yield {"unit": name, "detector": detector, "metric": metric, "value": value}
+def _values(runs: Runs, every: Iterable[DetectorRun], as_published: Mapping[DetectorRun, Any]) -> Iterator[ValueRow]:
+    for each in every:
+        for metric in runs.metrics:
+            value = runs.value(each, metric)
+            if metric == "dqe" and each.by == PUBLISHED:
+                value = as_published.get(each, {}).get("dqe")
+            if value is not None:
+                yield _row(each, each.name, metric, value)
 
 
-def _events(runs: Runs, names: Iterable[str]) -> list[ValueRow]:
-    return [
-        {"unit": (name, event.start), "detector": detector, "metric": "dqe", "value": event.dqe}
-        for name in names
-        for detector in runs.detectors
-        for event in runs.events(name, detector, OURS)
-    ]
+def _row(of: DetectorRun, unit: Any, metric: str, value: float) -> ValueRow:
+    return {"unit": unit, "detector": of.detector, "seed": of.seed, "metric": metric, "value": value}
 
 
-def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tuple[str, str], Any]) -> list[ValueRow]:
-    return [
-        {"unit": (name, start), "detector": detector, "metric": "dqe", "value": value}
-        for name in names
-        for detector in runs.detectors
-        for start, value in as_published.get((name, detector), {}).get("events", ())
-    ]
+def _events(runs: Runs, every: Iterable[DetectorRun]) -> Iterator[ValueRow]:
+    for each in every:
+        for event in runs.events(each):
+            yield _row(each, (each.name, event.start), "dqe", event.dqe)
+
+
+def _published_events(every: Iterable[DetectorRun], as_published: Mapping[DetectorRun, Any]) -> Iterator[ValueRow]:
+    for each in every:
+        for start, value in as_published.get(each, {}).get("events", ()):
+            yield _row(each, (each.name, start), "dqe", value)
 
 
 def _significance(dataset: str, ranked: Ranked) -> str:

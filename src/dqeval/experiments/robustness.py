@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from dqeval.core.prepared import Labelled
 from dqeval.core.registry import experiment, label_of
 from dqeval.core.scaling import min_max
 from dqeval.experiments.detector_runs import (
+    DetectorRun,
+    Runs,
     failures_sentence,
     folder_name,
     missing_sentence,
@@ -23,10 +26,10 @@ from dqeval.experiments.detector_runs import (
     scored_series,
     series_by_dataset,
 )
-from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Cell, Claim, Outcome, metric_header
+from dqeval.experiments.score_work import work_on_scores
 from dqeval.experiments.setting import Setting
-from dqeval.lab.perturbations import LAGS, NOISE, PERTURBATIONS, RATIOS, Changed, Given
+from dqeval.lab.perturbations import LAGS, NOISE, PERTURBATIONS, RATIOS, Changed, Given, Perturbation
 from dqeval.render.drawing import INK, draw_deviations
 from dqeval.render.tables import Table, best_of
 
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 NAME = "robustness"
 DRAWS = 10  # of noise
+STREAMS = 5  # of noise, each of so many draws: how far a deviation depends on them
+SEEDS = 3  # at most, of detectors that draw random numbers
 KINDS = {"lag": "lag", "noise": "noise", "ratio": "anomaly ratio"}
 OVERALL = "all"
 # They score random detections high (the paper's Table 6), which makes small differences of what does not matter.
@@ -56,10 +61,25 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class SeriesSpreads:
-    """How much each metric varies with each kind of perturbation, for one detector on a series."""
+    """How much each metric varies with each kind of perturbation, for one detector on a series.
+
+    Attributes
+    ----------
+    series : str
+    spreads : mapping of str to mapping of str to list of float
+        By kind and metric: one deviation, or one for each stream of noise.
+    detector : str
+    seed : int
+        Of the detector.
+    values : mapping of str to float
+        What the metrics say of the scores as they are.
+    """
 
     series: str
-    spreads: Mapping[str, Spreads]
+    spreads: Mapping[str, Mapping[str, Sequence[float]]]
+    detector: str = ""
+    seed: int = 0
+    values: Mapping[str, float] = field(default_factory=dict)
 
 
 @experiment(name=NAME, label="Metrics under perturbation", published="the two figures on robustness")
@@ -67,20 +87,27 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
     """Measure the standard deviation of each metric under lag, noise and anomaly ratio, by dataset and over all."""
     datasets, notes = series_by_dataset(setting)
     runs = run_detectors((each for series in datasets.values() for each in series), setting)
-    tasks = {
-        (dataset, series.source.name, detector): Task(runs.job(series, detector, PUBLISHED), setting.seed)
-        for dataset, chosen in datasets.items()
-        for series in chosen
-        for detector in runs.detectors
-        if runs.has(series, detector, PUBLISHED)
-    }
-    ids = {key: f"{task.job.id} {task.seed}" for key, task in tasks.items()}
-    keyed = {ids[key]: task for key, task in tasks.items()}
-    found = compute_all(setting.folder / "robustness.jsonl", keyed, spreads_of, setting, "perturbed scores")
+    found = perturb(runs, setting)
     by_dataset: dict[str, list[SeriesSpreads]] = {dataset: [] for dataset in datasets}
-    for (dataset, series, _), id in ids.items():
-        by_dataset[dataset].append(SeriesSpreads(series, found[id]))
+    for each, spreads in found.items():
+        values = {metric: runs.value(each, metric) for metric in PAPER_METRICS}
+        known = {metric: float("nan") if value is None else value for metric, value in values.items()}
+        by_dataset[each.series.dataset].append(SeriesSpreads(each.name, spreads, each.detector, each.seed, known))
     yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
+
+
+def perturb(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
+    """Return how much each metric varies, for every series, detector and seed."""
+    return work_on_scores(
+        runs,
+        runs.each_run(PUBLISHED, seeds=SEEDS),
+        spreads_of,
+        setting,
+        file="robustness.jsonl",
+        what="perturbed scores",
+        task=lambda job: Task(job, setting.seed),
+        also=f"noise {setting.seed}",
+    )
 
 
 HOW = (
@@ -93,12 +120,29 @@ HOW = (
 )
 
 
-def spreads_of(task: Task) -> dict[str, dict[str, float]]:
-    """Return the standard deviation of each metric under each kind of perturbation."""
+def spreads_of(task: Task) -> dict[str, dict[str, list[float]]]:
+    """Return the standard deviation of each metric under each kind of perturbation; of noise, for each stream."""
     found = scored_series(task.job)
     given = Given(Labelled(found.labels), min_max(found.scores), found.period)
-    random = np.random.default_rng(task.seed)
-    return {kind: _spread(PERTURBATIONS[kind].change(given, random, DRAWS), found.period) for kind in KINDS}
+    name = task.job.series.source.name
+    return {
+        kind: _spreads(given, PERTURBATIONS[kind], [stream_of(name, task.seed, i) for i in range(STREAMS)])
+        for kind in KINDS
+    }
+
+
+def stream_of(series: str, seed: int, number: int) -> np.random.Generator:
+    """Return a stream of random numbers: each series has its own, which all its detectors share."""
+    own = int.from_bytes(hashlib.sha256(series.encode()).digest()[:8], "big")
+    return np.random.default_rng([seed, number, own])
+
+
+def _spreads(given: Given, kind: Perturbation, streams: Sequence[np.random.Generator]) -> dict[str, list[float]]:
+    """Return the deviations by metric: of random draws, one for each stream."""
+    found = [
+        _spread(kind.change(given, random, DRAWS), given.period) for random in (streams if kind.drawn else streams[:1])
+    ]
+    return {metric: [each[metric] for each in found] for metric in PAPER_METRICS}
 
 
 def _spread(copies: Iterable[Changed], period: float) -> dict[str, float]:

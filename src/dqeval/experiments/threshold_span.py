@@ -106,6 +106,8 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
     try:
         series = find_numbered(setting.data, "YAHOO", 808).read()
     except NoDataError as error:
+        if setting.data is not None:
+            raise
         yield _generated_outcome(str(error))
         return
     assert series.values is not None

@@ -16,7 +16,7 @@ from dqeval.core.near import period_or_fallback
 from dqeval.core.partition import partition
 from dqeval.core.scaling import min_max
 from dqeval.core.types import DQEResult, EventScores, FloatArray, Numbers, Scores, Series
-from dqeval.experiments.detector_runs import Runs
+from dqeval.experiments.detector_runs import DetectorRun, Runs
 from dqeval.experiments.outcome import FORMS, HALFWAY, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.published import PublishedResult, published_dqe
 from dqeval.experiments.verdicts import order_of
@@ -76,10 +76,7 @@ class Study:
 def study_of(dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[str]) -> Study:
     """Return the numbers of a case from a run; ``shown`` are the detectors that the paper shows."""
     series = planned.source.read()
-    name = series.name
-    detectors = tuple(
-        each for each in runs.detectors if all(runs.value(name, each, by, "dqe") is not None for by in FORMS)
-    )
+    detectors = tuple(each for each in runs.detectors if all(runs.has(runs.first(planned, each, by)) for by in FORMS))
     forms = {by: _form(planned, series, runs, detectors, by) for by in FORMS}
     ranked = tuple(each for each in detectors if each in shown or not shown)
     return Study(dataset, series, period_or_fallback(series), detectors, ranked, forms)
@@ -114,7 +111,8 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
 
 def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By) -> Form:
     period = period_or_fallback(series)
-    scores = {each: runs.scores(planned, each, by, series) for each in detectors}
+    firsts = {each: runs.first(planned, each, by) for each in detectors}
+    scores = {each: runs.scores(first, series) for each, first in firsts.items()}
     parts: dict[str, Scores] = {}
     values = {}
     for each, of_detector in scores.items():
@@ -123,7 +121,7 @@ def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequenc
         else:
             rows = _rows(each, evaluate(series.labels, of_detector, period=period))
         parts |= dict(rows)
-        values[each] = {metric: _value(runs, series.name, each, by, metric) for metric in PAPER_METRICS}
+        values[each] = {metric: _value(runs, firsts[each], metric) for metric in PAPER_METRICS}
         values[each]["dqe"] = parts[each].dqe
     alarms = {each: false_alarms(series.labels, of_detector, period=period) for each, of_detector in scores.items()}
     return Form(values, parts, scores, alarms)
@@ -135,6 +133,6 @@ def _rows(detector: str, found: PublishedResult | DQEResult) -> Iterator[tuple[s
         yield event_row(detector, i), dqe_and_parts(event)
 
 
-def _value(runs: Runs, series: str, detector: str, by: By, metric: str) -> float:
-    found = runs.value(series, detector, by, metric)
+def _value(runs: Runs, of: DetectorRun, metric: str) -> float:
+    found = runs.value(of, metric)
     return float("nan") if found is None else found
