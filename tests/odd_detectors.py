@@ -95,3 +95,29 @@ def chatters(values, *, seed=0):
     threading.Thread(target=chatter, daemon=True).start()
     begun.wait()
     return np.abs(values)
+
+
+def _gathered(values, options, *, at_once, fails="", folder=""):
+    """Yield the scores of two series at a time; leave a file for each call."""
+    if folder:
+        (Path(folder) / f"{len(values)} {at_once} {len(list(Path(folder).iterdir()))}").touch()
+    if fails == "memory" and at_once > 2:
+        yield [(0, np.abs(values[0]) + options[0]["seed"])]
+        raise MemoryError("out of memory")
+    if fails == "all":
+        raise RuntimeError("no group today")
+    if fails == "dies":
+        os.kill(os.getpid(), 9)
+    for first in range(0, len(values), 2):
+        some = range(first, min(first + 2, len(values)))
+        yield [(i, ValueError("not this") if fails == "some" else np.abs(values[i]) + options[i]["seed"]) for i in some]
+        if fails == "hangs" and first >= 2:
+            time.sleep(3600)
+
+
+@detector(label="Gathered", citation="none", many=_gathered)
+def gathered(values, *, seed=0, fails="", folder=""):
+    """Work on many series at once."""
+    if fails == "some":
+        raise ValueError("not this")
+    return np.abs(values) + seed

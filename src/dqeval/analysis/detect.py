@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
@@ -96,7 +96,7 @@ def detect_many(
     /,
     *,
     train_stop: int | Iterable[int | None] | None = None,
-    seed: int = 0,
+    seed: int | Iterable[int] = 0,
     at_once: int = AT_ONCE,
     **parameters: Any,
 ) -> list[FloatArray]:
@@ -114,8 +114,9 @@ def detect_many(
     train_stop : int or iterable of int, optional
         The points before it are for training: one number for all series, or one for each. If not given, or None, it is
         that of the series.
-    seed : int, default 0
-        The seed for each of the series.
+    seed : int or iterable of int, default 0
+        The seed of detectors that draw random numbers: one for all series, or one for each. A series that is given
+        several times, with different seeds, is worked on with each of them.
     at_once : int, default 64
         How many series are worked on in the same steps; the more, the more memory is needed.
     **parameters
@@ -140,32 +141,93 @@ def detect_many(
     chosen = _chosen(detector, parameters)
     arguments.whole_number("at_once", at_once, least=1)
     series = _each_of(data)
-    stops: list[Any] = [train_stop] * len(series)
-    if isinstance(train_stop, Iterable) and not isinstance(train_stop, (str, bytes, Mapping)):
-        stops = list(train_stop)
-    if len(stops) != len(series):
-        raise ValueError(
-            f"train_stop must be one number, or one for each of {len(series):,} series: got {len(stops):,}"
-        )
-    given, options = [], []
-    for number, (one, stop) in enumerate(zip(series, stops, strict=True)):
-        with validate.errors_about_one_of(series, number):
-            given.append(_given(one, stop))
-            options.append(_options(chosen, given[-1], arguments.seed(seed)))
-    values = [each.values.copy() for each in given]
-    if chosen.many is None:
-        returned = []
-        for number, (each, own) in enumerate(zip(values, options, strict=True)):
+    stops, seeds = _one_each("train_stop", train_stop, len(series)), _one_each("seed", seed, len(series))
+    found: dict[int, FloatArray] = {}
+    for ready in detect_as_ready(series, chosen, train_stops=stops, seeds=seeds, at_once=at_once, **parameters):
+        for number, scores in ready:
             with validate.errors_about_one_of(series, number):
-                returned.append(chosen.function(each, **parameters, **own))
-    else:
-        returned = chosen.many(values, options, at_once=at_once, **parameters)
-    if len(returned) != len(series):
-        raise DetectorError(f"the detector gave scores of {len(returned):,} series for {len(series):,} series")
-    found = []
-    for number in range(len(series)):
-        with validate.errors_about_one_of(series, number):
-            found.append(_scores(returned[number], given[number]))
+                if isinstance(scores, Exception):
+                    raise scores
+            found[number] = scores
+    if len(found) != len(series):
+        raise DetectorError(f"the detector gave scores of {len(found):,} series for {len(series):,} series")
+    return [found[number] for number in range(len(series))]
+
+
+Ready = list[tuple[int, FloatArray | Exception]]
+
+
+def detect_as_ready(
+    series: Sequence[Any],
+    detector: str | Detector,
+    *,
+    train_stops: Sequence[int | None],
+    seeds: Sequence[int],
+    at_once: int = AT_ONCE,
+    **parameters: Any,
+) -> Iterator[Ready]:
+    """Run a detector on many series, and yield the numbers of series with their scores as soon as there are some.
+
+    A series that fails has its error in place of scores, and the others go on. Errors that are about no single series,
+    such as a library that is not installed, are raised.
+    """
+    chosen = _chosen(detector, parameters)
+    given: dict[int, _Given] = {}
+    options = []
+    for number, (one, stop, seed) in enumerate(zip(series, train_stops, seeds, strict=True)):
+        try:
+            found = _given(one, stop)
+            options.append(_options(chosen, found, arguments.seed(seed)))
+            given[number] = found
+        except ValueError as error:
+            yield [(number, error)]
+    numbers = list(given)
+    # Copies: what a detector does to its input must not reach whoever uses it next.
+    values = [each.values.copy() for each in given.values()]
+    for ready in _run_on_many(chosen, values, options, at_once, parameters):
+        yield [(numbers[i], _scores_or_error(returned, given[numbers[i]])) for i, returned in ready]
+
+
+def _run_on_many(
+    chosen: Detector,
+    values: list[FloatArray],
+    options: list[dict[str, int]],
+    at_once: int,
+    parameters: Mapping[str, Any],
+) -> Iterator[Iterable[tuple[int, Any]]]:
+    """Yield what a detector gives for some series after the other, with their numbers."""
+    if chosen.many is None:
+        for number, (each, own) in enumerate(zip(values, options, strict=True)):
+            try:
+                yield [(number, chosen.function(each, **parameters, **own))]
+            except Exception as error:
+                yield [(number, error)]
+        return
+    returned = chosen.many(values, options, at_once=at_once, **parameters)
+    if isinstance(returned, Iterator):
+        yield from returned
+        return
+    if len(returned) != len(values):
+        raise DetectorError(f"the detector gave scores of {len(returned):,} series for {len(values):,} series")
+    yield enumerate(returned)
+
+
+def _scores_or_error(returned: Any, given: _Given) -> FloatArray | Exception:
+    if isinstance(returned, Exception):
+        return returned
+    try:
+        return _scores(returned, given)
+    except DetectorError as error:
+        return error
+
+
+def _one_each(name: str, given: Any, count: int) -> list[Any]:
+    """Return one value for each of several series, where one for all, or one for each, was given."""
+    if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
+        return [given] * count
+    found = list(given)
+    if len(found) != count:
+        raise ValueError(f"{name} must be one number, or one for each of {count:,} series: got {len(found):,}")
     return found
 
 

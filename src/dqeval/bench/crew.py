@@ -130,22 +130,26 @@ class Cluster(Crew):
             raise self.lost_error() from None
 
 
-def work_off(crew: Crew, start: Callable[[], tuple[Future[Any], Piece] | None]) -> Iterator[list[tuple[Piece, Any]]]:
+def work_off(
+    crew: Crew, start: Callable[[], tuple[Future[Any], Piece] | None], beside: Future[None] | None = None
+) -> Iterator[list[tuple[Piece, Any]]]:
     """Run pieces of work, and yield those that ended, with their futures, or none, at least once per second.
 
     ``start`` hands over the next one, and returns its future and whatever it shall be known by; None if there is none
-    at the moment.
+    at the moment. Until ``beside`` is done, there may be more.
     """
     running: dict[Future[Any], Piece] = {}
+    more = [] if beside is None else [beside]
     while True:
+        last = all(future.done() for future in more)  # before it is looked for more
         while len(running) < crew.ahead() and (started := start()) is not None:
             running[started[0]] = started[1]
-        if not running:
+        if not running and last:
             return
-        ended, _ = wait(running, timeout=PAUSE, return_when=FIRST_COMPLETED)
+        ended, _ = wait(running or more, timeout=PAUSE, return_when=FIRST_COMPLETED)
         if any(future.cancelled() for future in ended):
             raise crew.lost_error()
-        yield [(running.pop(future), future) for future in ended]
+        yield [(running.pop(future), future) for future in ended if future in running]
 
 
 @contextmanager

@@ -11,12 +11,15 @@ from dqeval.bench.crew import Crew, work_off
 from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import WorkFailedError
 from dqeval.bench.tasks import SLICE, Task, failure_here
+from dqeval.bench.together import Training
 from dqeval.support.versions import NOBODY, difference
 
 AHEAD = 10_000  # tasks that are looked at to find those of another series
 
 
-def job_results(crew: Crew, tasks: Iterator[Task]) -> Iterator[list[tuple[Task, JobResult]]]:
+def job_results(
+    crew: Crew, tasks: Iterator[Task], training: Training | None = None
+) -> Iterator[list[tuple[Task, JobResult]]]:
     """Yield tasks with their results, as they end; now and then an empty list.
 
     Parameters
@@ -24,14 +27,16 @@ def job_results(crew: Crew, tasks: Iterator[Task]) -> Iterator[list[tuple[Task, 
     crew : Crew
     tasks : iterator of Task
         Series by series. Only some are taken at a time: there may be millions.
+    training : Training, optional
+        Where more tasks come from, when their scores are there.
     """
-    waiting = Waiting(tasks, crew.together, crew.lanes)
+    waiting = Waiting(tasks, crew.together, crew.lanes, training)
 
     def start() -> tuple[Future[list[JobResult]], list[Task]] | None:
         tasks = waiting.take()
         return (crew.submit_jobs(tasks), tasks) if tasks else None
 
-    for ended in work_off(crew, start):
+    for ended in work_off(crew, start, None if training is None else training.over):
         yield [pair for tasks, future in ended for pair in waiting.back(tasks, _results(tasks, future))]
 
 
@@ -60,8 +65,12 @@ class Lanes:
         task = self._open[series].popleft()
         if not self._open[series]:
             del self._open[series]
-        self._handed[series] += 1
+        self.hand(task)
         return task
+
+    def hand(self, task: Task) -> None:
+        """Record that a task is running, also one from elsewhere."""
+        self._handed[_series_of(task)] += 1
 
     def release(self, task: Task) -> None:
         """Record that a task is no longer running."""
@@ -94,10 +103,12 @@ class Waiting:
         The most that a batch may hold.
     lanes : int, default 1
         Of how many series tasks are taken at a time.
+    training : Training, optional
+        Where more tasks come from, which go first.
     """
 
-    def __init__(self, tasks: Iterator[Task], together: int, lanes: int = 1) -> None:
-        self._lanes, self._together = Lanes(tasks, lanes), together
+    def __init__(self, tasks: Iterator[Task], together: int, lanes: int = 1, training: Training | None = None) -> None:
+        self._lanes, self._together, self._training = Lanes(tasks, lanes), together, training
         self._returned: deque[Task] = deque()
         self._alone: deque[Task] = deque()
         self._seconds: dict[str, float] = {}  # that a job of a detector is expected to take
@@ -130,7 +141,13 @@ class Waiting:
         return done
 
     def _next(self) -> Task | None:
-        return self._returned.popleft() if self._returned else self._lanes.next()
+        if self._returned:
+            return self._returned.popleft()
+        ready = None if self._training is None else self._training.next()
+        if ready is None:
+            return self._lanes.next()
+        self._lanes.hand(ready)
+        return ready
 
     def _learn(self, label: str, seconds: float) -> None:
         # The last ones count most, as series that are alike often follow each other.

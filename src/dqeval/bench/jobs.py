@@ -243,6 +243,11 @@ def kept_scores(job: Job, series: Series) -> FloatArray | None:
     return None if kept is None else kept.scores
 
 
+def keep_scores(job: Job, series: Series, made: Made) -> None:
+    """Store the scores of a detector, with the note on them, where its job will look for them."""
+    _keep(made, Path(job.folder) / _address(job, series), made.note)
+
+
 def _make_or_read(job: Job, series: Series) -> Made:
     if series.values is None:
         raise WorkFailedError(NO_VALUES)
@@ -258,11 +263,16 @@ def _make_or_read(job: Job, series: Series) -> Made:
     return made
 
 
-def _keep(made: Made, path: Path) -> None:
-    """Write scores, and behind them, where `numpy.load` does not look, the time that they took and a digest of both."""
+def _keep(made: Made, path: Path, lasting_note: str = "") -> None:
+    """Write scores, and behind them, where `numpy.load` does not look, the time that they took and a digest of both.
+
+    A note that tells how they were made is written too; others are for the row of this job alone.
+    """
     content = io.BytesIO()
     np.save(content, made.scores)
     np.save(content, made.seconds)
+    if lasting_note:
+        np.save(content, np.array(lasting_note))
     path.parent.mkdir(parents=True, exist_ok=True)
     # What a crash of the machine leaves of it does not have the right digest, so there is no need to wait for the disk.
     with atomic_write(path, lasting=False) as place:
@@ -279,7 +289,8 @@ def _read(path: Path) -> Made | None:
     if hashlib.sha256(content).digest() != digest:
         return None
     arrays = io.BytesIO(content)
-    return Made(np.asarray(np.load(arrays)), float(np.load(arrays)))
+    scores, seconds = np.asarray(np.load(arrays)), float(np.load(arrays))
+    return Made(scores, seconds, str(np.load(arrays)) if arrays.tell() < len(content) else "")
 
 
 def _address(job: Job, series: Series) -> str:

@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 _MEGABYTE = 2**20
@@ -84,6 +85,13 @@ class WorkFailedError(Exception):
         self.reason, self.where = reason, where
 
 
+@dataclass(frozen=True, slots=True)
+class _Yielded:
+    """One of the answers of a generator, of which more may follow."""
+
+    item: Any
+
+
 class Worker:
     """A process that works on one call after the other; one that hangs or dies is replaced.
 
@@ -98,7 +106,17 @@ class Worker:
 
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """Return what the function returns, or raise `WorkFailedError`."""
-        message = _pickled(function, argument)
+        return self._exchange(_pickled(function, argument))
+
+    def stream(self, function: Callable[[Any], Iterator[Any]], argument: Any) -> Iterator[Any]:
+        """Yield what a generator function yields, as it comes, or raise `WorkFailedError`."""
+        reply = self._exchange(_pickled(function, argument))
+        while isinstance(reply, _Yielded):
+            yield reply.item
+            reply = self._exchange(b"")
+
+    def _exchange(self, message: bytes) -> Any:
+        """Send a call, if there is one, and return the next answer."""
         new = self._process is None
         process = self._process = self._process or self._start()
         assert process.stdin is not None
@@ -191,11 +209,25 @@ def serve(megabytes: int) -> None:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         if megabytes:
             _limit_memory(megabytes * _MEGABYTE)
-        reply: Any = "ready"
-        while True:
+
+        def send(reply: Any) -> None:
             pickle.dump(reply, answers)
             answers.flush()
-            reply = answer(*pickle.load(calls))
+
+        send("ready")
+        while True:
+            function, argument = pickle.load(calls)
+            send(answer(partial(_in_turn, function, send), argument))
+
+
+def _in_turn(function: Callable[[Any], Any], send: Callable[[Any], None], argument: Any) -> Any:
+    """Return what a function gives; of a generator, send one item after the other."""
+    found = function(argument)
+    if not isinstance(found, Generator):
+        return found
+    for item in found:
+        send((True, _Yielded(item)))
+    return None
 
 
 def _end_with(parent: int) -> None:

@@ -11,14 +11,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dqeval.bench.crew import crew_for
+from dqeval.bench.crew import Crew, crew_for
 from dqeval.bench.dispatch import job_results
-from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, jobs_of
+from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, JobResult, jobs_of
 from dqeval.bench.kept_plan import check_place, keep, read_kept_plan, whole_path
 from dqeval.bench.lock import folder_lock
-from dqeval.bench.plan import Plan, make_plan, read_plan, to_json_types, with_modules
+from dqeval.bench.plan import Plan, PlannedDetector, make_plan, read_plan, to_json_types, with_modules
 from dqeval.bench.store import Store, check_same_data
 from dqeval.bench.tasks import Task
+from dqeval.bench.together import Training, groups_for, training_of
+from dqeval.render.tables import count_of
 from dqeval.support.modules import found_from_anywhere
 from dqeval.support.versions import versions
 
@@ -39,6 +41,10 @@ class State:
         All jobs there are.
     threads : int or None
         How many jobs the workers of a cluster can do at the same time now; None without a cluster.
+    made_together : int
+        For how many jobs a detector has made scores now, on many series at once.
+    problem : str
+        Why detectors that work on many series at once could not, and work on one after the other; empty if they can.
     """
 
     done: int
@@ -47,6 +53,8 @@ class State:
     total: int
     failed_earlier: int = 0
     threads: int | None = field(default=None, repr=False, compare=False)
+    made_together: int = field(default=0, repr=False, compare=False)
+    problem: str = field(default="", repr=False, compare=False)
 
     @property
     def left(self) -> int:
@@ -63,7 +71,8 @@ class State:
         before = self.earlier - self.failed_earlier
         done = before + self.done - self.failed
         count = f"{done:,} of {self.total:,} jobs done{f' ({before:,} before)' if before else ''}"
-        return f"{count}, {self.failed_in_all:,} failed, {self.left:,} left"
+        made = f"; scores of {count_of(self.made_together, 'job')} made together" if self.made_together else ""
+        return f"{count}, {self.failed_in_all:,} failed, {self.left:,} left{made}"
 
 
 def run(
@@ -75,6 +84,7 @@ def run(
     executor: Executor | None = None,
     modules: Iterable[str] = (),
     shard: tuple[int, int] = (1, 1),
+    at_once: int | None = None,
     any_version: bool = False,
     retry_failed: bool = False,
     progress: Progress | None = None,
@@ -100,6 +110,10 @@ def run(
         metrics and detectors of their own. Files are relative to the current folder.
     shard : (int, int), default (1, 1)
         ``(2, 3)`` runs the second third of the jobs.
+    at_once : int, optional
+        On how many series detectors work in the same steps, if they can, as CNN and TimesNet can: in a process of this
+        machine, beside the jobs, which then only evaluate. 1 has each job do its own work. By default 64 where PyTorch
+        finds a graphics card, and 1 elsewhere. The more, the more memory is needed.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
         otherwise. Each row says what computed it.
@@ -141,18 +155,46 @@ def run(
             store.forget_failures()
         # Twice through the jobs, to count them and to do them: there may be too many to keep.
         outlook = _outlook(store, _jobs(checked, folder, *shard))
-        state = outlook.state
         store.plan(_labels(checked), (series.source.name for series in checked.series))
-        tell(state)
-        for ended in job_results(crew, outlook.tasks(_jobs(checked, folder, *shard), expected)):
-            if crew.threads != state.threads:
-                state = replace(state, threads=crew.threads)
-                tell(state)
-            for task, outcome in ended:
-                store.add(task.job, task.id, outcome)
-                state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
-                tell(state)
+        tell(outlook.state)
+        groups = groups_for(at_once, outlook.detectors)
+
+        def tasks(in_groups: bool) -> Iterator[Task]:
+            all_left = outlook.tasks(_jobs(checked, folder, *shard), expected)
+            return (task for task in all_left if groups.have(task) is in_groups)
+
+        with training_of(tasks(True), groups) as training:
+            return _do(store, job_results(crew, tasks(False), training), outlook.state, tell, crew, training)
+
+
+def _do(
+    store: Store,
+    results: Iterable[list[tuple[Task, JobResult]]],
+    state: State,
+    tell: Progress,
+    crew: Crew,
+    training: Training | None,
+) -> State:
+    """Store results as they come, tell what has changed, and return how it ended."""
+    for ended in results:
+        now = replace(state, threads=crew.threads)
+        if training is not None:
+            now = replace(now, made_together=training.made, problem=training.problem)
+        if _besides(now) != _besides(state):
+            tell(now)
+        state = now
+        for task, outcome in ended:
+            store.add(task.job, task.id, outcome)
+            state = replace(state, done=state.done + 1, failed=state.failed + outcome.failed)
+            tell(state)
+    if training is not None:
+        training.over.result()
     return state
+
+
+def _besides(state: State) -> tuple[Any, ...]:
+    """Return what changes without a job that is done."""
+    return state.threads, state.made_together, state.problem
 
 
 def retry(
@@ -161,6 +203,7 @@ def retry(
     workers: int = 0,
     scheduler: str | None = None,
     executor: Executor | None = None,
+    at_once: int | None = None,
     any_version: bool = False,
     progress: Progress | None = None,
 ) -> State:
@@ -177,6 +220,9 @@ def retry(
     executor : concurrent.futures.Executor, optional
         Any other executor to run the jobs, instead of ``workers`` and ``scheduler``; it is not shut down. The limits of
         the plan do not apply there.
+    at_once : int, optional
+        On how many series detectors work in the same steps, if they can, as CNN and TimesNet can; 1 has each job do its
+        own work. By default 64 where PyTorch finds a graphics card, and 1 elsewhere.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process.
     progress : callable, optional
@@ -200,7 +246,7 @@ def retry(
     """
     folder = Path(folder)
     last = read_kept_plan(folder)
-    again = partial(run, last.path, folder, shard=last.shard, retry_failed=True)
+    again = partial(run, last.path, folder, shard=last.shard, at_once=at_once, retry_failed=True)
     return again(workers=workers, scheduler=scheduler, executor=executor, any_version=any_version, progress=progress)
 
 
@@ -215,13 +261,14 @@ def progress_of(folder: str | Path) -> State:
 
 @dataclass(frozen=True, slots=True)
 class _Outlook:
-    """The progress of a run, and the ids of the jobs that are left, zeros in place of the others.
+    """The progress of a run, the ids of the jobs that are left, zeros in place of the others, and their detectors.
 
     Each id is computed once. As there may be millions, they are kept as bytes, one after the other.
     """
 
     state: State
     ids: bytes
+    detectors: frozenset[PlannedDetector]
 
     def tasks(self, jobs: Iterable[Job], expected: str) -> Iterator[Task]:
         """Yield those of the same jobs that are left, to be done with the versions that are expected."""
@@ -234,12 +281,16 @@ class _Outlook:
 def _outlook(store: Store, jobs: Iterable[Job]) -> _Outlook:
     count: Counter[str | None] = Counter()
     ids = bytearray()
+    detectors = set()
     for job in jobs:
         own = job.id
         status = store.status(own)
         count[status] += 1
         ids += bytes(ID_BYTES) if status else bytes.fromhex(own)
-    return _Outlook(State(0, 0, count["done"] + count["failed"], count.total(), count["failed"]), bytes(ids))
+        if not status and job.detector != FROM_FILE:
+            detectors.add(job.detector)
+    state = State(0, 0, count["done"] + count["failed"], count.total(), count["failed"])
+    return _Outlook(state, bytes(ids), frozenset(detectors))
 
 
 def _labels(plan: Plan) -> list[str]:

@@ -72,6 +72,15 @@ ExecutorName = Annotated[
         metavar="MODULE:NAME",
     ),
 ]
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        help="On how many series CNN and TimesNet train in the same steps, beside the jobs; 1 trains each alone.",
+        min=1,
+        show_default="64 with a GPU, else 1",
+        metavar="NUMBER",
+    ),
+]
 AnyVersion = Annotated[
     bool,
     typer.Option("--any-version", help="Accept workers with other versions of dqeval, NumPy or Python."),
@@ -118,6 +127,8 @@ class Watch:
             self._began, self._done_before = time.monotonic(), self.state.done if self.state else 0
             if state.threads == 0 and not sys.stderr.isatty():
                 output.tell(NO_WORKER)  # at once, not within a minute
+        if state.problem and (self.state is None or self.state.problem != state.problem):
+            output.tell(f"many series at once did not work, and each job works alone: {state.problem}")
         self.state = state
 
     def count(self) -> str:
@@ -171,6 +182,7 @@ def run(
     shard: Annotated[
         str, typer.Option(help="Run only a part of the jobs, such as 1/3 for the first third.", metavar="PART/PARTS")
     ] = "1/1",
+    at_once: AtOnce = None,
     any_version: AnyVersion = False,
     module: Modules = None,
 ) -> None:
@@ -178,7 +190,7 @@ def run(
     from dqeval.bench import run
 
     part = _shard(shard)
-    start = partial(run, plan, folder, modules=module or (), shard=part, any_version=any_version)
+    start = partial(run, plan, folder, modules=module or (), shard=part, at_once=at_once, any_version=any_version)
     _work(folder, start, workers, scheduler, executor)
 
 
@@ -188,6 +200,7 @@ def retry(
     workers: Workers = None,
     scheduler: Scheduler = None,
     executor: ExecutorName = None,
+    at_once: AtOnce = None,
     any_version: AnyVersion = False,
 ) -> None:
     """Re-run failed and pending jobs.
@@ -196,7 +209,7 @@ def retry(
     """
     from dqeval.bench.runner import retry
 
-    _work(folder, partial(retry, folder, any_version=any_version), workers, scheduler, executor)
+    _work(folder, partial(retry, folder, at_once=at_once, any_version=any_version), workers, scheduler, executor)
 
 
 @bench.command()

@@ -120,7 +120,7 @@ class Detector:
         A one-sentence description, and who proposed it; empty if not given.
     many : callable or None
         The same for several series at once, where that is faster: a list of values, and of what else each comes with,
-        to a list of scores.
+        to a list of scores, or to an iterator of lists of numbers of series with their scores.
     """
 
     name: str

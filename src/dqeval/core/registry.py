@@ -245,8 +245,10 @@ def detector(
     many : callable, optional
         For a detector that is faster on several series at once: a function of a list of values, a list of what else
         each of them comes with (a mapping with ``train_stop`` and ``seed``, if the detector has them), ``at_once``, how
-        many series to work on together, and the parameters. It returns the scores of each. `dqeval.detect_many` calls
-        it.
+        many series to work on together, and the parameters. It returns the scores of each; or it yields lists of pairs,
+        the number of a series and its scores, as soon as it has some. An exception in place of scores says that this
+        series fails, while the others go on. `dqeval.detect_many` calls it, and so do benchmark runs, which store what
+        is yielded at once.
 
     Returns
     -------

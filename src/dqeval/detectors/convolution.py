@@ -92,8 +92,7 @@ def cnn(
     >>> 500 <= scores.argmax() < 510
     np.True_
     """
-    options = {"train_stop": train_stop, "seed": seed}
-    return deep.scores(_network, [values], [options], device=device, variant=variant)[0]
+    return deep.scores_of_one(_network, values, train_stop=train_stop, seed=seed, device=device, variant=variant)
 
 
 def _parameters(draws: Draws) -> list[Tensor]:

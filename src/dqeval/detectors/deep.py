@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -37,8 +38,10 @@ def scores(
     at_once: int = 1,
     device: str = "auto",
     variant: Variant = "corrected",
-) -> list[FloatArray]:
-    """Return the scores of several series, each from a network of its own; zeros for those that are constant.
+) -> Iterator[list[tuple[int, FloatArray | ValueError]]]:
+    """Yield the numbers of series with their scores, each from a network of its own, as soon as there are some.
+
+    Constant series have zeros. A series that cannot be worked on has an error in place of scores.
 
     Parameters
     ----------
@@ -52,21 +55,38 @@ def scores(
     device, variant : str
     """
     network = network_of(arguments.one_of("variant", variant, ("corrected", "published")))
-    tasks = []
+    tasks: dict[int, _Task] = {}
     for number, (values, own) in enumerate(zip(many, options, strict=True)):
-        with validate.errors_about_one_of(many, number):
-            tasks.append(_checked(network, values, **own))
+        try:
+            tasks[number] = _checked(network, values, **own)
+        except ValueError as error:
+            yield [(number, error)]
     place = _device(device, network.name)
-    found = [np.zeros(len(task.series)) for task in tasks]
-    varied = [number for number, task in enumerate(tasks) if task.series.min() < task.series.max()]
+    constant = [number for number, task in tasks.items() if task.series.min() == task.series.max()]
+    yield [(number, np.zeros(len(tasks.pop(number).series))) for number in constant]
     # Those with most examples first, as groups want them; in standard units when their turn comes, to save memory.
-    varied.sort(key=lambda number: -tasks[number].train_stop)
-    sets = (_sets(number, tasks[number], variant) for number in varied)
+    order = sorted(tasks, key=lambda number: -tasks[number].train_stop)
+    sets = (_sets(number, tasks[number], variant) for number in order)
     with _settings(place):
-        for number, errors in errors_of_all(network, sets, device=place, at_once=at_once):
-            with validate.errors_about_one_of(many, number):
-                found[number] = network.at_points(validate.representable(errors**2), len(found[number]))
+        for ready in errors_of_all(network, sets, device=place, at_once=at_once):
+            yield [(number, _at_points(network, errors, tasks[number])) for number, errors in ready]
+
+
+def scores_of_one(
+    network_of: Callable[[Variant], Network], values: Numbers, *, device: str, variant: Variant, **own: Any
+) -> FloatArray:
+    """Return the scores of a single series; ``own`` are its ``train_stop`` and ``seed``."""
+    ((_, found),) = chain.from_iterable(scores(network_of, [values], [own], device=device, variant=variant))
+    if isinstance(found, ValueError):
+        raise found
     return found
+
+
+def _at_points(network: Network, errors: FloatArray, task: _Task) -> FloatArray | ValueError:
+    try:
+        return network.at_points(validate.representable(errors**2), len(task.series))
+    except ValueError as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True)

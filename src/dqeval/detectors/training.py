@@ -8,6 +8,7 @@ same as alone, so that its scores differ from those of training alone by roundin
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ _LEAST_GAIN = 1e-4
 _PIECE = 8 * BATCH
 # Examples whose errors are computed at once if there is a single series: few enough to stay in a processor's cache.
 _CHUNK = 8 * BATCH
+# Errors of spans that are in memory at once: half a gigabyte.
+_MOST_ERRORS = 2**27
+# Threads that draw random numbers for a graphics card, if there are so many cores.
+_DRAWING = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,15 +255,13 @@ class Group:
 
 def errors_of_all(
     network: Network, waiting: Iterator[Sets], *, device: torch.device, at_once: int
-) -> Iterator[tuple[int, FloatArray]]:
-    """Train a network for each series, so many at once, and yield the numbers of series with the errors of all spans.
+) -> Iterator[list[tuple[int, FloatArray]]]:
+    """Train a network for each series, so many at once, and yield the numbers of some with the errors of all spans.
 
     Those with most to be fitted must come first. A series takes the place of one whose training is over, so that every
     step is for as many as can be.
     """
-    import torch
-
-    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+    with ThreadPoolExecutor(_drawing_threads(device)) as pool:
         group = Group(network, device=device, pool=pool)
         group.join(islice(waiting, at_once))
         trained: list[Trained] = []
@@ -266,9 +269,26 @@ def errors_of_all(
             trained += group.epoch()
             group.join(islice(waiting, at_once - len(group)))
             if len(trained) >= at_once or not group:
-                trained.sort(key=lambda each: -len(each.whole))
-                yield from zip([each.number for each in trained], group.errors(trained), strict=True)
+                for some in bounded(sorted(trained, key=lambda each: -len(each.whole))):
+                    yield list(zip([each.number for each in some], group.errors(some), strict=True))
                 trained = []
+
+
+def bounded(trained: Sequence[Trained]) -> Iterator[Sequence[Trained]]:
+    """Yield networks, those of the longest series first, in parts whose errors need no more than some memory."""
+    first = 0
+    while first < len(trained):
+        count = max(_MOST_ERRORS // len(trained[first].whole), 1)
+        yield trained[first : first + count]
+        first += count
+
+
+def _drawing_threads(device: torch.device) -> int:
+    """Return how many threads draw random numbers: several for a device that would wait for them."""
+    import torch
+
+    allowed = int(torch.get_num_threads())
+    return allowed if device.type == "cpu" else max(allowed, min(os.cpu_count() or 1, _DRAWING))
 
 
 def losses_of(network: Network, parameters: list[Tensor], windows: Windows) -> list[float]:
