@@ -31,7 +31,7 @@ from dqeval.experiments.case_study.claims import (
 )
 from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
-from dqeval.experiments.setting import Setting
+from dqeval.experiments.setting import NoDataError, Setting
 from dqeval.experiments.threshold_span import LOWEST, OUTSIDE, answer, claims, thresholds
 from dqeval.experiments.verdicts import order_of
 
@@ -254,7 +254,7 @@ class TestGeneratedCase:
     def test_a_folder_without_the_case_is_an_error(self, tmp_path):
         with pytest.raises(NoDataError, match="there are no UCR series here"):
             list(case_study(Setting(tmp_path, case="ucr", data=tmp_path)))
-        with pytest.raises(NoDataError, match="there are no WSD series here.*there are no UCR series here"):
+        with pytest.raises(NoDataError, match=r"there are no WSD series here.*there are no UCR series here"):
             list(case_study(Setting(tmp_path, data=tmp_path)))
 
 

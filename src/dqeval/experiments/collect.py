@@ -1,7 +1,7 @@
 """All that takes long, without tables or figures: detectors on every series, and what is measured of their scores.
 
-What it keeps in the folder, a store of results and files of lines, is small but for the scores. So it may be made on one
-machine, with a GPU and without SciPy or Matplotlib, and shown on another one that has the same series.
+What it keeps in the folder, a store of results and files of lines, is small but for the scores. So it may be made on
+one machine, with a GPU and without SciPy or Matplotlib, and shown on another one that has the same series.
 """
 
 from __future__ import annotations

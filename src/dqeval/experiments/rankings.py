@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dqeval.bench.jobs import Job
-from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.ranking import Ranking, rank_rows
+from dqeval.bench.ranking import Ranking
 from dqeval.bench.statistics import scipy_stats
 from dqeval.core.registry import experiment, label_of
+from dqeval.core.types import FloatArray
 from dqeval.experiments.detector_runs import (
     BEYOND,
     NAMES,
@@ -39,9 +40,10 @@ from dqeval.experiments.outcome import (
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
+from dqeval.experiments.ranked import Level, Ranked, ranked_runs
 from dqeval.experiments.score_work import work_on_scores
 from dqeval.experiments.setting import Setting
-from dqeval.experiments.verdicts import Decision, of_both_forms, order_of
+from dqeval.experiments.verdicts import Decision, decision, of_both_forms, order_of
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.tables import Table, best_of, count_of
 
@@ -49,31 +51,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "rankings"
-PRINTED = "printed"
+PRINTED, BY_SEED = "printed", "± by seed"
 LEVELS = "sequence vs event level"
+LEVEL_NAMES: tuple[Level, Level] = ("series", "event")
 # Which detector the paper finds best by DQE.
 BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
-
-ValueRow = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """How the detectors stand on a dataset, in one of the two forms.
-
-    Attributes
-    ----------
-    by_series, by_event : Ranking
-        The first has every metric, the second DQE alone.
-    """
-
-    by_series: Ranking
-    by_event: Ranking
-
-    def mean(self, detector: str, metric: str) -> float:
-        """Return the mean of a metric over the series."""
-        return _mean(self.by_series, detector, metric)
 
 
 @experiment(name=NAME, label="Five detectors over all series", published="the tables of rankings on WSD and UCR")
@@ -84,7 +67,9 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
     runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
     as_published = compute_published(runs, setting)
     found = {
-        (dataset, by): _rank(runs, series, by, as_published) for dataset, series in datasets.items() for by in FORMS
+        (dataset, by): ranked_runs(runs, series, by, as_published)
+        for dataset, series in datasets.items()
+        for by in FORMS
     }
     notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
     yield outcome(found, notes)
@@ -102,13 +87,16 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
     """Return what the rankings say, beside what the paper prints."""
     printed = expected_numbers(NAME)
     datasets = list(dict.fromkeys(dataset for dataset, _ in found))
-    tables, cells = {}, []
+    tables: dict[str, Table] = {}
+    cells: list[Cell] = []
     for dataset in datasets:
         forms = {by: found[dataset, by] for by in FORMS}
-        tables[f"Rankings on {dataset}"] = means_table(dataset, forms, printed)
+        of_dataset = [cell for by in FORMS for cell in _cells(dataset, by, forms[by], printed)]
+        cells += of_dataset
+        means = [cell for cell in of_dataset if cell.table == f"rankings on {dataset}"]
+        tables[f"Rankings on {dataset}"] = means_table(means, forms[OURS].by_series.detectors)
         tables[f"Orders on {dataset}"] = orders_table(dataset, forms, printed)
         tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
-        cells += [cell for by in FORMS for cell in _cells(dataset, by, forms[by], printed)]
     return Outcome(
         folder_name(NAME, datasets),
         "Five detectors over all series: the mean of each metric",
@@ -120,23 +108,44 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
     )
 
 
-def means_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
-    """Return the means of each detector: printed, as published and here, one under the other."""
-    detectors = forms[OURS].by_series.detectors
+def means_table(cells: Sequence[Cell], detectors: Sequence[str]) -> Table:
+    """Return the means of each detector: printed, as published and here, one under the other, with what seeds do."""
     lines: list[tuple[str, str, list[str]]] = []
     for detector in detectors:
-        in_print = [printed.get((f"rankings on {dataset}", detector, metric), "") for metric in PAPER_METRICS]
+        of_forms = {by: [cell for cell in cells if (cell.row, cell.by) == (detector, by)] for by in FORMS}
+        in_print = [_printed(cell) for cell in of_forms[PUBLISHED]]
         if any(in_print):
             lines.append((detector, PRINTED, in_print))
-        for by in FORMS:
-            lines.append((detector, by, [f"{forms[by].mean(detector, metric):.2f}" for metric in PAPER_METRICS]))
+        for by, of_form in of_forms.items():
+            lines.append((detector, by, [cell.shown for cell in of_form]))
+            if any(cell.deviation for cell in of_form):
+                lines.append((detector, BY_SEED, [f"{cell.deviation:.3f}" for cell in of_form]))
     marked = set()
     for kind in (PRINTED, *FORMS):
         places = [i for i, line in enumerate(lines) if line[1] == kind]
         for j in range(len(PAPER_METRICS)):
-            marked |= {(places[k], j + 2) for k in best_of([float(lines[i][2][j]) for i in places])}
+            numbers = [float(lines[i][2][j].strip("()")) for i in places]
+            marked |= {(places[k], j + 2) for k in best_of(numbers)}
     rows = [(detector, kind, *values) for detector, kind, values in lines]
-    return Table(metric_header(PAPER_METRICS, "detector", ""), rows, marked=marked, text_columns=2)
+    header = metric_header(PAPER_METRICS, "detector", "")
+    return Table(header, rows, note=_seeds_note(cells), marked=marked, text_columns=2)
+
+
+def _printed(cell: Cell) -> str:
+    """Return what the paper prints; in brackets, if that is outside of what the seeds give."""
+    if cell.published is None:
+        return ""
+    return f"({cell.published})" if cell.inside is False else cell.published
+
+
+def _seeds_note(cells: Sequence[Cell]) -> str:
+    ranged = [cell.inside for cell in cells if cell.by == PUBLISHED and cell.inside is not None]
+    if not ranged:
+        return ""
+    return (
+        f"{BY_SEED}: the standard deviation of the mean from seed to seed; as published, {sum(ranged)} of "
+        f"{len(ranged)} printed numbers lie within mean ± SD, the others are in brackets"
+    )
 
 
 def orders_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
@@ -171,7 +180,9 @@ def _over(ranked: Ranked) -> str:
     series = f"{ranked.by_series.n:,} series, {count_of(ranked.by_event.n, 'event')}"
     left = ranked.by_series.n_left_out
     left_out = f"; {left:,} series left out, for which not every detector has a value" if left else ""
-    return f"{series}{left_out}; in brackets, 95 % intervals, from resampling whole series"
+    seeded = any(np.isfinite(ranked.by_series.standings["dqe"].seed_deviation))
+    by_seed = "; ±, the standard deviation from seed to seed" if seeded else ""
+    return f"{series}{left_out}; in brackets, 95 % intervals, from resampling whole series{by_seed}"
 
 
 def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str:
@@ -184,7 +195,8 @@ def _with_interval(ranking: Ranking, detector: str) -> str:
     i, dqe = ranking.detectors.index(detector), ranking.standings["dqe"]
     interval = dqe.intervals[i]
     shown = f"[{interval.low:.2f}, {interval.high:.2f}]" if interval.is_known else f"({interval})"
-    return f"{dqe.mean[i]:.2f} {shown}"
+    deviation = f" ± {dqe.seed_deviation[i]:.3f}" if np.isfinite(dqe.seed_deviation[i]) else ""
+    return f"{dqe.mean[i]:.2f}{deviation} {shown}"
 
 
 def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> Iterator[Cell]:
@@ -192,13 +204,23 @@ def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> 
     for detector in ranked.by_series.detectors:
         for metric in PAPER_METRICS:
             in_print = printed.get((table, detector, metric))
-            yield Cell(NAME, table, detector, metric, ranked.mean(detector, metric), in_print, by)
+            yield _cell(table, detector, metric, ranked, in_print, by)
         # The paper has this table for WSD alone.
         levels = LEVELS if dataset == "WSD" else f"{LEVELS}, {dataset}"
-        for level, ranking in (("series", ranked.by_series), ("event", ranked.by_event)):
+        for level in LEVEL_NAMES:
             metric = f"dqe, by {level}"
-            in_print = printed.get((levels, detector, metric))
-            yield Cell(NAME, levels, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
+            yield _cell(levels, detector, metric, ranked, printed.get((levels, detector, metric)), by, level)
+
+
+def _cell(
+    table: str, row: str, metric: str, ranked: Ranked, in_print: str | None, by: By, level: Level = "series"
+) -> Cell:
+    name = "dqe" if metric.startswith("dqe") else metric
+    found = ranked.deviation(row, name, level)
+    # Where some detector ran with several seeds, one that draws no random numbers has the same with all.
+    several = any(np.isfinite(standing.seed_deviation).any() for standing in ranked.ranking(level).standings.values())
+    deviation = (0.0 if np.isnan(found) else found) if several else None
+    return Cell(NAME, table, row, metric, ranked.mean(row, name, level), in_print, by, deviation)
 
 
 def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
@@ -217,23 +239,31 @@ def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
 
 def _verdicts(dataset: str, ranked: Ranked) -> dict[str, Decision]:
     by_series = {d: ranked.mean(d, "dqe") for d in ranked.by_series.detectors}
-    best = BEST[dataset]
+    drawn = ranked.resampled("dqe")
+    best, decide = BEST[dataset], partial(decision, ranked.resamples)
     found = {
-        f"the table of {dataset} has {best} first by DQE": Decision(
-            order_of(by_series)[0] == best, _with_values(by_series)
+        f"the table of {dataset} has {best} first by DQE": decide(
+            _with_values(by_series), lambda i: order_of(_at(drawn, i))[0] == best
         )
     }
     if dataset == "WSD":
-        by_event = {d: _mean(ranked.by_event, d, "dqe") for d in by_series}
-        same = order_of(by_series) == order_of(by_event)
-        last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
-        found["the tables of WSD have one order by DQE, by series and by event"] = Decision(
-            same, f"by event, {_with_values(by_event)}"
+        by_event = {d: ranked.mean(d, "dqe", "event") for d in by_series}
+        events_drawn = ranked.resampled("dqe", "event")
+        found["the tables of WSD have one order by DQE, by series and by event"] = decide(
+            f"by event, {_with_values(by_event)}",
+            lambda i: order_of(_at(drawn, i)) == order_of(_at(events_drawn, i)),
         )
-        found["the table of WSD has KMeansAD last by every metric"] = Decision(
-            len(last) == len(PAPER_METRICS), f"last by {len(last)} of {len(PAPER_METRICS)}"
+        last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
+        every = [ranked.resampled(metric) for metric in PAPER_METRICS]
+        found["the table of WSD has KMeansAD last by every metric"] = decide(
+            f"last by {len(last)} of {len(PAPER_METRICS)}",
+            lambda i: all(order_of(_at(each, i))[-1] == "KMeansAD" for each in every),
         )
     return found
+
+
+def _at(drawn: Mapping[str, FloatArray], resample: int) -> dict[str, float]:
+    return {name: float(values[resample]) for name, values in drawn.items()}
 
 
 def _last(ranked: Ranked, metric: str) -> str:
@@ -254,10 +284,6 @@ def _with_values(values: Mapping[str, float]) -> str:
     return f"{_order(values)}; {', '.join(f'{values[name]:.2f}' for name in order_of(values))}"
 
 
-def _mean(ranking: Ranking, detector: str, metric: str) -> float:
-    return float(ranking.standings[metric].mean[ranking.detectors.index(detector)])
-
-
 def compute_published(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
     """Return DQE as published of every series, detector and seed that have one, and of each event."""
     every = runs.each_run(PUBLISHED)
@@ -273,42 +299,6 @@ def published_of(job: Job) -> dict[str, Any]:
         "events": [[event.start, event.dqe] for event in result.per_event],
         "parts": [[event.capture, event.near_miss, event.false_alarm] for event in result.per_event],
     }
-
-
-def _rank(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[DetectorRun, Any]) -> Ranked:
-    every = list(runs.each_run(by, series=series))
-    by_event = list(_published_events(every, as_published) if by == PUBLISHED else _events(runs, every))
-    by_series = list(_values(runs, every, as_published))
-    try:
-        return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"))
-    except ValueError as error:
-        raise ValueError("; ".join(filter(None, [str(error), failures_sentence(runs).rstrip(".")]))) from None
-
-
-def _values(runs: Runs, every: Iterable[DetectorRun], as_published: Mapping[DetectorRun, Any]) -> Iterator[ValueRow]:
-    for each in every:
-        for metric in runs.metrics:
-            value = runs.value(each, metric)
-            if metric == "dqe" and each.by == PUBLISHED:
-                value = as_published.get(each, {}).get("dqe")
-            if value is not None:
-                yield _row(each, each.name, metric, value)
-
-
-def _row(of: DetectorRun, unit: Any, metric: str, value: float) -> ValueRow:
-    return {"unit": unit, "detector": of.detector, "seed": of.seed, "metric": metric, "value": value}
-
-
-def _events(runs: Runs, every: Iterable[DetectorRun]) -> Iterator[ValueRow]:
-    for each in every:
-        for event in runs.events(each):
-            yield _row(each, (each.name, event.start), "dqe", event.dqe)
-
-
-def _published_events(every: Iterable[DetectorRun], as_published: Mapping[DetectorRun, Any]) -> Iterator[ValueRow]:
-    for each in every:
-        for start, value in as_published.get(each, {}).get("events", ()):
-            yield _row(each, (each.name, start), "dqe", value)
 
 
 def _significance(dataset: str, ranked: Ranked) -> str:

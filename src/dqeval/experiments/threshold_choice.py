@@ -51,12 +51,11 @@ def _dqe(found: ScoredSeries) -> dict[str, float]:
 def _best_dqe(found: ScoredSeries) -> dict[str, float]:
     """Return DQE at the best of some thresholds, as other metrics are reported."""
     near = found.period / 2
-    best = {}
-    for name, count in ((str(FEW), FEW), (str(USUAL), USUAL), (str(MANY), MANY), (ALL, "exact")):
-        curve = evaluate(found.labels, found.scores, near=near, thresholds=count).curve
-        best[name] = float(curve.dqe.max())
-    by_rank = evaluate(found.labels, ranks(found.scores), near=near, thresholds=USUAL).curve
-    return {**best, RANKS: float(by_rank.dqe.max())}
+    evaluated = partial(evaluate, found.labels, near=near)
+    results = {str(count): evaluated(found.scores, thresholds=count) for count in (FEW, USUAL, MANY)}
+    results[ALL] = evaluated(found.scores, thresholds="exact")
+    results[RANKS] = evaluated(ranks(found.scores), thresholds=USUAL)
+    return {name: float(result.curve.dqe.max()) for name, result in results.items()}
 
 
 def _best_f1(found: ScoredSeries) -> dict[str, float]:
