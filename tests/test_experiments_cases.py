@@ -77,8 +77,8 @@ class TestThresholds:
         assert numbers[0][outside] > 50 > 0 == numbers[1][outside]
 
     def test_a_folder_without_the_series_is_told(self, tmp_path):
-        (outcome,) = thresholds(Setting(tmp_path, data=tmp_path))
-        assert "there are no YAHOO series here" in outcome.notes[0]
+        with pytest.raises(NoDataError, match="there are no YAHOO series here"):
+            list(thresholds(Setting(tmp_path, data=tmp_path)))
 
     def test_the_series_by_its_number(self, tmp_path):
         values = write_yahoo(tmp_path)
@@ -275,8 +275,11 @@ def write_case(folder, name):
 def test_a_case_that_is_there_is_told_beside_the_published_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr(studying, "usable_detectors", lambda: ("Sub-LOF", "FFT"))
     write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
-    wsd, instead = case_study(Setting(tmp_path / "kept", data=tmp_path, quick=True))
-    assert (wsd.name, instead.name) == ("case-study-wsd", "case-study-generated")
+    found = case_study(Setting(tmp_path / "kept", data=tmp_path, quick=True))
+    wsd = next(found)
+    assert wsd.name == "case-study-wsd"
+    with pytest.raises(NoDataError, match="there are no UCR series here"):
+        next(found)
     assert sum(cell.published is not None for cell in wsd.cells) == 2 * 2 * (11 + 16)
     order = wsd.tables["Order of the detectors by each metric"]
     assert order.header == ("metric", "printed", "as published", "dqeval")

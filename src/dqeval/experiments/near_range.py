@@ -17,7 +17,8 @@ from dqeval.experiments.setting import Setting
 from dqeval.metrics.dqe import dqe_at
 
 NAME = "near-range"
-SHARES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # of the paper's near range
+# Of the paper's near range; from 0.2 to 2 as in the authors' later code.
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 4.0, 8.0)
 POINTS = (5.0, 10.0, 25.0, 50.0, 62.5, 100.0, 125.0, 250.0, 500.0, 720.0)
 LENGTHS = (1.0, 2.0)  # of the median event
 
