@@ -154,6 +154,11 @@ class Runs:
         """Return the value of a metric; None if it is undefined, or the detector failed."""
         return self._values.get((of.name, of.label, of.seed, metric))
 
+    def values(self, of: DetectorRun) -> dict[str, float]:
+        """Return the value of each metric; NaN where it is undefined."""
+        found = {metric: self.value(of, metric) for metric in self.metrics}
+        return {metric: float("nan") if value is None else value for metric, value in found.items()}
+
     def has(self, of: DetectorRun) -> bool:
         """Return whether there are scores, and events to evaluate them by."""
         return self.value(of, "dqe") is not None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,31 @@ from dqeval.analysis.panel import panel
 from dqeval.bench.jobs import Job
 from dqeval.core.events import flags_of
 from dqeval.core.prepared import Labelled
+from dqeval.core.registry import experiment
 from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray
-from dqeval.experiments.detector_runs import DetectorRun, Runs, scored_series
-from dqeval.experiments.outcome import OURS, PAPER_METRICS
+from dqeval.experiments.detector_runs import (
+    DetectorRun,
+    Runs,
+    failures_sentence,
+    folder_name,
+    missing_sentence,
+    run_detectors,
+    scored_series,
+    series_by_dataset,
+)
+from dqeval.experiments.outcome import OURS, PAPER_METRICS, Claim, Outcome
 from dqeval.experiments.robustness import SEEDS, stream_of
 from dqeval.experiments.score_work import work_on_scores
 from dqeval.experiments.setting import Setting
+from dqeval.experiments.varied import SeriesSpreads, Varied, draw, spreads_in_words
+from dqeval.experiments.verdicts import decision
 from dqeval.lab.perturbations import JITTER, MISSING, Random, moved, split
 
 NAME = "label-changes"
 DRAWS = 10
+POINTWISE = ("point_f1", "auc_pr", "pa_k", "dqe")  # the metrics that count points, and DQE
+_SECTION = "2.1"
 KINDS = {
     "point": "borders moved by a point",
     "period": f"borders moved by {100 * JITTER:g} % of the period",
@@ -36,6 +51,67 @@ class Task:
 
     job: Job
     seed: int
+
+
+@experiment(name=NAME, label="Metrics under changed labels", published="the limitation L1")
+def label_changes(setting: Setting) -> Iterator[Outcome]:
+    """Measure how far each metric moves when the borders of labels move a little, or some labels are missing."""
+    datasets, notes = series_by_dataset(setting)
+    runs = run_detectors((each for series in datasets.values() for each in series), setting)
+    found = change_labels(runs, setting)
+    by_dataset: dict[str, list[SeriesSpreads]] = {dataset: [] for dataset in datasets}
+    for each, changes in found.items():
+        moves = {kind: {m: [of[m][1]] for m in PAPER_METRICS} for kind, of in changes.items()}
+        by_dataset[each.series.dataset].append(
+            SeriesSpreads(each.name, moves, each.detector, each.seed, runs.values(each))
+        )
+    yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
+
+
+HOW = (
+    "Each number is by how much a metric moves, up or down, averaged over the changed copies, the series and the "
+    f"detectors, in dqeval's form. Borders move at random, by a point or by up to {100 * JITTER:g} % of the period, "
+    f"{DRAWS} times each; or {', '.join(map(str, MISSING))} labels are missing in the middle of events."
+)
+
+
+def outcome(by_dataset: Mapping[str, Sequence[SeriesSpreads]], notes: Sequence[str]) -> Outcome:
+    """Return how far metrics move, as they are and beside the spread between detectors."""
+    groups = {dataset: Varied(list(found), KINDS) for dataset, found in by_dataset.items()}
+    tables = {}
+    for dataset, varied in groups.items():
+        tables[f"Changed labels, {dataset}"] = varied.table()
+        tables[f"Changed labels, intervals, {dataset}"] = varied.interval_table()
+        tables[f"Changed labels beside the spread between detectors, {dataset}"] = varied.relative_table()
+    return Outcome(
+        folder_name(NAME, by_dataset),
+        "How far metrics move when labels are changed a little",
+        tables,
+        [cell for dataset, varied in groups.items() for cell in varied.cells(NAME, f"changed labels, {dataset}")],
+        [claim for dataset, varied in groups.items() for claim in _claims(dataset, varied)],
+        [note for note in notes if note],
+        {"label_changes": partial(draw, groups, "mean change")},
+    )
+
+
+def _claims(dataset: str, varied: Varied) -> Iterator[Claim]:
+    text = f"on {dataset}, a border that moves by a point moves Original-F, AUC-PR and PA-K more than DQE"
+    means, between = varied.means["point"], varied.between
+    moving = list(varied.resampled("point")) if varied.resamples.enough else []
+    found = spreads_in_words(means, POINTWISE)
+    yield decision(varied.resamples, found, lambda i: _calmest(moving[i])).as_claim(_SECTION, text)
+    text = f"on {dataset}, so it does beside the spread between the detectors"
+    shares = {metric: means[metric] / between[metric] for metric in POINTWISE}
+    yield decision(
+        varied.resamples,
+        spreads_in_words(shares, POINTWISE),
+        lambda i: _calmest({metric: moving[i][metric] / between[metric] for metric in POINTWISE}),
+    ).as_claim(_SECTION, text)
+
+
+def _calmest(moves: Mapping[str, float]) -> bool:
+    """Return whether DQE moves least."""
+    return all(moves["dqe"] < moves[metric] for metric in POINTWISE if metric != "dqe")
 
 
 def change_labels(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:

@@ -60,9 +60,9 @@ def robustness(setting: Setting) -> Iterator[Outcome]:
     found = perturb(runs, setting)
     by_dataset: dict[str, list[SeriesSpreads]] = {dataset: [] for dataset in datasets}
     for each, spreads in found.items():
-        values = {metric: runs.value(each, metric) for metric in PAPER_METRICS}
-        known = {metric: float("nan") if value is None else value for metric, value in values.items()}
-        by_dataset[each.series.dataset].append(SeriesSpreads(each.name, spreads, each.detector, each.seed, known))
+        by_dataset[each.series.dataset].append(
+            SeriesSpreads(each.name, spreads, each.detector, each.seed, runs.values(each))
+        )
     yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
 
 
@@ -165,7 +165,9 @@ def claims_of(varied: Varied) -> list[Claim]:
         return [Claim(_SECTION, text, None, found, why_untold=why) for text, _, found in decided]
     if not varied.defined:
         return [Claim(_SECTION, text, None, found) for text, _, found in decided]
-    held = np.array([[holds for _, holds, _ in decisions(means)] for means in varied.resampled()])
+    resampled = zip(*(varied.resampled(kind) for kind in KINDS), strict=True)
+    by_kind = (dict(zip(KINDS, means, strict=True)) for means in resampled)
+    held = np.array([[holds for _, holds, _ in decisions(means)] for means in by_kind])
     shares = held.mean(axis=0).tolist()
     return [
         Claim(_SECTION, text, verdict_of(share), found, share)

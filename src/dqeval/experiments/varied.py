@@ -156,20 +156,19 @@ class Varied:
         """The series, drawn again."""
         return Resamples(len({each.series for each in self.found}))
 
-    def resampled(self) -> Iterator[dict[str, dict[str, float]]]:
-        """Yield the means of each resample of series, and of seeds and streams."""
+    def resampled(self, kind: str) -> Iterator[dict[str, float]]:
+        """Yield the means of each metric for a kind of change, in each resample of series, seeds and streams."""
         order = {name: i for i, name in enumerate(dict.fromkeys(each.series for each in self.found))}
         drawn = {}
-        for kind in self.kinds:
-            for metric in PAPER_METRICS:
-                names, rows = self._table_of(kind, metric)
-                sums, sizes = np.zeros((len(order), rows.shape[1])), np.zeros(len(order))
-                place = [order[name] for name in names]
-                np.add.at(sums, place, rows)
-                np.add.at(sizes, place, 1)
-                drawn[kind, metric] = self.resamples.means(sums, sizes)
+        for metric in PAPER_METRICS:
+            names, rows = self._table_of(kind, metric)
+            sums, sizes = np.zeros((len(order), rows.shape[1])), np.zeros(len(order))
+            place = [order[name] for name in names]
+            np.add.at(sums, place, rows)
+            np.add.at(sizes, place, 1)
+            drawn[metric] = self.resamples.means(sums, sizes)
         for i in range(COUNT):
-            yield {kind: {m: float(drawn[kind, m][i]) for m in PAPER_METRICS} for kind in self.kinds}
+            yield {metric: float(values[i]) for metric, values in drawn.items()}
 
     def cells(self, experiment: str, table: str) -> Iterator[Cell]:
         """Yield the means, and the same relative to the spread between detectors."""
@@ -233,7 +232,7 @@ def spreads_in_words(spreads: Spreads, among: Sequence[str] = PAPER_METRICS) -> 
     return ", ".join(f"{label_of(metric)} {spreads[metric]:.3f}" for metric in ascending(spreads, among))
 
 
-def draw(groups: Mapping[str, Varied]) -> Figure:
+def draw(groups: Mapping[str, Varied], what: str = "mean standard deviation") -> Figure:
     """Draw the means as bars with their intervals: a row per group, a column per kind."""
     from matplotlib.figure import Figure
 
@@ -249,6 +248,6 @@ def draw(groups: Mapping[str, Varied]) -> Figure:
                 {label: varied.intervals[kind][metric] for metric, label in labels.items()},
                 accent=labels["dqe"],
             )
-            ax.set_xlabel("mean standard deviation", color=INK)
+            ax.set_xlabel(what, color=INK)
             ax.set_title(f"{group}: {name}", fontsize=8)
     return figure
