@@ -36,7 +36,7 @@ from dqeval.lab.perturbations import JITTER, MISSING, Random, moved, split
 
 NAME = "label-changes"
 DRAWS = 10
-POINTWISE = ("point_f1", "auc_pr", "pa_k_f1", "dqe")  # the metrics that count points, and DQE
+POINTWISE = ("point_f1", "auc_pr", "point_adjusted_k_f1", "dqe")  # the metrics that count points, and DQE
 _SECTION = "2.1"
 KINDS = {
     "point": "borders moved by a point",
