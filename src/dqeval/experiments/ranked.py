@@ -18,6 +18,7 @@ from dqeval.experiments.resamples import Resamples, sums_by_series
 
 ValueRow = dict[str, Any]
 Level = Literal["series", "event"]
+LEVELS: tuple[Level, Level] = ("series", "event")
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,16 @@ def ranked_rows(by_series: Sequence[ValueRow], by_event: Sequence[ValueRow]) -> 
     return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"), rows)
 
 
-def ranked_runs(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[DetectorRun, Any]) -> Ranked:
-    """Return how the detectors of a run stand; ``as_published`` has DQE as published."""
-    every = list(runs.each_run(by, series=series))
+def ranked_runs(
+    runs: Runs,
+    series: Sequence[PlannedSeries],
+    by: By,
+    as_published: Mapping[DetectorRun, Any],
+    *,
+    beyond: bool = False,
+) -> Ranked:
+    """Return how the detectors of a run stand, also those beyond the paper; ``as_published`` has DQE as published."""
+    every = list(runs.each_run(by, series=series, beyond=beyond))
     by_event = list(_published_events(every, as_published) if by == PUBLISHED else _events(runs, every))
     by_series = list(_values(runs, every, as_published))
     try:

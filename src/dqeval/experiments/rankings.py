@@ -26,6 +26,7 @@ from dqeval.experiments.detector_runs import (
     scored_series,
     series_by_dataset,
 )
+from dqeval.experiments.levels import beyond_table, errors_table, has_levels, level_claims
 from dqeval.experiments.outcome import (
     FORMS,
     OURS,
@@ -40,7 +41,7 @@ from dqeval.experiments.outcome import (
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
-from dqeval.experiments.ranked import Level, Ranked, ranked_runs
+from dqeval.experiments.ranked import LEVELS, Level, Ranked, ranked_runs
 from dqeval.experiments.score_work import work_on_scores
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.verdicts import Decision, decision, of_both_forms, order_of
@@ -52,8 +53,7 @@ if TYPE_CHECKING:
 
 NAME = "rankings"
 PRINTED, BY_SEED = "printed", "± by seed"
-LEVELS = "sequence vs event level"
-LEVEL_NAMES: tuple[Level, Level] = ("series", "event")
+LEVELS_TABLE = "sequence vs event level"
 # Which detector the paper finds best by DQE.
 BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
@@ -72,7 +72,13 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
         for by in FORMS
     }
     notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
-    yield outcome(found, notes)
+    more = {
+        f"DQE of {', '.join(runs.beyond)} beside the others on {dataset}": beyond_table(
+            ranked_runs(runs, series, OURS, as_published, beyond=True), runs.beyond
+        )
+        for dataset, series in datasets.items()
+    }
+    yield outcome(found, notes, more)
 
 
 DIFFERENCE = (
@@ -83,8 +89,10 @@ DIFFERENCE = (
 )
 
 
-def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Outcome:
-    """Return what the rankings say, beside what the paper prints."""
+def outcome(
+    found: Mapping[tuple[str, By], Ranked], notes: Sequence[str], more: Mapping[str, Table] | None = None
+) -> Outcome:
+    """Return what the rankings say, beside what the paper prints, and more tables behind it."""
     printed = expected_numbers(NAME)
     datasets = list(dict.fromkeys(dataset for dataset, _ in found))
     tables: dict[str, Table] = {}
@@ -97,10 +105,12 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
         tables[f"Rankings on {dataset}"] = means_table(means, forms[OURS].by_series.detectors)
         tables[f"Orders on {dataset}"] = orders_table(dataset, forms, printed)
         tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
+        if has_levels(forms[OURS]):
+            tables[f"Standard errors on {dataset}, by series and by event"] = errors_table(forms[OURS])
     return Outcome(
         folder_name(NAME, datasets),
         "Five detectors over all series: the mean of each metric",
-        tables,
+        {**tables, **(more or {})},
         cells,
         [claim for d in datasets for claim in _claims(d, {by: found[d, by] for by in FORMS})],
         [note for note in [*notes, *(_significance(d, found[d, OURS]) for d in datasets)] if note],
@@ -188,7 +198,7 @@ def _over(ranked: Ranked) -> str:
 def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str:
     if level == "series":
         return printed.get((f"rankings on {dataset}", detector, "dqe"), "")
-    return printed.get((LEVELS, detector, "dqe, by event"), "") if dataset == "WSD" else ""
+    return printed.get((LEVELS_TABLE, detector, "dqe, by event"), "") if dataset == "WSD" else ""
 
 
 def _with_interval(ranking: Ranking, detector: str) -> str:
@@ -206,8 +216,8 @@ def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> 
             in_print = printed.get((table, detector, metric))
             yield _cell(table, detector, metric, ranked, in_print, by)
         # The paper has this table for WSD alone.
-        levels = LEVELS if dataset == "WSD" else f"{LEVELS}, {dataset}"
-        for level in LEVEL_NAMES:
+        levels = LEVELS_TABLE if dataset == "WSD" else f"{LEVELS_TABLE}, {dataset}"
+        for level in LEVELS:
             metric = f"dqe, by {level}"
             yield _cell(levels, detector, metric, ranked, printed.get((levels, detector, metric)), by, level)
 
@@ -229,12 +239,14 @@ def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
         return []
     decided = [_verdicts(dataset, forms[by]) for by in FORMS]
     whole = set(NAMES) <= set(forms[PUBLISHED].by_series.detectors)
-    return [
+    of_tables = [
         of_both_forms(_SECTION, text, published, decided[1][text])
         if whole
         else Claim(_SECTION, text, None, published.found)
         for text, published in decided[0].items()
     ]
+    ours = forms[OURS]
+    return [*of_tables, *(level_claims(dataset, ours) if has_levels(ours) else ())]
 
 
 def _verdicts(dataset: str, ranked: Ranked) -> dict[str, Decision]:
