@@ -57,6 +57,7 @@ def reproduce(
     """Run an experiment of the paper, and show its numbers beside the published ones."""
     from dqeval.experiments import Setting
     from dqeval.experiments import reproduce as outcomes
+    from dqeval.experiments.summary import write_summary
     from dqeval.render.drawing import require_matplotlib
 
     if name is None:
@@ -80,6 +81,7 @@ def reproduce(
         try:
             for outcome in outcomes(name, setting):
                 outcome.write(folder)
+                write_summary(folder)
                 found.append(outcome)
                 if not as_json:
                     output.say(f"{outcome.page().text(emphasis=output.bold, width=output.width_of(sys.stdout))}\n")

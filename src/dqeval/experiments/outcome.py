@@ -225,7 +225,7 @@ class Outcome:
             records = [cell.record() for cell in self.cells]
             written.append(_write_csv(place / "cells.csv", list(records[0]), (r.values() for r in records)))
         for title, table in self._every_table().items():
-            written += _write_table(place / _slug(title), table)
+            written += write_one_table(place / _slug(title), table)
         shown = "\n\n".join([self.page().markdown(), *(f"![{stem}]({stem}.png)" for stem in self.figures)])
         written.append(_write_text(place / "report.md", shown))
         written.append(_write_text(place / "notes.md", "\n\n".join(self._sentences())))
@@ -315,9 +315,10 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
-def _write_table(stem: Path, table: Table) -> list[Path]:
+def write_one_table(stem: Path, table: Table) -> list[Path]:
+    """Write a table as CSV, Markdown and LaTeX, the last so that it fits a page; return the files."""
     csv_path = _write_csv(stem.with_suffix(".csv"), table.header, table.rows)
-    others = {stem.with_suffix(".md"): table.markdown(), stem.with_suffix(".tex"): table.latex()}
+    others = {stem.with_suffix(".md"): table.markdown(), stem.with_suffix(".tex"): table.latex_to_fit()}
     return [csv_path, *(_write_text(path, text) for path, text in others.items())]
 
 
