@@ -100,7 +100,7 @@ def _experiment_list() -> str:
         f"{output.bold(' '.join([each.name, '|'.join(each.cases)]).strip())}: {each.summary} Beside {each.published}."
         for each in EXPERIMENTS
     ]
-    return "\n".join([*lines, f"{output.bold(ALL)}: All of these."])
+    return "\n".join([*lines, f"{output.bold(ALL)}: All of these but check."])
 
 
 def _json(found: list[Outcome]) -> str:

@@ -11,6 +11,7 @@ from dqeval.experiments.setting import NoDataError, Setting
 # isort: off
 from dqeval.experiments import cases, scenarios, sweeps, random_detections, threshold_span, dataset_table  # noqa: F401
 from dqeval.experiments import case_study, rankings, robustness, label_changes, threshold_choice, near_range  # noqa: F401
+from dqeval.experiments import check
 
 # isort: on
 
@@ -34,7 +35,7 @@ def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     Parameters
     ----------
     name : str
-        The name of an experiment, such as "cases", or "all": ``dqeval reproduce --help`` lists them.
+        The name of an experiment, such as "cases", or "all" but "check": ``dqeval reproduce`` lists them.
     setting : Setting
         How to run it: where the data is, where to keep what takes long, which case, how many series.
 
@@ -57,7 +58,8 @@ def reproduce(name: str, setting: Setting) -> Iterator[Outcome]:
     ('cases', True)
     """
     missing = []
-    for experiment in EXPERIMENTS if arguments.text("name", name) == ALL else [EXPERIMENTS[name]]:
+    every = [each for each in EXPERIMENTS if each.name != check.NAME]
+    for experiment in every if arguments.text("name", name) == ALL else [EXPERIMENTS[name]]:
         if setting.case is not None and setting.case not in experiment.cases:
             hint = f"choose from {', '.join(experiment.cases)}" if experiment.cases else "it has none"
             raise ValueError(f"unknown case {setting.case!r} of {experiment.name}; {hint}")
