@@ -108,6 +108,7 @@ def _fallback_sentence(dataset: str, series: Sequence[Any]) -> str:
 
 def outcome(values: Mapping[str, ByChoice], notes: Sequence[str]) -> Outcome:
     """Return DQE by the near range, and whether that changes the order of the detectors."""
+    values = {dataset: of for dataset, of in values.items() if of.series}
     tables = {}
     for dataset, of in values.items():
         tables[f"DQE by the near range on {dataset}"] = means_table(of)
@@ -124,7 +125,7 @@ def outcome(values: Mapping[str, ByChoice], notes: Sequence[str]) -> Outcome:
         ],
         [claim for dataset, of in values.items() for claim in _claims(dataset, of)],
         [note for note in notes if note],
-        {"near_range": partial(_figure, values)},
+        {"near_range": partial(_figure, values)} if values else {},
     )
 
 
@@ -160,8 +161,6 @@ def changes_table(of: ByChoice) -> Table:
 
 
 def _claims(dataset: str, of: ByChoice) -> Iterator[Claim]:
-    if not len(of.series):
-        return
     texts = {
         f"on {dataset}, the order of the detectors by mean DQE is the same from 0.2 to 2 times the near range": _AROUND,
         f"on {dataset}, it is the same with 62.5 points, half the fallback, and with 720, half a day": (FALLBACK, DAY),

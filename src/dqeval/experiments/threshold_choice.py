@@ -155,6 +155,7 @@ def _numbers(metric: str, choices: Sequence[str], line: Mapping[str, Any]) -> li
 
 def outcome(values: Mapping[tuple[str, str], ByChoice], notes: Sequence[str]) -> Outcome:
     """Return what the choice of thresholds changes, by dataset and metric."""
+    values = {key: of for key, of in values.items() if of.series}
     datasets = list(dict.fromkeys(dataset for dataset, _ in values))
     of_datasets = {dataset: {m: values[dataset, m] for m in CHOICES} for dataset in datasets}
     return Outcome(
@@ -197,8 +198,6 @@ def _label(metric: str) -> str:
 
 def _claims(dataset: str, of: Mapping[str, ByChoice]) -> Iterator[Claim]:
     dqe, f1 = of["dqe"], of["point_f1"]
-    if not len(dqe.series):
-        return
     decide = partial(decision, dqe.resamples)
     off_f1, off_dqe = (np.mean([values.moves(choice, ALL) for choice in COUNTS], axis=0) for values in (f1, dqe))
     drawn_f1, drawn_dqe = (dqe.resamples.times @ off for off in (off_f1, off_dqe))
