@@ -2,7 +2,8 @@
 
 import cmath
 import math
-from statistics import fmean, pstdev
+from itertools import pairwise
+from statistics import fmean, median, pstdev
 
 
 def standardised(values):
@@ -11,6 +12,25 @@ def standardised(values):
         return [0.0] * len(values)
     mean, deviation = fmean(values), pstdev(values)
     return [(value - mean) / deviation for value in values]
+
+
+def median_distance(values):
+    z = standardised(values)
+    return [abs(value - median(z)) for value in z]
+
+
+def absolute_difference(values):
+    z = standardised(values)
+    return [0.0, *(abs(later - earlier) for earlier, later in pairwise(z))]
+
+
+def moving_z_score(values, *, window):
+    z = standardised(values)
+    scores = [0.0] * window
+    for t in range(window, len(z)):
+        before = z[t - window : t]
+        scores.append(abs(z[t] - fmean(before)) / max(pstdev(before), 0.01))
+    return scores
 
 
 def transform(values):

@@ -111,6 +111,8 @@ def _gathered(values, options, *, at_once, fails="", folder=""):
     for first in range(0, len(values), 2):
         some = range(first, min(first + 2, len(values)))
         yield [(i, ValueError("not this") if fails == "some" else np.abs(values[i]) + options[i]["seed"]) for i in some]
+        if fails == "twice":
+            yield [(first, np.abs(values[first]) + options[first]["seed"])]
         if fails == "hangs" and first >= 2:
             time.sleep(3600)
 

@@ -116,6 +116,17 @@ def test_processes_by_default(call, monkeypatch):
         assert seen.pop() == expected
 
 
+def test_a_group_that_fails_is_told_once(call, monkeypatch):
+    def run(*_, at_once, progress, **options):
+        for problem in ("", "no card", "no card"):
+            progress(State(0, 0, 0, 1, made_together=at_once, problem=problem))
+
+    monkeypatch.setattr("dqeval.bench.run", run)
+    done = call("bench", "run", "plan.toml", "-o", "run", "--at-once", 7)
+    told = "dqeval: many series at once did not work, and each job works alone: no card\n"
+    assert done.err.startswith(f"{told}dqeval: 0 of 1 jobs done, 0 failed, 1 left; scores of 7 jobs made together\n")
+
+
 def test_what_failed(call, tmp_path):
     write_series(tmp_path / "series" / "a.csv", mine=range(400))
     write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,10 @@ from dqeval import bench
 from dqeval.bench import together
 from dqeval.bench.jobs import jobs_of, run_job
 from dqeval.bench.plan import PlannedDetector, make_plan
-from dqeval.bench.pool import Limits, Worker, WorkFailedError
+from dqeval.bench.pool import Limits, Worker, WorkFailedError, _in_turn
 from dqeval.bench.store import Store
 from dqeval.bench.together import NOTE, Group, groups_for, make_scores
+from dqeval.detectors import deep
 
 TESTS = Path(__file__).parent
 
@@ -122,14 +124,25 @@ def test_a_series_that_cannot_be_read_is_left_to_its_job(tmp_path):
     path.write_text("value,label\n1,0\n2,1\n")
     content = {**plan(seeds=[0]), "data": [{"path": str(path)}]}
     group = [job for job in jobs_of(make_plan(content), tmp_path, "1") if job.detector.name == "gathered"]
+    path.write_text("value\n1\n")
+    assert list(make_scores(Group(group, 4))) == [(0, False)]
     path.write_text("value,label\nx,0\n")
     assert list(make_scores(Group(group, 4))) == [(0, False)]
+
+
+def test_errors_in_a_group(tmp_path):
+    """Of one series, which is left to its job, and of all."""
+    assert list(make_scores(Group(jobs(tmp_path, fails="some"), 4))) == [(number, False) for number in range(6)]
+    with pytest.raises(RuntimeError, match="no group today"):
+        list(make_scores(Group(jobs(tmp_path, fails="all"), 4)))
+    assert not list(tmp_path.glob("scores/*/*.npy"))
 
 
 @pytest.mark.parametrize(
     ("fails", "failed", "made", "problem"),
     [
         ("some", 6, 0, ""),
+        ("twice", 0, 6, ""),
         ("all", 0, 0, "RuntimeError: no group today"),
         ("dies", 0, 0, "the process died (signal 9): out of memory, or a crash"),
     ],
@@ -138,7 +151,7 @@ def test_jobs_that_no_group_could_help_work_alone(tmp_path, fails, failed, made,
     state = bench.run(plan(fails=fails), tmp_path, at_once=4)
     assert (state.done, state.failed, state.made_together, state.problem) == (9, failed, made, problem)
     reasons = {row["reason"] for key, row in rows(tmp_path).items() if key[1] == "gathered" and key[3] == "detect"}
-    assert reasons == ({"ValueError: not this"} if failed else {""})
+    assert reasons == {"ValueError: not this" if failed else NOTE.format(5) if made else ""}
 
 
 def test_a_run_that_is_killed_keeps_what_the_group_has_made(tmp_path):
@@ -164,14 +177,18 @@ bench.run(tests.plan(fails="hangs"), {str(tmp_path / "run")!r}, at_once=4)
     assert sorted(notes) == ["", "", *[NOTE.format(5)] * 4]
 
 
-def test_an_error_of_the_run_stops_the_group(tmp_path):
+def test_an_error_of_the_run_stops_the_groups(tmp_path):
+    """The one that is at work, and the one that waits."""
+
     def refuse(state):
         if state.done:
             raise KeyboardInterrupt
 
+    content = plan(fails="hangs", count=4)
+    second = {**content["detector"][0], "label": "second", "folder": str(tmp_path)}
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        bench.run(plan(fails="hangs", count=4), tmp_path, at_once=4, progress=refuse)
+        bench.run({**content, "detector": [*content["detector"], second]}, tmp_path, at_once=4, progress=refuse)
     assert time.monotonic() - began < 60
 
 
@@ -203,7 +220,7 @@ class TestWhoWorksOnMany:
     @pytest.mark.parametrize(("card", "expected"), [(True, {ABLE}), (False, set())])
     def test_those_that_may_use_a_card_if_there_is_one(self, monkeypatch, card, expected):
         monkeypatch.setattr(Worker, "call", lambda self, function, argument: card)
-        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 64)
+        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 256)
 
     def test_nobody_is_asked_where_nothing_follows(self, monkeypatch):
         monkeypatch.setattr(together, "_card_in_own_process", lambda: pytest.fail("asked"))
@@ -238,6 +255,14 @@ def test_items_come_one_after_the_other():
         worker.stop()
 
 
+def test_a_process_sends_each_item():
+    sent = []
+    assert _in_turn(range_of, sent.append, 2) is None
+    assert [(done, each.item) for done, each in sent] == [(True, 0), (True, 1)]
+    assert _in_turn(abs, sent.append, -2) == 2
+    assert len(sent) == 2
+
+
 def range_of(count):
     """Yield some numbers."""
     if count < 0:
@@ -247,10 +272,14 @@ def range_of(count):
 
 @pytest.mark.torch
 @pytest.mark.slow
-def test_networks(tmp_path, monkeypatch):
+def test_networks(tmp_path, monkeypatch, request):
     """TimesNet of two series and two seeds: as alone but for rounding."""
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    whole = deep.errors_of_all
+    monkeypatch.setattr(deep, "errors_of_all", lambda network, *a, **o: whole(replace(network, epochs=1), *a, **o))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    request.addfinalizer(lambda: torch.set_num_threads(threads))
     data = [{"generator": "synthetic", "count": 2, "n": 800, "period": 20, "events": 2}]
     content = {**plan(), "data": data, "detector": [{"name": "timesnet"}]}
     group = list(jobs_of(make_plan(content), tmp_path, "1"))

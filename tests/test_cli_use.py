@@ -126,7 +126,7 @@ def test_every_comment_of_a_plan_can_be_switched_on(call, tmp_path):
     content = tomllib.loads("\n".join(switched))
     assert len(switched) > len(lines) - 1
     assert {entry["name"] for entry in content["detector"]} == set(DETECTORS.names)
-    assert set(content) == {"metrics", "seeds", "timeout", "memory", "near", "data", "detector", "scores"}
+    assert set(content) == {"metrics", "seeds", "bounds", "timeout", "memory", "near", "data", "detector", "scores"}
 
 
 # Several files, and folders

@@ -308,6 +308,28 @@ class TestTraining:
         assert self.trained(*levels, epochs=40, at_once=at_once) == expected
         assert len(set(expected)) == 3
 
+    def test_errors_are_computed_in_parts_that_fit_into_memory(self, monkeypatch):
+        """Of the longest series first, as few as must be; one at least."""
+        monkeypatch.setattr(training, "_MOST_ERRORS", 1000)
+        trained = [
+            training.Trained(number, np.zeros(n), torch.zeros(1)) for number, n in enumerate((2000, 400, 300, 9))
+        ]
+        parts = [[each.number for each in part] for part in training.bounded(trained)]
+        assert parts == [[0], [1, 2], [3]]
+        levels = [1.0, 0.5, 2.0, 0.5, 1.0]
+        expected = self.trained(*levels, epochs=40, at_once=5)
+        monkeypatch.setattr(training, "_MOST_ERRORS", 8)
+        assert self.trained(*levels, epochs=40, at_once=5) == expected
+        monkeypatch.setattr(training, "_TRAINED", 2)
+        assert self.trained(*levels, epochs=40, at_once=5) == expected
+
+    def test_a_card_has_several_threads_that_draw(self, monkeypatch):
+        monkeypatch.setattr(training.os, "cpu_count", lambda: 16)
+        monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+        assert [training._drawing_threads(torch.device(name)) for name in ("cpu", "cuda")] == [1, 8]
+        monkeypatch.setattr(training.os, "cpu_count", lambda: None)
+        assert training._drawing_threads(torch.device("cuda")) == 1
+
     def test_adam_is_that_of_pytorch(self):
         vector = torch.linspace(-1, 1, 50)
         theirs = vector.clone().requires_grad_()

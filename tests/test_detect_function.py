@@ -106,6 +106,41 @@ class TestMany:
         assert [scores.tolist() for scores in found] == [(VALUES**2).tolist(), (VALUES[:5] ** 2).tolist()]
         assert calls == [(2, [{"seed": 0}, {"seed": 0}], 7, 2)]
 
+    def test_a_detector_that_tells_as_soon_as_it_has_something(self, own):
+        def many(values, options, *, at_once, fails=False):
+            yield [(2, values[2] + options[2]["seed"])]
+            yield [(0, values[0]), (1, ValueError("not this one") if fails else values[1])]
+
+        def yields(values, *, seed=0, fails=False):
+            raise AssertionError
+
+        own(yields, many=many)
+        found = dqeval.detect_many([VALUES, VALUES[:5], VALUES[:9]], "yields", seed=[0, 0, 7])
+        assert [scores.tolist() for scores in found] == [
+            VALUES.tolist(),
+            VALUES[:5].tolist(),
+            (VALUES[:9] + 7).tolist(),
+        ]
+        with pytest.raises(ValueError, match=r"^data\[1\]: not this one"):
+            dqeval.detect_many([VALUES, VALUES[:5], VALUES[:9]], "yields", fails=True)
+
+    def test_a_seed_for_each(self, own):
+        own(learned)
+        found = dqeval.detect_many([VALUES] * 3, "learned", train_stop=50, seed=[3, 1, 2])
+        assert [scores[0] for scores in found] == [50.3, 50.1, 50.2]
+        with pytest.raises(ValueError, match="seed must be one number, or one for each of 3 series: got 2"):
+            dqeval.detect_many([VALUES] * 3, "learned", train_stop=50, seed=[3, 1])
+        with pytest.raises(ValueError, match=r"data\[1\]: seed must be"):
+            dqeval.detect_many([VALUES] * 2, "learned", train_stop=50, seed=[3, -1])
+
+    def test_series_without_scores(self, own):
+        def forgets(values):
+            raise AssertionError
+
+        own(forgets, many=lambda values, options, *, at_once: iter([[(0, values[0])]]))
+        with pytest.raises(DetectorError, match="the detector gave scores of 1 series for 2 series"):
+            dqeval.detect_many([VALUES, VALUES], "forgets")
+
     def test_what_is_refused(self, own):
         own(learned)
         own(several, many=lambda values, options, *, at_once: [[1.0]])

@@ -18,6 +18,7 @@ import numpy as np
 from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
 from dqeval.analysis.panel import panel_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
+from dqeval.bench.bounds import BOUNDS, bound_scores
 from dqeval.bench.plan import NO_PERIOD, Plan, PlannedDetector, PlannedSeries, import_modules
 from dqeval.bench.pool import WorkFailedError, catch_output
 from dqeval.bench.series_cache import read_series, stamp_of
@@ -33,6 +34,7 @@ from dqeval.support.writing import atomic_write
 DETECT, EVALUATE = "detect", "evaluate"
 UNKNOWN = "*"  # the detectors of a file that cannot be read
 FROM_FILE = PlannedDetector("", "", ())  # the scores are in the series' file
+OF_BOUNDS = tuple(PlannedDetector(name, "", ()) for name in BOUNDS)  # the scores follow from the labels
 MADE_AGAIN = "the stored scores were damaged, and were computed again"
 ID_BYTES = 16
 _DIGEST = 32  # bytes
@@ -46,7 +48,7 @@ class Job:
     ----------
     series : PlannedSeries
     detector : PlannedDetector
-        `FROM_FILE` if the scores are there already.
+        `FROM_FILE` if the scores are there already, one of `OF_BOUNDS` if they follow from the labels.
     seed : int
     metrics : tuple of str
     near : float, str or None
@@ -167,7 +169,11 @@ def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
     """Yield the jobs of a plan, one after the other: there may be millions."""
     common = (plan.metrics, plan.near, plan.period, str(folder / "scores"), version)
     modules = (plan.modules, plan.modules_in)
+    # A series that detectors work on may have scores of one's own too, but its bounds are the same.
+    unscored = {series.source.name for series in plan.series if not series.scored}
     for series in plan.series:
+        if plan.bounds and not (series.scored and series.source.name in unscored):
+            yield from (Job(series, bound, 0, *common, *modules) for bound in OF_BOUNDS)
         if series.scored:
             yield Job(series, FROM_FILE, 0, *common, *modules)
             continue
@@ -182,7 +188,10 @@ def run_job(job: Job) -> JobResult:
     import_modules(job.modules, job.modules_in)
     series = read_series(job.series.source)
     outcome = JobResult(data=data_of(series))
-    if job.detector == FROM_FILE:
+    if job.detector in OF_BOUNDS:
+        labels = np.asarray(series.labels, dtype=np.bool_)
+        scores = {job.detector.label: bound_scores(job.detector.label, labels)}
+    elif job.detector == FROM_FILE:
         scores = _own_scores(job, series)
     else:
         made = _make_or_read(job, series)
@@ -217,6 +226,9 @@ def is_other_data(one: str, other: str) -> bool:
 def _own_scores(job: Job, series: Series) -> dict[str, FloatArray]:
     if not series.scores:
         raise WorkFailedError(f"{job.series.source.name} has no column of scores")
+    for name in BOUNDS:
+        if name in series.scores:
+            raise WorkFailedError(f"a column of scores is called {name!r}, as bounds are in the results: rename it")
     return dict(series.scores)
 
 
@@ -226,7 +238,7 @@ def _near(job: Job, series: Series) -> Near:
         found = near_of(series, np.asarray(series.labels, dtype=np.bool_), near=job.near, period=job.period)
     except ValueError as error:
         raise WorkFailedError(str(error)) from None
-    if found.source == BY_DEFAULT and job.detector == FROM_FILE:
+    if found.source == BY_DEFAULT and job.series.scored:
         raise WorkFailedError(NO_PERIOD)
     return found
 

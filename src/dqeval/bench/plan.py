@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.pool import Limits
 from dqeval.core import arguments, validate
 from dqeval.core.metric_choice import chosen_metrics
@@ -35,6 +36,7 @@ KEYS = (
     "period",
     "timeout",
     "memory",
+    "bounds",
     "modules",
     "modules_in",
     "data",
@@ -46,7 +48,7 @@ NAMES = ("metrics", "modules")  # lists of text
 KEPT_AS = "plan"  # the key under which the folder of a run keeps a plan, as JSON
 GENERATORS = {"synthetic": synthetic}
 CHECKS = {"synthetic": check_synthetic}  # of the parameters of each, without generating anything
-RESERVED = ("", "*")  # what the results call the detectors of files of scores
+RESERVED = ("", "*", *BOUNDS)  # what the results call the detectors of files of scores, and what are no detectors
 MOST_SERIES = 1_000_000  # to generate for one [[data]]
 MOST_SECONDS = 10**9
 MOST_MEGABYTES = 10**12
@@ -118,6 +120,8 @@ class Plan:
     detectors : tuple of PlannedDetector
     modules_in : str
         The folder where modules are looked for, after all other places.
+    bounds : bool
+        Whether the labels themselves, and constant scores, are evaluated too.
     """
 
     metrics: tuple[str, ...]
@@ -129,6 +133,7 @@ class Plan:
     series: tuple[PlannedSeries, ...]
     detectors: tuple[PlannedDetector, ...]
     modules_in: str = ""
+    bounds: bool = False
 
 
 def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
@@ -195,9 +200,9 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     ----------
     content : mapping
         The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds per job), ``memory`` (megabytes per
-        job), ``modules`` (modules or files to import, for metrics and detectors of one's own), ``modules_in`` (the
-        folder to look for them in), and the lists ``data``, ``detector`` and ``scores``. Only data and detectors, or
-        scores, are required.
+        job), ``bounds`` (whether to evaluate the perfect and the silent detector too), ``modules`` (modules or files to
+        import, for metrics and detectors of one's own), ``modules_in`` (the folder to look for them in), and the lists
+        ``data``, ``detector`` and ``scores``. Only data and detectors, or scores, are required.
     folder : Path, optional
         What paths are relative to; the current folder if not given.
 
@@ -242,6 +247,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         series=tuple(series),
         detectors=tuple(detectors),
         modules_in=modules_in,
+        bounds=_true_or_false("bounds", content.get("bounds", False)),
     )
 
 
@@ -308,6 +314,12 @@ def _folder_name(content: Mapping[str, Any]) -> str:
 def import_modules(modules: Iterable[str], folder: str) -> None:
     """Import the modules of a plan, for what they register."""
     import_all(modules, folder, called="the module {} of the plan", hint="put it beside the plan, or install it")
+
+
+def _true_or_false(key: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ValueError(f"{key} must be true or false: got {given!r}")
+    return given
 
 
 def _limits(content: Mapping[str, Any]) -> Limits:

@@ -136,8 +136,9 @@ class Worker:
 
     def kill(self) -> None:
         """End the process, whatever it does; may come from another thread than the call that waits for it."""
-        if self._process is not None:
-            self._process.kill()
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def stop(self) -> None:
         """End the process, and forget it: the next call starts another."""

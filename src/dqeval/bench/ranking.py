@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.jobs import UNKNOWN
 from dqeval.bench.statistics import (
     LEVEL,
@@ -28,6 +29,8 @@ from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.render.tables import Page, Table, best_of, count_of, in_words
 from dqeval.support.frames import Framed, columns_of_records
+
+ABOUT_BOUNDS = "Bounds are not ranked: perfect has the labels as scores, and silent the same score at every point."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,9 @@ class Ranking(Framed):
         How many series are not counted because the last plan no longer had them.
     n_fallback : int
         For how many series no period was found, so that their near range is a fallback.
+    bounds : dict of str to dict of str to float
+        The means of the perfect and the silent detector by metric, over the same series or events, if the plan has
+        bounds; NaN where a metric has no value for one of these.
     """
 
     by: Literal["series", "event"]
@@ -73,11 +79,15 @@ class Ranking(Framed):
     not_planned: tuple[str, ...] = ()
     n_not_planned: int = 0
     n_fallback: int = 0
+    bounds: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def page(self) -> Page:
         """Return the ranking as tables."""
         parts: list[str | Table] = [f"{self.over()} Higher is better, by every metric.", *self.left_out()]
-        parts += [self.table(), self.sentence()]
+        parts.append(self.table())
+        if self.bounds:
+            parts += [self.bounds_table(), ABOUT_BOUNDS]
+        parts.append(self.sentence())
         if len(self.standings) > 1 and len(self.detectors) > 1:
             parts += ["How far metrics agree about the order of the detectors (Kendall's tau):", self.agreement_table()]
         return Page(parts)
@@ -129,6 +139,14 @@ class Ranking(Framed):
         if seeded:
             notes.append("± by seed: the standard deviation of the mean from seed to seed")
         return Table(header, rows, note="; ".join(notes), marked=marked)
+
+    def bounds_table(self) -> Table:
+        """Return the means of the perfect and the silent detector."""
+        rows = [
+            (name, *("undefined" if np.isnan(means[metric]) else f"{means[metric]:.3f}" for metric in self.standings))
+            for name, means in self.bounds.items()
+        ]
+        return Table(("bound", *map(label_of, self.standings)), rows)
 
     def sentence(self) -> str:
         """Say which differences are more than chance."""
@@ -187,6 +205,7 @@ class Ranking(Framed):
             "groups": [list(group) for group in self.significance.groups],
             "metrics": list(self.standings),
             "agreement": self.agreement.tolist(),
+            "bounds": self.bounds,
         }
 
     def __str__(self) -> str:
@@ -248,9 +267,9 @@ def rank_store(
     if by not in ("series", "event"):
         raise ValueError(f'by must be "series" or "event": got {by!r}')
     rows = [row for row in _rows(store, by) if dataset in (None, row["dataset"])]
-    ever = [row for row in store.pairs() if dataset in (None, row["dataset"])]
+    ever = [row for row in store.pairs() if dataset in (None, row["dataset"]) and row["detector"] not in BOUNDS]
     tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
-    if not rows:
+    if all(row["detector"] in BOUNDS for row in rows):
         folder = store.path.parent
         where = "" if dataset is None else f" of the dataset {dataset}"
         hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
@@ -279,10 +298,11 @@ def rank_rows(
     """Rank detectors by the metrics that all have.
 
     The rows have ``unit`` (the name of a series, or that and the start of an event), ``detector``, ``metric``,
-    ``value`` and, if there are several, ``seed``.
+    ``value`` and, if there are several, ``seed``. Bounds among the detectors are not ranked.
     """
     arguments.whole_number("repeats", repeats, least=1, most=MOST_RESAMPLES)
-    found = cube_of(rows)
+    rows = list(rows)
+    found = cube_of(row for row in rows if row["detector"] not in BOUNDS)
     detectors, metrics, cube, by_seed = found.detectors, found.metrics, found.values, found.by_seed
     has = np.asarray(np.isfinite(cube).any(axis=0))
     shared = np.asarray(has.all(axis=0))
@@ -302,7 +322,8 @@ def rank_rows(
     order = np.argsort(-cube[:, :, 0].mean(axis=0), kind="stable")
     cube, by_seed = cube[:, order], by_seed[:, order]
     names = tuple(detectors[i] for i in order)
-    groups = _series_of([unit for unit, kept in zip(found.units, whole, strict=True) if kept], by)
+    units = [unit for unit, kept in zip(found.units, whole, strict=True) if kept]
+    groups = _series_of(units, by)
     standings = {
         metric: standing_of(metric, cube[:, :, j], by_seed[:, :, j], groups, resamples=repeats, seed=seed)
         for j, metric in enumerate(metrics)
@@ -317,7 +338,23 @@ def rank_rows(
         significance=significance_of(names, means_per_series(cube[:, :, 0], groups), first.average_rank),
         agreement=agreement_of(cube),
         metrics_left_out=left_out,
+        bounds=_means_of_bounds(rows, units, metrics),
     )
+
+
+def _means_of_bounds(
+    rows: Iterable[Mapping[str, Any]], units: Sequence[Any], metrics: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return the means of bounds by metric over all units; NaN if there is no value for one of them."""
+    of_bounds = [row for row in rows if row["detector"] in BOUNDS]
+    found = {(row["detector"], row["metric"], row["unit"]): float(row["value"]) for row in of_bounds}
+    return {
+        bound: {
+            metric: float(np.mean([found.get((bound, metric, unit), np.nan) for unit in units])) for metric in metrics
+        }
+        for bound in BOUNDS
+        if any(row["detector"] == bound for row in of_bounds)
+    }
 
 
 def _series_of(units: Sequence[Any], by: str) -> NDArray[np.intp]:

@@ -8,9 +8,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.crew import Crew, crew_for
 from dqeval.bench.dispatch import job_results
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, JobResult, jobs_of
@@ -112,8 +114,9 @@ def run(
         ``(2, 3)`` runs the second third of the jobs.
     at_once : int, optional
         On how many series detectors work in the same steps, if they can, as CNN and TimesNet can: in a process of this
-        machine, beside the jobs, which then only evaluate. 1 has each job do its own work. By default 64 where PyTorch
-        finds a graphics card, and 1 elsewhere. The more, the more memory is needed.
+        machine, beside the jobs, which then only evaluate. 1 has each job do its own work. By default 256 where PyTorch
+        finds a graphics card, and 1 elsewhere. The more, the faster, and the more memory is needed; where it runs out,
+        half as many are worked on.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
         otherwise. Each row says what computed it.
@@ -222,7 +225,7 @@ def retry(
         the plan do not apply there.
     at_once : int, optional
         On how many series detectors work in the same steps, if they can, as CNN and TimesNet can; 1 has each job do its
-        own work. By default 64 where PyTorch finds a graphics card, and 1 elsewhere.
+        own work. By default 256 where PyTorch finds a graphics card, and 1 elsewhere.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process.
     progress : callable, optional
@@ -287,7 +290,7 @@ def _outlook(store: Store, jobs: Iterable[Job]) -> _Outlook:
         status = store.status(own)
         count[status] += 1
         ids += bytes(ID_BYTES) if status else bytes.fromhex(own)
-        if not status and job.detector != FROM_FILE:
+        if not status and job.detector.name:
             detectors.add(job.detector)
     state = State(0, 0, count["done"] + count["failed"], count.total(), count["failed"])
     return _Outlook(state, bytes(ids), frozenset(detectors))
@@ -296,15 +299,14 @@ def _outlook(store: Store, jobs: Iterable[Job]) -> _Outlook:
 def _labels(plan: Plan) -> list[str]:
     """Return what the store calls the detectors of a plan."""
     files = [FROM_FILE] if any(series.scored for series in plan.series) else []
-    return [each.label for each in (*plan.detectors, *files)]
+    return [*(each.label for each in (*plan.detectors, *files)), *(BOUNDS if plan.bounds else ())]
 
 
 def _jobs(plan: Plan, folder: Path, part: int, parts: int) -> Iterator[Job]:
-    whole, made_with = folder.resolve(), version("dqeval")
-    for i, series in enumerate(plan.series):
+    of_series = groupby(jobs_of(plan, folder.resolve(), version("dqeval")), key=lambda job: id(job.series))
+    for i, (_, jobs) in enumerate(of_series):
         # Each series is dealt from another part on, or one part would get all jobs of one detector.
-        of_series = jobs_of(replace(plan, series=(series,)), whole, made_with)
-        yield from (job for j, job in enumerate(of_series) if (i + j) % parts == part - 1)
+        yield from (job for j, job in enumerate(jobs) if (i + j) % parts == part - 1)
 
 
 def merge(folders: Iterable[str | Path], into: str | Path) -> None:

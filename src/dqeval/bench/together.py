@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import islice
 from threading import Thread
 
-from dqeval.analysis.detect import AT_ONCE, detect_as_ready
+from dqeval.analysis.detect import detect_as_ready
 from dqeval.bench.jobs import Job, Made, keep_scores, kept_scores
 from dqeval.bench.plan import PlannedDetector, import_modules
 from dqeval.bench.pool import Limits, Worker, WorkFailedError
@@ -25,8 +25,10 @@ from dqeval.core import arguments
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import Series
 
+AT_ONCE = 256  # networks on a graphics card, which need some gigabytes; fewer where these are not there
 JOBS = 10_000  # that a group may have
 POINTS = 2**27  # of all series of a group: a gigabyte for the values, and as much again for copies
+_MOMENT = 0.1  # seconds
 NOTE = "made together with {} others: the seconds are its share"
 
 
@@ -36,7 +38,7 @@ def groups_for(at_once: int | None, detectors: Iterable[PlannedDetector]) -> Gro
     Parameters
     ----------
     at_once : int or None
-        On how many; 1 if each shall work alone. If None, 64 where there is a graphics card for it, and 1 elsewhere.
+        On how many; 1 if each shall work alone. If None, 256 where there is a graphics card for it, and 1 elsewhere.
     detectors : iterable of PlannedDetector
     """
     able = [each for each in detectors if DETECTORS[each.name].many is not None]
@@ -113,17 +115,18 @@ class Training:
     def stop(self) -> None:
         """End the process and the thread; what was made is kept."""
         self._stopped = True
-        self._worker.kill()
-        self._thread.join()
+        while self._thread.is_alive():
+            self._worker.kill()  # more than once: the process may be about to be started
+            self._thread.join(_MOMENT)
         self._worker.stop()
 
     def _work(self) -> None:
         try:
             while tasks := list(islice(self._tasks, JOBS)):
                 for detector in dict.fromkeys(task.job.detector for task in tasks):
-                    self._make([task for task in tasks if task.job.detector == detector])
                     if self._stopped:
                         return
+                    self._make([task for task in tasks if task.job.detector == detector])
         except BaseException as error:
             self.over.set_exception(error)
         else:
@@ -134,8 +137,9 @@ class Training:
         left = dict(enumerate(tasks))
         try:
             for number, made in self._worker.stream(make_scores, Group([task.job for task in tasks], self._at_once)):
-                self.made += made
-                self._ready.append(left.pop(number))
+                if number in left:  # a detector may give the scores of a series twice
+                    self.made += made
+                    self._ready.append(left.pop(number))
         except WorkFailedError as error:
             self.problem = error.reason
         self._ready.extend(left.values())

@@ -77,7 +77,7 @@ AtOnce = Annotated[
     typer.Option(
         help="On how many series CNN and TimesNet train in the same steps, beside the jobs; 1 trains each alone.",
         min=1,
-        show_default="64 with a GPU, else 1",
+        show_default="256 with a GPU, else 1",
         metavar="NUMBER",
     ),
 ]

@@ -43,6 +43,9 @@ metrics = ["dqe", "vus_pr", "auc_pr", "auc_roc"]
 # Detectors that draw random numbers run once with each seed.
 seeds = [0]
 
+# Also evaluate the perfect and the silent detector, between which the others lie; they are not ranked.
+bounds = true
+
 # Limits per job, in seconds and megabytes; without these lines there are none.
 timeout = 600
 # memory = 16000
@@ -63,6 +66,19 @@ name = "fft"
 
 [[detector]]
 name = "sr"
+
+# Baselines, which detectors should beat.
+[[detector]]
+name = "random_scores"
+
+[[detector]]
+name = "median_distance"
+
+[[detector]]
+name = "absolute_difference"
+
+[[detector]]
+name = "moving_z_score"
 
 # The same detector again, with other parameters, needs a label of its own.
 # [[detector]]

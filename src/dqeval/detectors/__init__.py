@@ -12,6 +12,10 @@ from dqeval.detectors.fourier import fft
 from dqeval.detectors.spectral_residual import sr
 from dqeval.detectors.convolution import cnn
 from dqeval.detectors.times_net import timesnet
+from dqeval.detectors.baselines import random_scores
+from dqeval.detectors.baselines import median_distance
+from dqeval.detectors.baselines import absolute_difference
+from dqeval.detectors.baselines import moving_z_score
 
 # isort: on
 from dqeval.core.registry import DETECTORS
@@ -20,10 +24,14 @@ from dqeval.detectors.local_outliers import NeighbourDistances, neighbour_distan
 __all__ = [
     "DETECTORS",
     "NeighbourDistances",
+    "absolute_difference",
     "cnn",
     "fft",
     "kmeans_ad",
+    "median_distance",
+    "moving_z_score",
     "neighbour_distances",
+    "random_scores",
     "sr",
     "sub_lof",
     "timesnet",

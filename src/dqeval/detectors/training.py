@@ -32,6 +32,8 @@ _LEAST_GAIN = 1e-4
 _PIECE = 8 * BATCH
 # Examples whose errors are computed at once if there is a single series: few enough to stay in a processor's cache.
 _CHUNK = 8 * BATCH
+# Networks whose training is over that wait until they are evaluated together: not too many, as a kill would lose them.
+_TRAINED = 256
 # Errors of spans that are in memory at once: half a gigabyte.
 _MOST_ERRORS = 2**27
 # Threads that draw random numbers for a graphics card, if there are so many cores.
@@ -268,7 +270,7 @@ def errors_of_all(
         while group:
             trained += group.epoch()
             group.join(islice(waiting, at_once - len(group)))
-            if len(trained) >= at_once or not group:
+            if len(trained) >= min(at_once, _TRAINED) or not group:
                 for some in bounded(sorted(trained, key=lambda each: -len(each.whole))):
                     yield list(zip([each.number for each in some], group.errors(some), strict=True))
                 trained = []

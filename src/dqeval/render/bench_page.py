@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.jobs import DETECT, EVALUATE
 from dqeval.bench.kept_plan import read_kept_plan
 from dqeval.bench.plan import Plan
-from dqeval.bench.ranking import Ranking, rank_store
+from dqeval.bench.ranking import ABOUT_BOUNDS, Ranking, rank_store
 from dqeval.bench.statistics import LEVEL, Standing
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of
@@ -79,7 +80,7 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
         # The plan first: with it come the detectors and metrics that people registered themselves.
         plan = _plan(folder)
         count, seconds = store.count(planned=True), store.seconds()
-        values = [{**row, "unit": row["series"]} for row in store.values(planned=True)]
+        values = [{**row, "unit": row["series"]} for row in store.values(planned=True) if row["detector"] not in BOUNDS]
         lacking = _lacking(store.rows(planned=True))
         ranking, by_event = _ranked(store), _ranked(store, by="event")
         datasets = _datasets(store, sorted({row["dataset"] for row in values}))
@@ -165,8 +166,13 @@ def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> list[B
         Grid("Leaderboard", header, rows),
         hint(f"{ranking.over()} {better} A column sorts when its head is pressed."),
         *map(Paragraph, ranking.left_out()),
+        *_bounds(ranking),
         Fold("Intervals and average ranks by every metric", [Listing("Every metric", _records(ranking))]),
     ]
+
+
+def _bounds(ranking: Ranking) -> list[Block]:
+    return [Listing("Bounds", ranking.bounds_table()), hint(ABOUT_BOUNDS)] if ranking.bounds else []
 
 
 def _mean(standing: Standing, i: int) -> Cell:
@@ -267,7 +273,7 @@ def _whole(ranking: Ranking | str) -> list[Block]:
     if isinstance(ranking, str):
         return [Paragraph(ranking)]
     over = hint(" ".join([ranking.over(), *ranking.left_out()]))
-    return [over, Listing("Means", ranking.table()), Paragraph(ranking.sentence())]
+    return [over, Listing("Means", ranking.table()), *_bounds(ranking), Paragraph(ranking.sentence())]
 
 
 def _events(ranking: Ranking | str) -> list[Block]:

@@ -160,7 +160,7 @@ def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, st
         raise ValueError("the series is not in the plan any more")
     series = planned[name].source.read()
     # The explorer shows one detector once: with the first of its seeds.
-    alone = replace(plan, series=(planned[name],), seeds=plan.seeds[:1])
+    alone = replace(plan, series=(planned[name],), seeds=plan.seeds[:1], bounds=False)
     jobs = list(jobs_of(alone, store.path.parent.resolve(), version("dqeval")))
     scores: dict[str, FloatArray] = {}
     for job in jobs:
