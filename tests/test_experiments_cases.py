@@ -31,7 +31,7 @@ from dqeval.experiments.case_study.claims import (
 )
 from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
-from dqeval.experiments.setting import Setting
+from dqeval.experiments.setting import NoDataError, Setting
 from dqeval.experiments.threshold_span import LOWEST, OUTSIDE, answer, claims, thresholds
 from dqeval.experiments.verdicts import order_of
 
@@ -77,8 +77,8 @@ class TestThresholds:
         assert numbers[0][outside] > 50 > 0 == numbers[1][outside]
 
     def test_a_folder_without_the_series_is_told(self, tmp_path):
-        (outcome,) = thresholds(Setting(tmp_path, data=tmp_path))
-        assert "there are no YAHOO series here" in outcome.notes[0]
+        with pytest.raises(NoDataError, match="there are no YAHOO series here"):
+            list(thresholds(Setting(tmp_path, data=tmp_path)))
 
     def test_the_series_by_its_number(self, tmp_path):
         values = write_yahoo(tmp_path)
@@ -246,10 +246,16 @@ class TestGeneratedCase:
 
     def test_one_case_of_two_and_the_larger_series(self, tmp_path, monkeypatch):
         monkeypatch.setattr(studying, "usable_detectors", lambda: ("FFT",))
-        (outcome,) = case_study(Setting(tmp_path, case="ucr", data=tmp_path))
+        (outcome,) = case_study(Setting(tmp_path, case="ucr"))
         assert [note for note in outcome.notes if "is not here" in note] == [outcome.notes[0]]
-        assert "there are no UCR series here" in outcome.notes[0]
+        assert "the UCR series are needed" in outcome.notes[0]
         assert len(outcome.tables["DQE and its parts, dqeval"].rows) == 1 + 6
+
+    def test_a_folder_without_the_case_is_an_error(self, tmp_path):
+        with pytest.raises(NoDataError, match="there are no UCR series here"):
+            list(case_study(Setting(tmp_path, case="ucr", data=tmp_path)))
+        with pytest.raises(NoDataError, match=r"there are no WSD series here.*there are no UCR series here"):
+            list(case_study(Setting(tmp_path, data=tmp_path)))
 
 
 KEY = ("generated case", "FFT", OURS)
@@ -269,8 +275,11 @@ def write_case(folder, name):
 def test_a_case_that_is_there_is_told_beside_the_published_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr(studying, "usable_detectors", lambda: ("Sub-LOF", "FFT"))
     write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
-    wsd, instead = case_study(Setting(tmp_path / "kept", data=tmp_path, quick=True))
-    assert (wsd.name, instead.name) == ("case-study-wsd", "case-study-generated")
+    found = case_study(Setting(tmp_path / "kept", data=tmp_path, quick=True))
+    wsd = next(found)
+    assert wsd.name == "case-study-wsd"
+    with pytest.raises(NoDataError, match="there are no UCR series here"):
+        next(found)
     assert sum(cell.published is not None for cell in wsd.cells) == 2 * 2 * (11 + 16)
     order = wsd.tables["Order of the detectors by each metric"]
     assert order.header == ("metric", "printed", "as published", "dqeval")

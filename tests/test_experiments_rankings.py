@@ -26,9 +26,21 @@ from dqeval.experiments.detector_runs import (
 )
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement, expected_numbers
 from dqeval.experiments.published import published_dqe
-from dqeval.experiments.rankings import Ranked, outcome, published_of
-from dqeval.experiments.robustness import FORGIVING, KINDS, STRICT, SeriesSpreads, Task, claims, spreads_of
+from dqeval.experiments.ranked import ranked_rows
+from dqeval.experiments.rankings import outcome, published_of
+from dqeval.experiments.robustness import (
+    FORGIVING,
+    KINDS,
+    STREAMS,
+    STRICT,
+    Task,
+    claims_of,
+    decisions,
+    spreads_of,
+    stream_of,
+)
 from dqeval.experiments.setting import ARCHIVE, Setting
+from dqeval.experiments.varied import SeriesSpreads, Varied
 from dqeval.lab.perturbations import Changed, lags, shift, windows
 from dqeval.support import extras
 
@@ -37,7 +49,8 @@ SMALL = partial(generated_series, n=600, period=24, events=3)
 PRINTED = expected_numbers("rankings")
 BOTH = (PUBLISHED, OURS)
 GROUPS = ("WSD", "UCR", "all")
-ROBUSTNESS = [f"Robustness{what}, {group}" for group in GROUPS for what in ("", " intervals")]
+BESIDE = " beside the spread between detectors"
+ROBUSTNESS = [f"Robustness{what}, {group}" for group in GROUPS for what in ("", " intervals", BESIDE)]
 
 
 def made(seed):
@@ -140,7 +153,7 @@ def spread(means, by_event):
         for name, aside in sides
         for detector, mean in by_event.items()
     ]
-    return Ranked(rank_rows(by_series), rank_rows(events, by="event"))
+    return ranked_rows(by_series, events)
 
 
 def printed_means(dataset, detectors=tuple(NAMES)):
@@ -311,7 +324,8 @@ class TestOutcome:
 
 def published_job(folder, source, detector="FFT"):
     planned = real_series("WSD", [source])[0] if isinstance(source, Source) else source
-    return Runs(folder, (planned,), (detector,), PAPER_METRICS, 0).job(planned, detector, PUBLISHED)
+    runs = Runs(folder, (planned,), (detector,), PAPER_METRICS, (0,))
+    return runs.job(runs.first(planned, detector, PUBLISHED))
 
 
 class TestPublishedOf:
@@ -389,7 +403,7 @@ class TestRankings:
         (first, again), (before, after) = quick
         assert "DQE as published: 4 of 4" in before
         assert "perturbed scores: 4 of 4" in before
-        assert after == ["detectors: 6 of 6 jobs, 0 failed"] * 2
+        assert after == ["detectors: 8 of 8 jobs, 0 failed", "detectors: 6 of 6 jobs, 0 failed"]
         assert [each.numbers() for each in again.values()] == [each.numbers() for each in first.values()]
 
     @pytest.mark.unmeasured
@@ -414,7 +428,7 @@ class TestRankings:
         write_pack(tmp_path / "data" / "ucr.npz", UCR)
         setting = Setting(tmp_path / "out", data=tmp_path / "data")
         (found,) = rankings.rankings(setting)
-        assert found.notes[2].startswith("3 detector runs failed, such as FFT on 002_WSD_id_2_WebService_")
+        assert found.notes[2].startswith("4 detector runs failed, such as FFT on 002_WSD_id_2_WebService_")
         assert found.tables["DQE on WSD, by series and by event"].note.startswith("2 series, 6 events; ")
         assert found.tables["DQE on UCR, by series and by event"].note.startswith("2 series, 6 events; ")
         (perturbed,) = robustness.robustness(setting)
@@ -440,7 +454,7 @@ class TestRankings:
         monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
         write_pack(tmp_path / "wsd.npz", WSD[:1], broken=WSD[:1])
         with pytest.raises(
-            ValueError, match=r"there is nothing to compare; 3 detector runs failed, such as FFT on 001_"
+            ValueError, match=r"there is nothing to compare; 4 detector runs failed, such as FFT on 001_"
         ):
             next(rankings.rankings(Setting(tmp_path, data=tmp_path)))
 
@@ -484,11 +498,10 @@ class TestPerturbations:
         assert ratios == pytest.approx([0.01 * k for k in range(20, 0, -1)], rel=0.03)
 
 
-def spreads_by_hand(series, scores, seed):
+def spreads_by_hand(series, scores, random):
     """Return the standard deviations, one panel after the other."""
     low, high = scores.min(), scores.max()
     scaled, n = (scores - low) / (high - low), len(scores)
-    random = np.random.default_rng(seed)
     regions = dqeval.partition(series.labels, near=0).regions
     late = [[scaled[min(max(i - lag, 0), n - 1)] for i in range(n)] for lag in (-6, -5, -4, -2, -1, 0, 1, 2, 4, 5, 6)]
     noisy = [scaled + random.uniform(-0.05, 0.05, n) for _ in range(10)]
@@ -507,13 +520,21 @@ def spreads_by_hand(series, scores, seed):
 class TestSpreads:
     @pytest.mark.unmeasured
     def test_by_hand(self, tmp_path):
-        series = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=3)
-        by_hand = spreads_by_hand(series, dqeval.detectors.kmeans_ad(series.values, seed=0), seed=4)
-        found = spreads_of(Task(published_job(tmp_path, SMALL(1, seed=3)[0], "KMeansAD"), 4))
+        series, planned = dqeval.datasets.synthetic(n=600, period=24, events=3, seed=3), SMALL(1, seed=3)[0]
+        scores = dqeval.detectors.kmeans_ad(series.values, seed=0)
+        found = spreads_of(Task(published_job(tmp_path, planned, "KMeansAD"), 4))
         assert list(found) == list(KINDS)
-        for kind, spreads in found.items():
-            assert spreads == pytest.approx(by_hand[kind], abs=1e-12)
-        assert found["lag"]["dqe"] > 0.001
+        for number in (0, STREAMS - 1):
+            by_hand = spreads_by_hand(series, scores, stream_of("synthetic_600_3", 4, number))
+            for kind, spreads in found.items():
+                one = {metric: values[number if kind == "noise" else 0] for metric, values in spreads.items()}
+                assert one == pytest.approx(by_hand[kind], abs=1e-12)
+        assert found["lag"]["dqe"][0] > 0.001
+        assert {kind: len(spreads["dqe"]) for kind, spreads in found.items()} == {
+            "lag": 1,
+            "noise": STREAMS,
+            "ratio": 1,
+        }
 
     def test_noise_follows_from_the_seed(self, tmp_path):
         job = published_job(tmp_path, SMALL(1)[0])
@@ -522,6 +543,11 @@ class TestSpreads:
         assert one["lag"] == other["lag"]
         assert one["ratio"] == other["ratio"]
         assert one["noise"] != other["noise"]
+
+    def test_each_series_and_each_stream_has_noise_of_its_own(self):
+        drawn = [stream_of(*which).random() for which in (("a", 0, 0), ("b", 0, 0), ("a", 1, 0), ("a", 0, 1))]
+        assert len(set(drawn)) == 4
+        assert stream_of("a", 0, 0).random() == drawn[0]
 
     def test_a_metric_that_is_undefined_for_one_window_has_no_spread(self):
         labels = np.array([0, 0, 1, 1, 0, 0, 0, 0], bool)
@@ -535,8 +561,9 @@ class TestSpreads:
         first, second = flat(0.1), flat(0.3)
         first["lag"] = {**first["lag"], "auc_roc": nan}
         found = robustness.outcome(measured({"WSD": [first, second]}), [])
-        assert one_cell(found, row="lag", metric="auc_roc").ours == pytest.approx(0.3)
-        assert one_cell(found, row="noise", metric="auc_roc").ours == pytest.approx(0.2)
+        of_table = partial(one_cell, found, table="robustness, WSD", metric="auc_roc")
+        assert of_table(row="lag").ours == pytest.approx(0.3)
+        assert of_table(row="noise").ours == pytest.approx(0.2)
 
     @pytest.mark.unmeasured
     def test_means_of_a_run(self, quick, tmp_path):
@@ -545,15 +572,18 @@ class TestSpreads:
         spreads = [spreads_of(task) for task in tasks]
         for kind in KINDS:
             for metric in ("dqe", "vus_pr"):
-                mean = statistics.mean(each[kind][metric] for each in spreads)
-                assert one_cell(found, row=kind, metric=metric).ours == pytest.approx(mean, abs=1e-12)
+                mean = statistics.mean(statistics.mean(each[kind][metric]) for each in spreads)
+                cell = one_cell(found, table="robustness, synthetic", row=kind, metric=metric)
+                assert cell.ours == pytest.approx(mean, abs=1e-12)
 
 
 def measured(by_dataset):
     """Return spreads as those of one detector each, on series of their own."""
-    return {
-        dataset: [SeriesSpreads(str(i), one) for i, one in enumerate(found)] for dataset, found in by_dataset.items()
-    }
+    return {dataset: [spreads(i, one) for i, one in enumerate(found)] for dataset, found in by_dataset.items()}
+
+
+def spreads(series, one, **others):
+    return SeriesSpreads(str(series), {kind: {m: [x] for m, x in of.items()} for kind, of in one.items()}, **others)
 
 
 def flat(value):
@@ -566,8 +596,13 @@ def in_order(*metrics):
     return {metric: 0.01 * (i + 1) for i, metric in enumerate([*metrics, *rest])}
 
 
+def of_five(one):
+    """Return what is said of five series that are alike."""
+    return claims_of(Varied(measured({"WSD": [one] * 5})["WSD"], KINDS))
+
+
 AS_PAPER = {
-    "lag": in_order("affiliation_f1", "vus_roc", "vus_pr", "dqe"),
+    "lag": in_order("affiliation_f1", "vus_roc", "vus_pr", "dqe") | {"dqe": 0.031},
     "noise": in_order("pate", "vus_pr", "range_f1", "dqe"),
     "ratio": in_order("auc_roc", "dqe", *(m for m in PAPER_METRICS if m not in ("auc_roc", "dqe", "vus_pr"))),
 }
@@ -575,10 +610,13 @@ AS_PAPER = {
 
 class TestRobustness:
     def test_claims_hold_as_the_paper_has_them(self):
-        found = claims(AS_PAPER)
-        assert [claim.holds for claim in found] == [True] * 8
-        assert found[0].found.startswith("AF 0.010, VUS-ROC 0.020, VUS-PR 0.030, DQE 0.040, ")
-        assert found[3].found.startswith("DQE is number 2 of 8: VUS-PR 0.030, DQE 0.040, ")
+        found = of_five(AS_PAPER)
+        assert [claim.holds for claim in found] == [True] * 9
+        assert {claim.share for claim in found} == {1}
+        assert found[0].found.startswith("AF 0.010, VUS-ROC 0.020, VUS-PR 0.030, DQE 0.031, ")
+        assert found[3].found.startswith("DQE is number 2 of 8: VUS-PR 0.030, DQE 0.031, ")
+        told = "DQE varies 1.03 times as much as VUS-PR: 0.001 more, and the next metric 0.019 more than DQE"
+        assert found[4].found == told
         assert {claim.section for claim in found} == {"4.4"}
 
     def test_claims_that_do_not_hold(self):
@@ -587,22 +625,50 @@ class TestRobustness:
             "noise": in_order("pate", "vus_pr", "range_f1", "etapr_f1", "dqe"),
             "ratio": in_order("vus_pr", "dqe"),
         }
-        assert [claim.holds for claim in claims(others)] == [False] * 8
+        found = of_five(others)
+        assert [claim.holds for claim in found] == [False] * 4 + [True] + [False] * 4
+        assert [claim.share for claim in found] == [0] * 4 + [1] + [0] * 4
+
+    def test_last_of_all_nothing_follows_dqe(self):
+        rest = [metric for metric in PAPER_METRICS if metric != "dqe"]
+        lag = {metric: 0.01 * (i + 1) for i, metric in enumerate([*rest, "dqe"])}
+        (closely,) = [each for each in decisions({**AS_PAPER, "lag": lag}) if "closely" in each[0]]
+        assert closely[1] is True
+        assert closely[2].endswith("and the next metric inf more than DQE")
+
+    def test_verdicts_are_those_of_most_resamples(self):
+        calm = {**AS_PAPER, "ratio": in_order("auc_roc", "dqe", "pate")}
+        other = {**AS_PAPER, "ratio": in_order("auc_roc", "pate", "dqe")}
+        text = "of the metrics that punish false alarms, DQE varies least with the anomaly ratio"
+        for often, holds, verdict in ((9, True, "holds"), (6, None, "open"), (0, False, "does not hold here")):
+            series = measured({"WSD": [calm] * often + [other] * (10 - often)})["WSD"]
+            (claim,) = [claim for claim in claims_of(Varied(series, KINDS)) if claim.text == text]
+            assert (claim.holds, claim.verdict) == (holds, verdict)
+        assert claim.share == 0
+
+    def test_too_few_series_give_no_verdict(self):
+        found = claims_of(Varied(measured({"WSD": [AS_PAPER] * 4})["WSD"], KINDS))
+        assert {(claim.holds, claim.share, claim.verdict) for claim in found} == {(None, None, "too few series (4)")}
+        assert found[0].found.startswith("AF 0.010")
 
     def test_each_dataset_by_itself(self):
-        found = robustness.outcome(measured({"WSD": [AS_PAPER], "UCR": [AS_PAPER]}), [])
+        found = robustness.outcome(measured({"WSD": [AS_PAPER] * 5, "UCR": [AS_PAPER] * 5}), [])
         assert (found.claims[-1].section, found.claims[-1].holds) == ("appendix D", True)
         assert found.claims[-1].found == "the same verdicts"
         other = {**AS_PAPER, "ratio": in_order("vus_pr", "auc_pr", "dqe")}
-        found = robustness.outcome(measured({"WSD": [AS_PAPER] * 20, "UCR": [other]}), [])
+        found = robustness.outcome(measured({"WSD": [AS_PAPER] * 300, "UCR": [other] * 5}), [])
         assert found.claims[-1].holds is False
         assert "on UCR, it does not hold here: VUS-PR varies most with the anomaly ratio" in found.claims[-1].found
         assert "on WSD" not in found.claims[-1].found
-        alone = robustness.outcome(measured({"WSD": [AS_PAPER]}), [])
+        alone = robustness.outcome(measured({"WSD": [AS_PAPER] * 5}), [])
         assert {claim.section for claim in alone.claims} == {"4.4"}
         undefined = {**AS_PAPER, "lag": {**AS_PAPER["lag"], "pate": nan}}
-        found = robustness.outcome(measured({"WSD": [undefined], "UCR": [undefined]}), [])
+        found = robustness.outcome(measured({"WSD": [undefined] * 5, "UCR": [undefined] * 5}), [])
         assert found.claims[-1].holds is None
+        few = robustness.outcome(measured({"WSD": [AS_PAPER] * 5, "UCR": [AS_PAPER]}), [])
+        assert few.claims[0].holds is True
+        assert few.claims[-1].holds is None
+        assert few.claims[-1].verdict == "too few series (1)"
 
     def test_half_is_four_of_the_eight_that_punish_false_alarms(self):
         assert set(STRICT) | set(FORGIVING) == set(PAPER_METRICS)
@@ -610,23 +676,24 @@ class TestRobustness:
             (["vus_pr", "pate", "range_f1"], True),
             (["vus_pr", "pate", "range_f1", "auc_pr"], False),
         ):
-            found = claims({**AS_PAPER, "lag": in_order(*before, "dqe"), "noise": in_order(*before, "dqe")})
-            assert [found[3].holds, found[4].holds] == [holds, holds]
+            found = of_five({**AS_PAPER, "lag": in_order(*before, "dqe"), "noise": in_order(*before, "dqe")})
+            assert [found[3].holds, found[5].holds] == [holds, holds]
 
     def test_claims_cannot_be_told_where_a_metric_is_undefined(self):
-        found = claims({**AS_PAPER, "lag": {**AS_PAPER["lag"], "pate": nan}})
-        assert {claim.holds for claim in found} == {None}
+        found = of_five({**AS_PAPER, "lag": {**AS_PAPER["lag"], "pate": nan}})
+        assert {(claim.holds, claim.share) for claim in found} == {(None, None)}
+        assert {claim.verdict for claim in found} == {"cannot be told here"}
         assert found[0].found.endswith("PATE nan")
 
     def test_tables(self):
         ours = {kind: {**spreads, "dqe": 0.05} for kind, spreads in flat(0.25).items()}
         found = robustness.outcome(measured({"synthetic": [ours, flat(0.5)]}), ["A note.", ""])
-        assert list(found.tables) == ["Robustness, synthetic", "Robustness intervals, synthetic"]
+        assert list(found.tables)[:2] == ["Robustness, synthetic", "Robustness intervals, synthetic"]
         table = found.tables["Robustness, synthetic"]
         assert table.rows[2] == ("anomaly ratio", *["0.375"] * 10, "0.275")
         assert table.marked == {(0, 11), (1, 11), (2, 11)}
         assert found.notes == ["A note."]
-        assert len(found.cells) == 33
+        assert len(found.cells) == 66
         assert max(map(len, table.text().splitlines())) <= 120
 
     def test_over_all_series_of_several_datasets(self):
@@ -647,8 +714,8 @@ class TestRobustness:
 
     def test_intervals_are_from_series_drawn_again(self):
         values = [0.1, 0.2, 0.15, 0.3, 0.12, 0.18]
-        one_each = [SeriesSpreads(str(i), flat(value)) for i, value in enumerate(values)]
-        twice = [each for one in one_each for each in (one, one)]
+        one_each = [spreads(i, flat(value)) for i, value in enumerate(values)]
+        twice = [replace(one, detector=detector) for one in one_each for detector in "ab"]
         wanted = str(dqeval.core.intervals.mean_intervals(np.array(values)[:, None], unit="series", most=np.inf)[0])
         for found in (one_each, twice):  # the detectors of a series are alike, and tell no more than one of them
             table = robustness.outcome({"WSD": found}, []).tables["Robustness intervals, WSD"]
@@ -656,12 +723,12 @@ class TestRobustness:
         both = robustness.outcome({"UCR": one_each[:3], "WSD": one_each[3:]}, []).tables
         assert both["Robustness intervals, UCR"].rows[10] == ("DQE", *["too few: 3 series"] * 3)
         assert both["Robustness intervals, all"].rows[10] == ("DQE", wanted, wanted, wanted)
-        one_each[0].spreads["lag"]["dqe"] = nan
+        one_each[0].spreads["lag"]["dqe"] = [nan]
         table = robustness.outcome({"WSD": one_each[:5]}, []).tables["Robustness intervals, WSD"]
         assert table.rows[10][1] == "too few: 4 series"
 
     def test_bars_have_intervals(self):
-        series = [SeriesSpreads(str(i), flat(value)) for i, value in enumerate([0.1, 0.2, 0.15, 0.3, 0.12, 0.18])]
+        series = [spreads(i, flat(value)) for i, value in enumerate([0.1, 0.2, 0.15, 0.3, 0.12, 0.18])]
         (ax, *_) = robustness.outcome({"WSD": series}, []).figures["robustness"]().axes
         interval = dqeval.core.intervals.mean_intervals(np.array([[0.1], [0.2], [0.15], [0.3], [0.12], [0.18]]), most=9)
         assert [line.get_xdata() for line in ax.lines] == [pytest.approx([interval[0].low, interval[0].high])] * 11
@@ -675,7 +742,8 @@ class TestRobustness:
         titles = [f"{group}: {kind}" for group in GROUPS for kind in ("lag", "noise", "anomaly ratio")]
         assert [ax.get_title() for ax in figure.axes] == titles
         first = figure.axes[0]
-        assert [bar.get_width() for bar in first.patches] == pytest.approx([0.01 * (i + 1) for i in range(11)])
+        widths = [0.031 if i == 3 else 0.01 * (i + 1) for i in range(11)]
+        assert [bar.get_width() for bar in first.patches] == pytest.approx(widths)
         assert [label.get_text() for label in first.get_yticklabels()][:4] == ["AF", "VUS-ROC", "VUS-PR", "DQE"]
         colours = {bar.get_facecolor() for bar in first.patches}
         assert len(colours) == 2
@@ -685,4 +753,4 @@ class TestRobustness:
         found = quick[0][0]["robustness"]
         assert found.notes[1] == robustness.HOW
         assert "to 5 % of the range" in robustness.HOW
-        assert list(found.tables) == ["Robustness, synthetic", "Robustness intervals, synthetic"]
+        assert list(found.tables) == [name.replace("WSD", "synthetic") for name in ROBUSTNESS[:3]]

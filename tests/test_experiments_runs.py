@@ -1,5 +1,7 @@
 """Where experiments find real series, and how they run detectors on them: once, and never twice."""
 
+import shutil
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -176,41 +178,89 @@ class TestRunDetectors:
         for by, variant in ((OURS, "corrected"), (PUBLISHED, "published")):
             scores = dqeval.detectors.fft(series.values, variant=variant)
             found = dqeval.panel(series.labels, scores, period=24, metrics=["auc_roc", "dqe"])
-            assert runs.value("synthetic_600_1", "FFT", by, "auc_roc") == found["auc_roc"]
-            assert runs.events("synthetic_600_1", "FFT", by) == list(found.dqe.per_event)
-            np.testing.assert_array_equal(runs.scores(runs.series[1], "FFT", by), scores)
+            of = runs.first(runs.series[1], "FFT", by)
+            assert (of.name, of.label) == ("synthetic_600_1", "FFT" if by == OURS else "FFT, as published")
+            assert runs.value(of, "auc_roc") == found["auc_roc"]
+            assert runs.events(of) == list(found.dqe.per_event)
+            np.testing.assert_array_equal(runs.scores(of), scores)
 
     def test_the_two_forms_of_kmeans_are_one(self, runs):
-        both = [runs.scores(runs.series[0], "KMeansAD", by, runs.series[0].source.read()) for by in (OURS, PUBLISHED)]
+        forms = [runs.first(runs.series[0], "KMeansAD", by) for by in (OURS, PUBLISHED)]
+        both = [runs.scores(form, runs.series[0].source.read()) for form in forms]
         np.testing.assert_array_equal(*both)
-        assert len(runs.events("synthetic_600_0", "KMeansAD", PUBLISHED)) == 3
+        assert len(runs.events(forms[1])) == 3
+        assert runs.key(forms[0]) == runs.key(forms[1])
         assert not runs.failures
 
     def test_a_second_run_has_nothing_to_do(self, runs):
         told = []
-        setting = Setting(runs.folder.parent.parent, progress=told.append)
+        setting = Setting(runs.folder.parent, progress=told.append)
         again = run_detectors(runs.series, setting, detectors=QUICK, metrics=("auc_roc", "dqe"))
         assert told == ["detectors: 6 of 6 jobs, 0 failed"]
-        value = again.value("synthetic_600_0", "FFT", OURS, "dqe")
-        assert value is not None
-        assert value == runs.value("synthetic_600_0", "FFT", OURS, "dqe")
+        of = runs.first(runs.series[0], "FFT", OURS)
+        assert again.value(of, "dqe") is not None
+        assert again.value(of, "dqe") == runs.value(of, "dqe")
 
-    def test_seeds_do_not_mix(self, runs):
-        setting = Setting(runs.folder.parent.parent, seed=1)
-        other = run_detectors(runs.series[:1], setting, detectors=QUICK[:1], metrics=("auc_roc", "dqe"))
-        series = runs.series[0].source.read()
-        for found, seed in ((runs, 0), (other, 1)):
-            scores = dqeval.detectors.kmeans_ad(series.values, seed=seed)
-            value = dqeval.dqe_score(series.labels, scores, period=24)
-            assert found.value("synthetic_600_0", "KMeansAD", OURS, "dqe") == value
+    def test_seeds_are_one_run_and_do_not_mix(self, tmp_path):
+        series = generated_series(1, n=600, period=24, events=3)
+        told = []
+        setting = Setting(tmp_path, seed=1, seeds=2, progress=told.append)
+        found = run_detectors(series, setting, detectors=QUICK, metrics=("auc_roc", "dqe"), beyond=("SR",))
+        assert told[-1] == "detectors: 5 of 5 jobs, 0 failed"
+        read = series[0].source.read()
+        every = list(found.each_run(OURS, beyond=True))
+        assert [(each.detector, each.seed) for each in every] == [
+            ("KMeansAD", 1),
+            ("KMeansAD", 2),
+            ("FFT", 1),
+            ("SR", 1),
+        ]
+        for each in every[:2]:
+            scores = dqeval.detectors.kmeans_ad(read.values, seed=each.seed)
+            assert found.value(each, "dqe") == dqeval.dqe_score(read.labels, scores, period=24)
+        assert len({found.value(each, "dqe") for each in every}) == 4
+        assert [each.seed for each in found.each_run(PUBLISHED, seeds=1)] == [1, 1]
+        with dqeval.bench.store.Store(found.folder) as store:
+            assert set(store.planned_detectors()) == {"KMeansAD", "FFT", "FFT, as published", "SR"}
+
+    def test_more_seeds_and_series_are_added_to_what_is_there(self, tmp_path):
+        series = generated_series(2, n=600, period=24, events=3)
+        told = []
+        once = Setting(tmp_path, progress=told.append)
+        run_detectors(series[:1], once, detectors=QUICK, metrics=("dqe",))
+        found = run_detectors(series, replace(once, seeds=2), detectors=QUICK, metrics=("dqe",))
+        # Of the second run, one job of the first series and four of the second are new.
+        assert told[told.index("detectors: 3 of 3 jobs, 0 failed") + 1] == "detectors: 3 of 8 jobs, 0 failed"
+        assert told[-1] == "detectors: 8 of 8 jobs, 0 failed"
+        assert found.left() == []
+        with dqeval.bench.store.Store(found.folder) as store:
+            assert store.planned_series() == ["synthetic_600_0", "synthetic_600_1"]
+
+    def test_a_run_from_elsewhere_is_known_by_its_data(self, tmp_path):
+        for place in ("here", "there"):
+            write_csv(tmp_path / place, NAMES[0], 40)
+        told = []
+        setting = Setting(tmp_path / "out", progress=told.append)
+        for place in ("here", "there"):
+            series = real_series("WSD", find_series(tmp_path / place, "WSD"))
+            found = run_detectors(series, setting, detectors=QUICK, metrics=("dqe",))
+        assert told[-2:] == ["detectors: 3 of 3 jobs, 0 failed"] * 2
+        shutil.rmtree(found.folder / "scores")
+        run_detectors(series, setting, detectors=QUICK, metrics=("dqe",))
+        assert not (found.folder / "scores").exists()
+        path = tmp_path / "there" / f"{NAMES[0]}.csv"
+        path.write_text(path.read_text().replace("\n0.0,0\n", "\n0.5,0\n"))
+        run_detectors(series, setting, detectors=QUICK, metrics=("dqe",))
+        assert told[-4:] == [f"detectors: {done} of 3 jobs, 0 failed" for done in range(4)]
 
     def test_what_fails_is_told(self, tmp_path):
         path = tmp_path / "plain.csv"
         path.write_text("value,label\n" + "".join(f"{np.sin(i)},{int(i == 50)}\n" for i in range(80)))
         source = Source(path, "table", "plain")
         found = run_detectors(real_series("mine", [source]), Setting(tmp_path), detectors=("CNN",), metrics=("dqe",))
-        assert found.value("plain", "CNN", OURS, "dqe") is None
-        assert found.events("plain", "CNN", OURS) == []
+        of = found.first(found.series[0], "CNN", OURS)
+        assert found.value(of, "dqe") is None
+        assert found.events(of) == []
         assert len(found.failures) == 2
         assert "the detector needs training" in found.failures[0]
         assert found.failures[1].startswith("CNN, as published on plain: ")

@@ -14,7 +14,7 @@ from dqeval.cli import output
 from dqeval.core.entries import Experiment
 from dqeval.experiments import EXPERIMENTS, Setting, case_study, cases, detector_runs, reproduce
 from dqeval.experiments.outcome import Outcome
-from dqeval.experiments.setting import ARCHIVE
+from dqeval.experiments.setting import ARCHIVE, NoDataError
 from dqeval.render.tables import Table
 
 QUICK = ("KMeansAD", "FFT")
@@ -188,16 +188,37 @@ def test_outcomes_are_shown_as_they_come(call, replaced):
 
 @pytest.mark.unmeasured
 def test_without_series_the_generated_part_runs(call, quick, tmp_path):
-    (tmp_path / "data").mkdir()
-    found = call("rankings", "--quick", "--workers", 0, "--data", "data")
+    found = call("rankings", "--quick", "--workers", 0)
     assert found.code == 0
-    assert "On generated series, as there are no others: data: there are no WSD series here" in found.out
+    assert "On generated series, as there are no others: the WSD series are needed: unpack" in found.out
     assert ARCHIVE in found.out
-    again = call("rankings", "--quick", "--workers", 0)
-    assert "the WSD series are needed: unpack" in again.out
-    rows = [line for line in again.out.splitlines() if line.startswith(("FFT", "KMeansAD"))]
-    assert rows == [line for line in found.out.splitlines() if line.startswith(("FFT", "KMeansAD"))]
+    rows = [line for line in found.out.splitlines() if line.startswith(("FFT", "KMeansAD"))]
     assert len(rows) == 8
+
+
+def test_a_folder_without_the_series_is_an_error(call, quick, tmp_path):
+    (tmp_path / "data").mkdir()
+    for experiment in ("rankings", "robustness", "case-study", "thresholds"):
+        found = call(experiment, "--quick", "--workers", 0, "--data", "data")
+        assert (found.code, found.out) == (2, "")
+        assert found.err.startswith("dqeval: data: there are no ")
+        assert ARCHIVE in found.err
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_what_needs_no_series_runs_before_the_error(call, replaced, tmp_path):
+    for name in EXPERIMENTS.names:
+        replaced(name, lambda setting: iter([small()]))
+    replaced("thresholds", lacking)
+    replaced("rankings", lacking)
+    found = call("all")
+    assert (found.code, found.out.count("A small outcome")) == (2, len(EXPERIMENTS.names) - 2)
+    assert found.err == "dqeval: there is nothing here\n"
+
+
+def lacking(setting):
+    raise NoDataError("there is nothing here")
+    yield
 
 
 @pytest.mark.unmeasured

@@ -340,6 +340,18 @@ class Store:
                 found.setdefault(series, set()).add(data)
         return found
 
+    def evaluated(self) -> dict[tuple[str, str, int, str], set[str]]:
+        """Return which metrics the jobs that were done have a row of, by series, detector, seed and digest of data."""
+        found: dict[tuple[str, str, int, str], set[str]] = {}
+        query = (
+            "SELECT jobs.series, jobs.detector, jobs.seed, jobs.data, results.metric FROM jobs JOIN results ON "
+            "results.series = jobs.series AND results.planned = jobs.detector AND results.seed = jobs.seed "
+            "WHERE jobs.status = 'done'"
+        )
+        for series, detector, seed, data, metric in self._database.execute(query):
+            found.setdefault((series, detector, seed, data), set()).add(metric)
+        return found
+
     def take(self, folders: Iterable[str | Path]) -> None:
         """Add the results of other runs, such as shards of this one: of all, or if one does not fit, of none."""
         with ExitStack() as stack:

@@ -45,8 +45,11 @@ def reproduce(
         int | None, typer.Option(help="Sample this many series per dataset.", min=1, metavar="NUMBER")
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Seed of the sample, of detectors, and of noise.", min=0, metavar="NUMBER")
+        int, typer.Option(help="Seed of the sample, of noise, and the first one of detectors.", min=0, metavar="NUMBER")
     ] = 0,
+    seeds: Annotated[
+        int, typer.Option(help="Run detectors that draw random numbers with this many seeds.", min=1, metavar="NUMBER")
+    ] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Run a small version of each experiment, in minutes.")] = False,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -54,6 +57,7 @@ def reproduce(
     """Run an experiment of the paper, and show its numbers beside the published ones."""
     from dqeval.experiments import Setting
     from dqeval.experiments import reproduce as outcomes
+    from dqeval.experiments.summary import write_summary
     from dqeval.render.drawing import require_matplotlib
 
     if name is None:
@@ -67,6 +71,7 @@ def reproduce(
             case=case,
             subset=subset,
             seed=seed,
+            seeds=seeds,
             quick=quick,
             workers=processes(workers, scheduler=scheduler),
             scheduler=scheduler,
@@ -76,6 +81,7 @@ def reproduce(
         try:
             for outcome in outcomes(name, setting):
                 outcome.write(folder)
+                write_summary(folder)
                 found.append(outcome)
                 if not as_json:
                     output.say(f"{outcome.page().text(emphasis=output.bold, width=output.width_of(sys.stdout))}\n")
@@ -94,7 +100,7 @@ def _experiment_list() -> str:
         f"{output.bold(' '.join([each.name, '|'.join(each.cases)]).strip())}: {each.summary} Beside {each.published}."
         for each in EXPERIMENTS
     ]
-    return "\n".join([*lines, f"{output.bold(ALL)}: All of these."])
+    return "\n".join([*lines, f"{output.bold(ALL)}: All of these but check."])
 
 
 def _json(found: list[Outcome]) -> str:

@@ -28,8 +28,10 @@ OURS: By = "dqeval"
 FORMS: tuple[By, By] = (PUBLISHED, OURS)
 HALFWAY = 0.5  # the threshold at which false alarms are counted, of scores that are scaled to [0, 1]
 Key = tuple[str, str, str]
+_ROUNDING = 1e-9  # of numbers in floating point
 
 VERDICTS = {True: "holds", False: "does not hold here", None: "cannot be told here"}
+OPEN, TOO_FEW = "open", "too few series"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Cell:
         As printed; None where the paper prints nothing.
     by : "dqeval" or "as published"
         Whose definition and detectors made ours: this library's, or those that the paper's numbers were made with.
+    deviation : float, optional
+        The standard deviation of ours from seed to seed, 0 without random numbers; not given where one seed was run.
     """
 
     experiment: str
@@ -54,6 +58,7 @@ class Cell:
     ours: float
     published: str | None = None
     by: By = "dqeval"
+    deviation: float | None = None
 
     @property
     def equal(self) -> bool | None:
@@ -77,6 +82,22 @@ class Cell:
         """Ours less the published number; None if either is not there."""
         return None if self.published is None or math.isnan(self.ours) else self.ours - float(self.published)
 
+    @property
+    def inside(self) -> bool | None:
+        """Whether the published number, before it was rounded, may lie within a standard deviation of ours.
+
+        None if nothing is published, or one seed was run.
+
+        Examples
+        --------
+        >>> Cell("rankings", "WSD", "CNN", "dqe", 0.652, "0.64", deviation=0.01).inside
+        True
+        """
+        if self.difference is None or self.deviation is None or self.published is None:
+            return None
+        rounding = 0.5 * 10.0 ** -len(self.published.partition(".")[2])
+        return abs(self.difference) <= self.deviation + rounding + _ROUNDING
+
     def record(self) -> dict[str, Any]:
         """Return the cell, ready for JSON and CSV."""
         return {
@@ -89,6 +110,8 @@ class Cell:
             "ours": None if math.isnan(self.ours) else self.ours,
             "difference": self.difference,
             "equal": self.equal,
+            "deviation": self.deviation,
+            "inside": self.inside,
         }
 
 
@@ -106,21 +129,42 @@ class Claim:
         None if it cannot be told from what was run.
     found : str
         The numbers that decide it.
+    share : float, optional
+        In which share of the resamples it holds, where series were drawn again: it holds from 95 % on, does not hold up
+        to 5 %, and is open between.
+    why_untold : str
+        What the verdict is where there is none.
     """
 
     section: str
     text: str
     holds: bool | None
     found: str
+    share: float | None = None
+    why_untold: str = VERDICTS[None]
 
     @property
     def verdict(self) -> str:
         """Whether it holds, in words."""
+        if self.holds is None:
+            return self.why_untold if self.share is None else OPEN
         return VERDICTS[self.holds]
+
+    @property
+    def verdict_and_share(self) -> str:
+        """The verdict, and in how many of the resamples the sentence holds, where there are any."""
+        return self.verdict if self.share is None else f"{self.verdict} ({_percent(self.share)} of resamples)"
 
     def record(self) -> dict[str, Any]:
         """Return the claim, ready for JSON and CSV."""
-        return {"section": self.section, "claim": self.text, "holds": self.holds, "found": self.found}
+        return {
+            "section": self.section,
+            "claim": self.text,
+            "holds": self.holds,
+            "verdict": self.verdict,
+            "share": self.share,
+            "found": self.found,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +225,7 @@ class Outcome:
             records = [cell.record() for cell in self.cells]
             written.append(_write_csv(place / "cells.csv", list(records[0]), (r.values() for r in records)))
         for title, table in self._every_table().items():
-            written += _write_table(place / _slug(title), table)
+            written += write_one_table(place / _slug(title), table)
         shown = "\n\n".join([self.page().markdown(), *(f"![{stem}]({stem}.png)" for stem in self.figures)])
         written.append(_write_text(place / "report.md", shown))
         written.append(_write_text(place / "notes.md", "\n\n".join(self._sentences())))
@@ -225,19 +269,21 @@ def agreement(cells: Iterable[Cell]) -> str:
         parts = [f"Computed {how}, as the paper prints them: {equal} of {count_of(len(of_kind), 'number')}"]
         parts += [f"the largest difference is {max(off):.2g}"] if off else []
         parts += [f"{undefined} undefined here"] if undefined else []
+        ranged = [cell.inside for cell in of_kind if cell.inside is not None]
+        parts += [f"{sum(ranged)} of {len(ranged)} lie within mean ± SD over the seeds"] if ranged else []
         sentences.append(f"{'; '.join(parts)}.")
     return " ".join(sentences)
 
 
 def claims_table(claims: Sequence[Claim]) -> Table:
     """Return claims and what became of them as a table."""
-    rows = [(claim.section, claim.text, claim.verdict, claim.found) for claim in claims]
+    rows = [(claim.section, claim.text, claim.verdict_and_share, claim.found) for claim in claims]
     return Table(("section", "the paper says", "verdict", "found here"), rows, text_columns=4)
 
 
 def _sentence(claim: Claim) -> str:
     where = f"section {claim.section}" if claim.section[0].isdigit() else claim.section
-    return f"- {claim.verdict}: {claim.text.removesuffix('.')} ({where}). Found: {claim.found}."
+    return f"- {claim.verdict_and_share}: {claim.text.removesuffix('.')} ({where}). Found: {claim.found}."
 
 
 def beside(ours: str, published: str | None) -> str:
@@ -259,13 +305,20 @@ def metric_header(metrics: Iterable[str], *first: str) -> tuple[str, ...]:
     return (*first, *map(label_of, metrics))
 
 
+def _percent(share: float) -> str:
+    """Return a share in percent; one that is not all of them is never shown as 100, nor one that is not none as 0."""
+    shown = f"{100 * share:.0f}" if share in (0, 1) else f"{min(max(100 * share, 0.1), 99.9):.3g}"
+    return f"{shown} %"
+
+
 def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
-def _write_table(stem: Path, table: Table) -> list[Path]:
+def write_one_table(stem: Path, table: Table) -> list[Path]:
+    """Write a table as CSV, Markdown and LaTeX, the last so that it fits a page; return the files."""
     csv_path = _write_csv(stem.with_suffix(".csv"), table.header, table.rows)
-    others = {stem.with_suffix(".md"): table.markdown(), stem.with_suffix(".tex"): table.latex()}
+    others = {stem.with_suffix(".md"): table.markdown(), stem.with_suffix(".tex"): table.latex_to_fit()}
     return [csv_path, *(_write_text(path, text) for path, text in others.items())]
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dqeval.bench.jobs import Job
-from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.ranking import Ranking, rank_rows
+from dqeval.bench.ranking import Ranking
 from dqeval.bench.statistics import scipy_stats
 from dqeval.core.registry import experiment, label_of
+from dqeval.core.types import FloatArray
 from dqeval.experiments.detector_runs import (
+    BEYOND,
     NAMES,
+    DetectorRun,
     Runs,
     failures_sentence,
     folder_name,
@@ -23,7 +26,7 @@ from dqeval.experiments.detector_runs import (
     scored_series,
     series_by_dataset,
 )
-from dqeval.experiments.kept_lines import compute_all
+from dqeval.experiments.levels import beyond_table, errors_table, has_levels, level_claims
 from dqeval.experiments.outcome import (
     FORMS,
     OURS,
@@ -38,8 +41,10 @@ from dqeval.experiments.outcome import (
     metric_header,
 )
 from dqeval.experiments.published import published_dqe
+from dqeval.experiments.ranked import LEVELS, Level, Ranked, ranked_runs
+from dqeval.experiments.score_work import work_on_scores
 from dqeval.experiments.setting import Setting
-from dqeval.experiments.verdicts import Decision, of_both_forms, order_of
+from dqeval.experiments.verdicts import Decision, decision, of_both_forms, order_of
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.tables import Table, best_of, count_of
 
@@ -47,31 +52,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "rankings"
-PRINTED = "printed"
-LEVELS = "sequence vs event level"
+PRINTED, BY_SEED = "printed", "± by seed"
+LEVELS_TABLE = "sequence vs event level"
 # Which detector the paper finds best by DQE.
 BEST = {"WSD": "CNN", "UCR": "Sub-LOF"}
 _SECTION = "appendix C"
-
-ValueRow = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """How the detectors stand on a dataset, in one of the two forms.
-
-    Attributes
-    ----------
-    by_series, by_event : Ranking
-        The first has every metric, the second DQE alone.
-    """
-
-    by_series: Ranking
-    by_event: Ranking
-
-    def mean(self, detector: str, metric: str) -> float:
-        """Return the mean of a metric over the series."""
-        return _mean(self.by_series, detector, metric)
 
 
 @experiment(name=NAME, label="Five detectors over all series", published="the tables of rankings on WSD and UCR")
@@ -79,13 +64,21 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
     """Rank five detectors over all WSD and UCR series by 11 metrics, at the level of series and of events."""
     scipy_stats()  # raises where it is missing, before hours of work
     datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting)
-    as_published = _published_dqe(runs, setting)
+    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    as_published = compute_published(runs, setting)
     found = {
-        (dataset, by): _rank(runs, series, by, as_published) for dataset, series in datasets.items() for by in FORMS
+        (dataset, by): ranked_runs(runs, series, by, as_published)
+        for dataset, series in datasets.items()
+        for by in FORMS
     }
     notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
-    yield outcome(found, notes)
+    more = {
+        f"DQE of {', '.join(runs.beyond)} beside the others on {dataset}": beyond_table(
+            ranked_runs(runs, series, OURS, as_published, beyond=True), runs.beyond
+        )
+        for dataset, series in datasets.items()
+    }
+    yield outcome(found, notes, more)
 
 
 DIFFERENCE = (
@@ -96,21 +89,28 @@ DIFFERENCE = (
 )
 
 
-def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Outcome:
-    """Return what the rankings say, beside what the paper prints."""
+def outcome(
+    found: Mapping[tuple[str, By], Ranked], notes: Sequence[str], more: Mapping[str, Table] | None = None
+) -> Outcome:
+    """Return what the rankings say, beside what the paper prints, and more tables behind it."""
     printed = expected_numbers(NAME)
     datasets = list(dict.fromkeys(dataset for dataset, _ in found))
-    tables, cells = {}, []
+    tables: dict[str, Table] = {}
+    cells: list[Cell] = []
     for dataset in datasets:
         forms = {by: found[dataset, by] for by in FORMS}
-        tables[f"Rankings on {dataset}"] = means_table(dataset, forms, printed)
+        of_dataset = [cell for by in FORMS for cell in _cells(dataset, by, forms[by], printed)]
+        cells += of_dataset
+        means = [cell for cell in of_dataset if cell.table == f"rankings on {dataset}"]
+        tables[f"Rankings on {dataset}"] = means_table(means, forms[OURS].by_series.detectors)
         tables[f"Orders on {dataset}"] = orders_table(dataset, forms, printed)
         tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
-        cells += [cell for by in FORMS for cell in _cells(dataset, by, forms[by], printed)]
+        if has_levels(forms[OURS]):
+            tables[f"Standard errors on {dataset}, by series and by event"] = errors_table(forms[OURS])
     return Outcome(
         folder_name(NAME, datasets),
         "Five detectors over all series: the mean of each metric",
-        tables,
+        {**tables, **(more or {})},
         cells,
         [claim for d in datasets for claim in _claims(d, {by: found[d, by] for by in FORMS})],
         [note for note in [*notes, *(_significance(d, found[d, OURS]) for d in datasets)] if note],
@@ -118,23 +118,44 @@ def outcome(found: Mapping[tuple[str, By], Ranked], notes: Sequence[str]) -> Out
     )
 
 
-def means_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
-    """Return the means of each detector: printed, as published and here, one under the other."""
-    detectors = forms[OURS].by_series.detectors
+def means_table(cells: Sequence[Cell], detectors: Sequence[str]) -> Table:
+    """Return the means of each detector: printed, as published and here, one under the other, with what seeds do."""
     lines: list[tuple[str, str, list[str]]] = []
     for detector in detectors:
-        in_print = [printed.get((f"rankings on {dataset}", detector, metric), "") for metric in PAPER_METRICS]
+        of_forms = {by: [cell for cell in cells if (cell.row, cell.by) == (detector, by)] for by in FORMS}
+        in_print = [_printed(cell) for cell in of_forms[PUBLISHED]]
         if any(in_print):
             lines.append((detector, PRINTED, in_print))
-        for by in FORMS:
-            lines.append((detector, by, [f"{forms[by].mean(detector, metric):.2f}" for metric in PAPER_METRICS]))
+        for by, of_form in of_forms.items():
+            lines.append((detector, by, [cell.shown for cell in of_form]))
+            if any(cell.deviation for cell in of_form):
+                lines.append((detector, BY_SEED, [f"{cell.deviation:.3f}" for cell in of_form]))
     marked = set()
     for kind in (PRINTED, *FORMS):
         places = [i for i, line in enumerate(lines) if line[1] == kind]
         for j in range(len(PAPER_METRICS)):
-            marked |= {(places[k], j + 2) for k in best_of([float(lines[i][2][j]) for i in places])}
+            numbers = [float(lines[i][2][j].strip("()")) for i in places]
+            marked |= {(places[k], j + 2) for k in best_of(numbers)}
     rows = [(detector, kind, *values) for detector, kind, values in lines]
-    return Table(metric_header(PAPER_METRICS, "detector", ""), rows, marked=marked, text_columns=2)
+    header = metric_header(PAPER_METRICS, "detector", "")
+    return Table(header, rows, note=_seeds_note(cells), marked=marked, text_columns=2)
+
+
+def _printed(cell: Cell) -> str:
+    """Return what the paper prints; in brackets, if that is outside of what the seeds give."""
+    if cell.published is None:
+        return ""
+    return f"({cell.published})" if cell.inside is False else cell.published
+
+
+def _seeds_note(cells: Sequence[Cell]) -> str:
+    ranged = [cell.inside for cell in cells if cell.by == PUBLISHED and cell.inside is not None]
+    if not ranged:
+        return ""
+    return (
+        f"{BY_SEED}: the standard deviation of the mean from seed to seed; as published, {sum(ranged)} of "
+        f"{len(ranged)} printed numbers lie within mean ± SD, the others are in brackets"
+    )
 
 
 def orders_table(dataset: str, forms: Mapping[By, Ranked], printed: Mapping[Key, str]) -> Table:
@@ -169,20 +190,23 @@ def _over(ranked: Ranked) -> str:
     series = f"{ranked.by_series.n:,} series, {count_of(ranked.by_event.n, 'event')}"
     left = ranked.by_series.n_left_out
     left_out = f"; {left:,} series left out, for which not every detector has a value" if left else ""
-    return f"{series}{left_out}; in brackets, 95 % intervals, from resampling whole series"
+    seeded = any(np.isfinite(ranked.by_series.standings["dqe"].seed_deviation))
+    by_seed = "; ±, the standard deviation from seed to seed" if seeded else ""
+    return f"{series}{left_out}; in brackets, 95 % intervals, from resampling whole series{by_seed}"
 
 
 def _printed_dqe(printed: Mapping[Key, str], dataset: str, detector: str, level: str) -> str:
     if level == "series":
         return printed.get((f"rankings on {dataset}", detector, "dqe"), "")
-    return printed.get((LEVELS, detector, "dqe, by event"), "") if dataset == "WSD" else ""
+    return printed.get((LEVELS_TABLE, detector, "dqe, by event"), "") if dataset == "WSD" else ""
 
 
 def _with_interval(ranking: Ranking, detector: str) -> str:
     i, dqe = ranking.detectors.index(detector), ranking.standings["dqe"]
     interval = dqe.intervals[i]
     shown = f"[{interval.low:.2f}, {interval.high:.2f}]" if interval.is_known else f"({interval})"
-    return f"{dqe.mean[i]:.2f} {shown}"
+    deviation = f" ± {dqe.seed_deviation[i]:.3f}" if np.isfinite(dqe.seed_deviation[i]) else ""
+    return f"{dqe.mean[i]:.2f}{deviation} {shown}"
 
 
 def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> Iterator[Cell]:
@@ -190,13 +214,23 @@ def _cells(dataset: str, by: By, ranked: Ranked, printed: Mapping[Key, str]) -> 
     for detector in ranked.by_series.detectors:
         for metric in PAPER_METRICS:
             in_print = printed.get((table, detector, metric))
-            yield Cell(NAME, table, detector, metric, ranked.mean(detector, metric), in_print, by)
+            yield _cell(table, detector, metric, ranked, in_print, by)
         # The paper has this table for WSD alone.
-        levels = LEVELS if dataset == "WSD" else f"{LEVELS}, {dataset}"
-        for level, ranking in (("series", ranked.by_series), ("event", ranked.by_event)):
+        levels = LEVELS_TABLE if dataset == "WSD" else f"{LEVELS_TABLE}, {dataset}"
+        for level in LEVELS:
             metric = f"dqe, by {level}"
-            in_print = printed.get((levels, detector, metric))
-            yield Cell(NAME, levels, detector, metric, _mean(ranking, detector, "dqe"), in_print, by)
+            yield _cell(levels, detector, metric, ranked, printed.get((levels, detector, metric)), by, level)
+
+
+def _cell(
+    table: str, row: str, metric: str, ranked: Ranked, in_print: str | None, by: By, level: Level = "series"
+) -> Cell:
+    name = "dqe" if metric.startswith("dqe") else metric
+    found = ranked.deviation(row, name, level)
+    # Where some detector ran with several seeds, one that draws no random numbers has the same with all.
+    several = any(np.isfinite(standing.seed_deviation).any() for standing in ranked.ranking(level).standings.values())
+    deviation = (0.0 if np.isnan(found) else found) if several else None
+    return Cell(NAME, table, row, metric, ranked.mean(row, name, level), in_print, by, deviation)
 
 
 def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
@@ -205,33 +239,43 @@ def _claims(dataset: str, forms: Mapping[By, Ranked]) -> list[Claim]:
         return []
     decided = [_verdicts(dataset, forms[by]) for by in FORMS]
     whole = set(NAMES) <= set(forms[PUBLISHED].by_series.detectors)
-    return [
+    of_tables = [
         of_both_forms(_SECTION, text, published, decided[1][text])
         if whole
         else Claim(_SECTION, text, None, published.found)
         for text, published in decided[0].items()
     ]
+    ours = forms[OURS]
+    return [*of_tables, *(level_claims(dataset, ours) if has_levels(ours) else ())]
 
 
 def _verdicts(dataset: str, ranked: Ranked) -> dict[str, Decision]:
     by_series = {d: ranked.mean(d, "dqe") for d in ranked.by_series.detectors}
-    best = BEST[dataset]
+    drawn = ranked.resampled("dqe")
+    best, decide = BEST[dataset], partial(decision, ranked.resamples)
     found = {
-        f"the table of {dataset} has {best} first by DQE": Decision(
-            order_of(by_series)[0] == best, _with_values(by_series)
+        f"the table of {dataset} has {best} first by DQE": decide(
+            _with_values(by_series), lambda i: order_of(_at(drawn, i))[0] == best
         )
     }
     if dataset == "WSD":
-        by_event = {d: _mean(ranked.by_event, d, "dqe") for d in by_series}
-        same = order_of(by_series) == order_of(by_event)
-        last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
-        found["the tables of WSD have one order by DQE, by series and by event"] = Decision(
-            same, f"by event, {_with_values(by_event)}"
+        by_event = {d: ranked.mean(d, "dqe", "event") for d in by_series}
+        events_drawn = ranked.resampled("dqe", "event")
+        found["the tables of WSD have one order by DQE, by series and by event"] = decide(
+            f"by event, {_with_values(by_event)}",
+            lambda i: order_of(_at(drawn, i)) == order_of(_at(events_drawn, i)),
         )
-        found["the table of WSD has KMeansAD last by every metric"] = Decision(
-            len(last) == len(PAPER_METRICS), f"last by {len(last)} of {len(PAPER_METRICS)}"
+        last = [metric for metric in PAPER_METRICS if _last(ranked, metric) == "KMeansAD"]
+        every = [ranked.resampled(metric) for metric in PAPER_METRICS]
+        found["the table of WSD has KMeansAD last by every metric"] = decide(
+            f"last by {len(last)} of {len(PAPER_METRICS)}",
+            lambda i: all(order_of(_at(each, i))[-1] == "KMeansAD" for each in every),
         )
     return found
+
+
+def _at(drawn: Mapping[str, FloatArray], resample: int) -> dict[str, float]:
+    return {name: float(values[resample]) for name, values in drawn.items()}
 
 
 def _last(ranked: Ranked, metric: str) -> str:
@@ -252,70 +296,21 @@ def _with_values(values: Mapping[str, float]) -> str:
     return f"{_order(values)}; {', '.join(f'{values[name]:.2f}' for name in order_of(values))}"
 
 
-def _mean(ranking: Ranking, detector: str, metric: str) -> float:
-    return float(ranking.standings[metric].mean[ranking.detectors.index(detector)])
-
-
-def _published_dqe(runs: Runs, setting: Setting) -> dict[tuple[str, str], Any]:
-    """Return DQE as published of every series and detector that have one, and of each event."""
-    jobs = {
-        (series.source.name, detector): runs.job(series, detector, PUBLISHED)
-        for series in runs.series
-        for detector in runs.detectors
-        if runs.has(series, detector, PUBLISHED)
-    }
-    ids = {key: job.id for key, job in jobs.items()}
-    tasks = {ids[key]: job for key, job in jobs.items()}
-    found = compute_all(setting.folder / "published_dqe.jsonl", tasks, published_of, setting, "DQE as published")
-    return {key: found[id] for key, id in ids.items()}
+def compute_published(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
+    """Return DQE as published of every series, detector and seed that have one, and of each event."""
+    every = runs.each_run(PUBLISHED)
+    return work_on_scores(runs, every, published_of, setting, file="published_dqe.jsonl", what="DQE as published")
 
 
 def published_of(job: Job) -> dict[str, Any]:
-    """Return DQE as published of a detector's scores: of the series, and of each event."""
+    """Return DQE as published of a detector's scores: of the series, and of each event; and the parts of each."""
     scored = scored_series(job)
     result = published_dqe(scored.labels, scored.scores, period=scored.period)
-    return {"dqe": result.mean.dqe, "events": [[event.start, event.dqe] for event in result.per_event]}
-
-
-def _rank(runs: Runs, series: Sequence[PlannedSeries], by: By, as_published: Mapping[tuple[str, str], Any]) -> Ranked:
-    names = [each.source.name for each in series]
-    by_event = _published_events(runs, names, as_published) if by == PUBLISHED else _events(runs, names)
-    by_series = list(_values(runs, names, by, as_published))
-    try:
-        return Ranked(rank_rows(by_series), rank_rows(by_event, by="event"))
-    except ValueError as error:
-        raise ValueError("; ".join(filter(None, [str(error), failures_sentence(runs).rstrip(".")]))) from None
-
-
-def _values(
-    runs: Runs, names: Iterable[str], by: By, as_published: Mapping[tuple[str, str], Any]
-) -> Iterator[ValueRow]:
-    for name in names:
-        for detector in runs.detectors:
-            for metric in runs.metrics:
-                value = runs.value(name, detector, by, metric)
-                if metric == "dqe" and by == PUBLISHED:
-                    value = as_published.get((name, detector), {}).get("dqe")
-                if value is not None:
-                    yield {"unit": name, "detector": detector, "metric": metric, "value": value}
-
-
-def _events(runs: Runs, names: Iterable[str]) -> list[ValueRow]:
-    return [
-        {"unit": (name, event.start), "detector": detector, "metric": "dqe", "value": event.dqe}
-        for name in names
-        for detector in runs.detectors
-        for event in runs.events(name, detector, OURS)
-    ]
-
-
-def _published_events(runs: Runs, names: Iterable[str], as_published: Mapping[tuple[str, str], Any]) -> list[ValueRow]:
-    return [
-        {"unit": (name, start), "detector": detector, "metric": "dqe", "value": value}
-        for name in names
-        for detector in runs.detectors
-        for start, value in as_published.get((name, detector), {}).get("events", ())
-    ]
+    return {
+        "dqe": result.mean.dqe,
+        "events": [[event.start, event.dqe] for event in result.per_event],
+        "parts": [[event.capture, event.near_miss, event.false_alarm] for event in result.per_event],
+    }
 
 
 def _significance(dataset: str, ranked: Ranked) -> str:

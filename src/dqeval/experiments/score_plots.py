@@ -35,6 +35,7 @@ PALETTE = (
 )
 SECOND = PALETTE[1]  # of a second line beside one in ink; far from the tints of the three parts
 _BUCKETS = 600
+STRETCH = 5  # points whose highest score alone is shown where the series may not be
 
 
 def grid(rows: int, columns: int, *, width: float, height: float, **options: Any) -> tuple[Figure, Any]:
@@ -51,6 +52,18 @@ def draw_line(axes: Axes, values: FloatArray, span: tuple[int, int] | None = Non
     x, y = drawing.thin(values[first:stop], _BUCKETS)
     # Point t covers [t, t + 1): it is drawn in the middle.
     axes.plot(x + first + 0.5, y, **{"color": drawing.INK, "linewidth": 0.8, **look})
+
+
+def draw_maxima(axes: Axes, scores: FloatArray, **look: Any) -> None:
+    """Draw the highest score of each stretch of time, of `STRETCH` points at least: the scores themselves stay unknown.
+
+    A line through maxima also shows where long series are quiet, which a line through all points paints over.
+    """
+    width = max(STRETCH, -(-len(scores) // _BUCKETS))
+    starts = np.arange(0, len(scores), width)
+    highest = np.maximum.reduceat(scores, starts)
+    edges = np.append(starts, len(scores))
+    axes.stairs(highest, edges, baseline=None, **{"color": drawing.INK, "linewidth": 0.8, **look})
 
 
 def draw_regions(axes: Axes, labels: BoolArray, near: float) -> None:

@@ -32,7 +32,9 @@ class Setting:
     subset : int or None
         How many series of each dataset, sampled; all if not given.
     seed : int
-        Of the sample, of detectors, and of noise.
+        Of the sample, of noise, and the first one of detectors.
+    seeds : int
+        With how many seeds, from the first one on, detectors run that draw random numbers.
     quick : bool
         Whether to run a small case that takes minutes.
     workers : int
@@ -48,10 +50,16 @@ class Setting:
     case: str | None = None
     subset: int | None = None
     seed: int = 0
+    seeds: int = 1
     quick: bool = False
     workers: int = 0
     scheduler: str | None = None
     progress: Callable[[str], None] = lambda sentence: None
+
+    @property
+    def detector_seeds(self) -> tuple[int, ...]:
+        """The seeds of detectors that draw random numbers."""
+        return tuple(range(self.seed, self.seed + self.seeds))
 
 
 class NoDataError(ValueError):

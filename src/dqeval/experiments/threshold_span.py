@@ -106,6 +106,8 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
     try:
         series = find_numbered(setting.data, "YAHOO", 808).read()
     except NoDataError as error:
+        if setting.data is not None:
+            raise
         yield _generated_outcome(str(error))
         return
     assert series.values is not None
@@ -230,6 +232,7 @@ def _outcome(
         notes,
         {
             "scores": partial(draw_scores, series, answers, first),
+            "maxima": partial(draw_maxima, answers, first),
             "curves": partial(draw_curves, answers),
             "dqe": partial(draw_dqe, answers),
         },
@@ -274,6 +277,21 @@ def draw_scores(series: Series, answers: Sequence[Answer], first: int) -> Figure
     rows[0][0].set_ylabel("value")
     rows[-1][0].set(xlabel="time in points", xlim=(0, len(series.labels)))
     rows[-1][0].xaxis.set_major_formatter(lambda x, _: f"{first + x:,.0f}")
+    score_plots.draw_legend(figure, _dashed_handle(), *score_plots.tint_handles())
+    return figure
+
+
+def draw_maxima(answers: Sequence[Answer], first: int) -> Figure:
+    """Draw the highest score of each stretch of time, and nothing from which the series could be told."""
+    figure, rows = score_plots.grid(len(answers), 1, width=7, height=0.6 + len(answers), sharex=True)
+    for axes, each in zip(rows[:, 0], answers, strict=True):
+        score_plots.draw_regions(axes, each.labels, each.dqe.near)
+        score_plots.draw_maxima(axes, each.scores)
+        axes.axhline(each.lowest, color=score_plots.SECOND, linestyle="--", linewidth=1)
+        axes.set_title(f"{each.title}: effective thresholds from 1 down to {each.lowest:.3f}", loc="left")
+        score_plots.as_scores(axes)
+    rows[-1, 0].set(xlabel="time in points", xlim=(0, len(answers[0].labels)))
+    rows[-1, 0].xaxis.set_major_formatter(lambda x, _: f"{first + x:,.0f}")
     score_plots.draw_legend(figure, _dashed_handle(), *score_plots.tint_handles())
     return figure
 

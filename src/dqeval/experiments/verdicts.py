@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dqeval.core.registry import label_of
-from dqeval.experiments.outcome import OURS, PAPER_METRICS, Claim
+from dqeval.experiments.outcome import OURS, PAPER_METRICS, TOO_FEW, VERDICTS, Claim
+from dqeval.experiments.resamples import Resamples, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a sentence holds for the numbers of one form, and these numbers in words."""
+    """Whether a sentence holds for the numbers of one form, and these numbers in words.
 
-    holds: bool
+    Attributes
+    ----------
+    holds : bool or None
+        None where that is open, or there are too few series.
+    found : str
+    share : float, optional
+        Of the resamples in which it holds, where series were drawn again.
+    why_untold : str
+        Why there is no verdict, where there is none without resamples.
+    """
+
+    holds: bool | None
     found: str
+    share: float | None = None
+    why_untold: str = VERDICTS[None]
+
+    def as_claim(self, section: str, text: str) -> Claim:
+        """Return the claim that is decided."""
+        return Claim(section, text, self.holds, self.found, self.share, self.why_untold)
+
+
+def decision(resamples: Resamples, found: str, in_resample: Callable[[int], bool]) -> Decision:
+    """Return what is decided of a sentence by the resamples, each told by its number, or why nothing is."""
+    if not resamples.enough:
+        return Decision(None, found, why_untold=f"{TOO_FEW} ({resamples.series:,})")
+    share = resamples.share(in_resample)
+    return Decision(verdict_of(share), found, share)
 
 
 def is_majority(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) -> bool:
@@ -37,9 +63,15 @@ def metrics_in_words(metrics: Sequence[str], of: Sequence[str] = PAPER_METRICS) 
 def of_both_forms(section: str, text: str, published: Decision, ours: Decision) -> Claim:
     """Return a claim with the verdict of the published form, and where the other form's numbers differ, these too."""
     if published == ours:
-        return Claim(section, text, published.holds, published.found)
-    turned = "" if published.holds == ours.holds else ", where it holds" if ours.holds else ", where it does not hold"
-    return Claim(section, text, published.holds, f"{published.found}; {OURS}: {ours.found}{turned}")
+        return published.as_claim(section, text)
+    turned = "" if published.holds == ours.holds else f", where it {_in_words(ours)}"
+    return replace(published, found=f"{published.found}; {OURS}: {ours.found}{turned}").as_claim(section, text)
+
+
+def _in_words(decided: Decision) -> str:
+    if decided.holds is None:
+        return "is open" if decided.share is not None else "cannot be told"
+    return "holds" if decided.holds else "does not hold"
 
 
 def order_of(values: Mapping[str, float]) -> tuple[str, ...]:

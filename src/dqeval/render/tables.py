@@ -13,6 +13,8 @@ from html import escape
 from typing import Any
 
 MOST_ROWS = 20
+_LONG = 40  # characters of a cell from which on LaTeX breaks its lines
+_PAGE = 0.9  # of the width of a page, which columns of long text share
 NARROWEST = 20  # characters to which a column of text is set at least
 
 Emphasis = Callable[[str], str]
@@ -161,8 +163,25 @@ class Table:
 
     def latex(self) -> str:
         """Return the table in LaTeX, for the package booktabs."""
+        return self._latex("".join(self._aligned("l", "r")))
+
+    def latex_to_fit(self) -> str:
+        """Return the table in LaTeX so that it fits a page: long texts are broken, and what is too large scaled down.
+
+        For the packages booktabs and adjustbox.
+        """
+        longest = [max(map(_width, column)) for column in zip(self.header, *self.rows, strict=True)]
+        whole = sum(longest)
+        columns = [
+            f"p{{{_PAGE * length / whole:.2f}\\linewidth}}" if length > _LONG else alignment
+            for length, alignment in zip(longest, self._aligned("l", "r"), strict=True)
+        ]
+        begin = r"\begin{adjustbox}{max width=\linewidth, max totalheight=0.95\textheight}"
+        return f"{begin}\n{self._latex(''.join(columns))}\n\\end{{adjustbox}}"
+
+    def _latex(self, columns: str) -> str:
         rows = self._emphasised(self.rows, _latex_cell, lambda cell: f"\\textbf{{{cell}}}")
-        lines = [f"\\begin{{tabular}}{{{''.join(self._aligned('l', 'r'))}}}", "\\toprule"]
+        lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule"]
         lines += [" & ".join(map(_latex_cell, self.header)) + r" \\", "\\midrule"]
         lines += [" & ".join(row) + r" \\" for row in rows]
         lines += ["\\bottomrule", "\\end{tabular}"]

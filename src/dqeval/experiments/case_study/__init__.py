@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import floor
 from typing import TYPE_CHECKING
@@ -19,10 +19,12 @@ from dqeval.core.types import COLUMNS, SCORE_NAMES, BoolArray, FloatArray, Score
 from dqeval.detectors import windows
 from dqeval.experiments import score_plots
 from dqeval.experiments.case_study import near_sweep
+from dqeval.experiments.case_study.checks import TRUE_PERIODS, fallback_sentence, periods_table, seed_cells
 from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decide
 from dqeval.experiments.case_study.numbers import Study, dqe_and_parts, study_of
 from dqeval.experiments.detector_runs import (
     VARIED,
+    Runs,
     generated_series,
     missing_sentence,
     real_series,
@@ -42,11 +44,13 @@ from dqeval.experiments.outcome import (
     expected_numbers,
 )
 from dqeval.experiments.published import published_dqe
+from dqeval.experiments.rankings import means_table
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -68,20 +72,23 @@ EARLY = 15  # by how much TimesNet's scores are early in the published form
 )
 def case_study(setting: Setting) -> Iterator[Outcome]:
     """Five detectors on a WSD and on a UCR series: every metric, and DQE event by event."""
-    missing = []
+    missing: dict[str, str] = {}
     for dataset, number in NUMBERS.items():
         if setting.case not in (None, dataset.lower()):
             continue
         try:
             found = find_numbered(setting.data, dataset, number)
         except NoDataError as error:
-            missing.append(f"The {dataset} case is not here: {error}.")
+            missing[dataset] = str(error)
             continue
         yield _outcome(setting, dataset, real_series(dataset, [found])[0])
+    if missing and setting.data is not None:
+        raise NoDataError("; ".join(missing.values()))
     if missing:
         (planned,) = generated_series(1, n=1500, events=3) if setting.quick else generated_series(1)
         instead = "Instead, a generated series, for which the paper prints no numbers."
-        yield _outcome(setting, GENERATED, planned, *missing, instead)
+        notes = [f"The {dataset} case is not here: {why}." for dataset, why in missing.items()]
+        yield _outcome(setting, GENERATED, planned, *notes, instead)
 
 
 def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str) -> Outcome:
@@ -95,25 +102,46 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
         *notes,
         missing_sentence(detectors),
         *(f"{failure}." for failure in runs.failures),
+        fallback_sentence(study),
         difference_sentence(study),
         chance_sentence(cells),
         *findings(study),
         near_sweep.exact_sentence(ours, exact),
         near_sweep.sweep_sentence(sweep),
     ]
+    by_seed = list(seed_cells(NAME, study, planned, runs, setting)) if len(runs.seeds) > 1 else []
     return Outcome(
         f"{NAME}-{dataset.lower()}",
         f"The {dataset} case: {study.series.name}",
         {
             **tables(study, cells),
+            **_seeds_table(by_seed, study),
             "100 thresholds and all of them": near_sweep.exact_table(ours, exact),
             "DQE and the near range": near_sweep.sweep_table(sweep, study.period, study.series.no_period),
+            **_at_true_period(study, planned, runs),
         },
         [*cells, *_further_cells(study, exact, sweep)],
         [decide(each, study.forms[PUBLISHED], ours) for each in STATEMENTS.get(dataset, ())],
         [sentence for sentence in sentences if sentence],
-        {"scores": partial(draw_scores, study), "near": partial(near_sweep.draw_sweep, sweep, study.period)},
+        {
+            "scores": partial(draw_scores, study),
+            "maxima": partial(draw_maxima, study),
+            "near": partial(near_sweep.draw_sweep, sweep, study.period),
+        },
     )
+
+
+def _seeds_table(by_seed: Sequence[Cell], study: Study) -> dict[str, Table]:
+    return {"Every metric, mean over the seeds": means_table(by_seed, study.detectors)} if by_seed else {}
+
+
+def _at_true_period(study: Study, planned: PlannedSeries, runs: Runs) -> dict[str, Table]:
+    """Return the verdicts with the true period, where that of the case is a fallback."""
+    true = TRUE_PERIODS.get(study.dataset)
+    if true is None or not study.series.no_period:
+        return {}
+    other = study_of(study.dataset, planned, runs, RANKED[study.dataset], period=true)
+    return {"Statements with the fallback and with the true period": periods_table(study, other)}
 
 
 def cells_of(study: Study) -> Iterator[Cell]:
@@ -271,10 +299,8 @@ def ends_off_the_mean(values: FloatArray, scores: FloatArray) -> str:
 
 def draw_scores(study: Study) -> Figure:
     """Draw the scaled scores of each detector, in both forms where they differ: the whole series, and each event."""
-    from matplotlib.lines import Line2D
-
     labels, near = validate.labels(study.series.labels), study.period / 2
-    names = sorted(study.detectors, key=lambda name: -study.forms[OURS].parts[name].dqe)
+    names = sorted(study.detectors, key=_by_dqe(study))
     spans = [(0, len(labels)), *_around_events(labels, study.period)]
     size = {"width": 9, "height": 0.9 + 0.95 * (1 + len(names))}
     widths = (3, *[1] * (len(spans) - 1))
@@ -293,10 +319,36 @@ def draw_scores(study: Study) -> Figure:
         then, now = (study.forms[by].parts[name].dqe for by in FORMS)
         axes.set_title(f"{name}: DQE {now:.2f} ({PUBLISHED} {then:.2f})", loc="left")
     rows[-1, 0].set_xlabel("time in points")
-    lines = ((score_plots.SECOND, f"{PUBLISHED}, where it differs"), (drawing.INK, OURS))
-    handles = [Line2D([], [], color=colour, label=text) for colour, text in lines]
-    score_plots.draw_legend(figure, *handles, *score_plots.tint_handles())
+    score_plots.draw_legend(figure, *_form_handles(), *score_plots.tint_handles())
     return figure
+
+
+def draw_maxima(study: Study) -> Figure:
+    """Draw the highest score of each stretch of the series, and nothing from which the series could be told."""
+    labels, names = validate.labels(study.series.labels), sorted(study.detectors, key=_by_dqe(study))
+    figure, rows = score_plots.grid(len(names), 1, width=7.5, height=0.5 + 0.85 * len(names), sharex=True)
+    for axes, name in zip(rows[:, 0], names, strict=True):
+        score_plots.draw_regions(axes, labels, study.period / 2)
+        for by, colour in ((PUBLISHED, score_plots.SECOND), (OURS, drawing.INK)):
+            if by == OURS or name in VARIED:
+                score_plots.draw_maxima(axes, min_max(study.forms[by].scores[name]), color=colour)
+        score_plots.as_scores(axes)
+        then, now = (study.forms[by].parts[name].dqe for by in FORMS)
+        axes.set_title(f"{name}: DQE {now:.2f} ({PUBLISHED} {then:.2f})", loc="left")
+    rows[-1, 0].set(xlabel="time in points", xlim=(0, len(labels)))
+    score_plots.draw_legend(figure, *_form_handles(), *score_plots.tint_handles())
+    return figure
+
+
+def _by_dqe(study: Study) -> Callable[[str], float]:
+    return lambda name: -study.forms[OURS].parts[name].dqe
+
+
+def _form_handles() -> list[Artist]:
+    from matplotlib.lines import Line2D
+
+    lines = ((score_plots.SECOND, f"{PUBLISHED}, where it differs"), (drawing.INK, OURS))
+    return [Line2D([], [], color=colour, label=text) for colour, text in lines]
 
 
 def _around_events(labels: BoolArray, period: int) -> list[tuple[int, int]]:

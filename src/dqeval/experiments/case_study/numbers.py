@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 
 from dqeval.analysis.evaluate import evaluate
+from dqeval.analysis.panel import panel
 from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
 from dqeval.core.events import find_events
@@ -16,7 +17,7 @@ from dqeval.core.near import period_or_fallback
 from dqeval.core.partition import partition
 from dqeval.core.scaling import min_max
 from dqeval.core.types import DQEResult, EventScores, FloatArray, Numbers, Scores, Series
-from dqeval.experiments.detector_runs import Runs
+from dqeval.experiments.detector_runs import DetectorRun, Runs
 from dqeval.experiments.outcome import FORMS, HALFWAY, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.published import PublishedResult, published_dqe
 from dqeval.experiments.verdicts import order_of
@@ -73,16 +74,19 @@ class Study:
         return order_of({name: self.forms[by].values[name][metric] for name in self.ranked})
 
 
-def study_of(dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[str]) -> Study:
-    """Return the numbers of a case from a run; ``shown`` are the detectors that the paper shows."""
+def study_of(
+    dataset: str, planned: PlannedSeries, runs: Runs, shown: Sequence[str], period: int | None = None
+) -> Study:
+    """Return the numbers of a case from a run.
+
+    ``shown`` are the detectors that the paper shows; a ``period`` stands in place of that of the series.
+    """
     series = planned.source.read()
-    name = series.name
-    detectors = tuple(
-        each for each in runs.detectors if all(runs.value(name, each, by, "dqe") is not None for by in FORMS)
-    )
-    forms = {by: _form(planned, series, runs, detectors, by) for by in FORMS}
+    detectors = tuple(each for each in runs.detectors if all(runs.has(runs.first(planned, each, by)) for by in FORMS))
+    used = period_or_fallback(series) if period is None else period
+    forms = {by: _form(planned, series, runs, detectors, by, used) for by in FORMS}
     ranked = tuple(each for each in detectors if each in shown or not shown)
-    return Study(dataset, series, period_or_fallback(series), detectors, ranked, forms)
+    return Study(dataset, series, used, detectors, ranked, forms)
 
 
 def event_row(detector: str, number: int) -> str:
@@ -112,9 +116,9 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
     return len(find_events(beyond & (min_max(np.asarray(y_score, dtype=float)) >= HALFWAY)))
 
 
-def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By) -> Form:
-    period = period_or_fallback(series)
-    scores = {each: runs.scores(planned, each, by, series) for each in detectors}
+def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By, period: int) -> Form:
+    firsts = {each: runs.first(planned, each, by) for each in detectors}
+    scores = {each: runs.scores(first, series) for each, first in firsts.items()}
     parts: dict[str, Scores] = {}
     values = {}
     for each, of_detector in scores.items():
@@ -123,7 +127,7 @@ def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequenc
         else:
             rows = _rows(each, evaluate(series.labels, of_detector, period=period))
         parts |= dict(rows)
-        values[each] = {metric: _value(runs, series.name, each, by, metric) for metric in PAPER_METRICS}
+        values[each] = _values(runs, firsts[each], series, of_detector, period)
         values[each]["dqe"] = parts[each].dqe
     alarms = {each: false_alarms(series.labels, of_detector, period=period) for each, of_detector in scores.items()}
     return Form(values, parts, scores, alarms)
@@ -135,6 +139,8 @@ def _rows(detector: str, found: PublishedResult | DQEResult) -> Iterator[tuple[s
         yield event_row(detector, i), dqe_and_parts(event)
 
 
-def _value(runs: Runs, series: str, detector: str, by: By, metric: str) -> float:
-    found = runs.value(series, detector, by, metric)
-    return float("nan") if found is None else found
+def _values(runs: Runs, of: DetectorRun, series: Series, scores: FloatArray, period: int) -> dict[str, float]:
+    """Return the metrics of the run, or with another period than the run had, computed again."""
+    if period == period_or_fallback(series):
+        return runs.values(of)
+    return dict(panel(series.labels, scores, period=period, metrics=PAPER_METRICS).values)
