@@ -1,7 +1,9 @@
 """Hypothesis settings, and the data that only some machines have."""
 
+import contextlib
 import importlib
 import os
+import pkgutil
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import dqeval
 from dqeval import kernels
 from dqeval.core.registry import DETECTORS
 
@@ -121,15 +124,41 @@ def is_unmeasured(item):
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session):
+    """Do not measure coverage while tests are found, which takes seconds: it reaches nothing but imports of dqeval."""
+    measurement = coverage_measurement()
+    if measurement is None:
+        return (yield)
+    import_all_of_dqeval()
+    measurement.stop()
+    found = yield
+    hands_out_tests = getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput")
+    if not hands_out_tests:
+        measurement.start()
+    return found
+
+
+def coverage_measurement():
+    """Return what measures coverage in this process, if anything does."""
+    return sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+
+
+def import_all_of_dqeval():
+    for module in pkgutil.walk_packages(dqeval.__path__, "dqeval."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):  # of a library that is not here
+                importlib.import_module(module.name)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
     """Stop measuring coverage, for good, before the first test that is not measured: those come last.
 
     Measured again after it, the next test would find modules imported and results kept, and reach fewer lines.
     """
-    if is_unmeasured(item) and "coverage" in sys.modules:
-        measurement = sys.modules["coverage"].Coverage.current()
-        if measurement is not None:
-            measurement.stop()
+    measurement = coverage_measurement()
+    if measurement is not None and is_unmeasured(item):
+        measurement.stop()
         os.environ.pop("COVERAGE_PROCESS_CONFIG", None)  # by which the processes that tests start are measured
     return (yield)
 
