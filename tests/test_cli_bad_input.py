@@ -95,6 +95,7 @@ def test_files_that_cannot_be_read(call, tmp_path, command, name, content, messa
 
 
 @pytest.mark.parametrize("command", NEED_SCORES)
+@pytest.mark.unmeasured
 def test_tables_without_scores(call, tmp_path, command):
     write(tmp_path / "bad.csv", "value,label\n1,0\n")
     done = call(command, *COMMANDS[command], "bad.csv")

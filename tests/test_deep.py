@@ -215,6 +215,7 @@ class TestInception:
         maps = self.mean_of_six(functional.gelu(self.mean_of_six(maps, layers[0], network)), layers[1], network)
         return maps.permute(0, 2, 3, 1).flatten(1, 2)[:, :32]
 
+    @pytest.mark.unmeasured
     def test_fused_is_the_mean_of_six(self):
         maps, layer = torch.randn(5, 8, 4, 8, dtype=torch.float64), self.layer(8, 16)
         kernel, bias = times_net._fuse(layer)
@@ -301,12 +302,14 @@ class TestTraining:
         assert self.trained(2.0, epochs=5) == pytest.approx([0.5], abs=0.01)
 
     @pytest.mark.parametrize("at_once", [1, 2, 3, 9])
+    @pytest.mark.unmeasured
     def test_each_of_several_stops_for_itself(self, at_once):
         levels = [1.0, 0.5, 2.0, 0.5, 1.0]
         expected = [self.trained(level, epochs=40)[0] for level in levels]
         assert self.trained(*levels, epochs=40, at_once=at_once) == expected
         assert len(set(expected)) == 3
 
+    @pytest.mark.unmeasured
     def test_adam_is_that_of_pytorch(self):
         vector = torch.linspace(-1, 1, 50)
         theirs = vector.clone().requires_grad_()
@@ -529,6 +532,7 @@ class TestManySeries:
 
     @both
     @pytest.mark.parametrize("at_once", [1, 3, 9])
+    @pytest.mark.unmeasured
     def test_a_few_steps(self, function, at_once, limit_epochs):
         limit_epochs(2)
         together = dqeval.detectors.DETECTORS[function.__name__].many(
@@ -549,6 +553,7 @@ class TestManySeries:
 
     @both
     @pytest.mark.usefixtures("few_epochs")
+    @pytest.mark.unmeasured
     def test_the_same_again(self, function):
         first, second = (
             dqeval.detect_many(self.many(), function.__name__, train_stop=self.STOPS, at_once=3) for _ in range(2)

@@ -70,6 +70,7 @@ def results(done):
     return json.loads(done.out)["results"]
 
 
+@pytest.mark.unmeasured
 def test_incidents_are_labels(call):
     """The scores are those of labels on the same points; a column of labels is not needed, and not used."""
     given = ("--near", "20", "--metrics", "all", "--format", "json")
@@ -286,6 +287,7 @@ def test_one_of_several_alerts(call, tmp_path):
     assert list(scored("a=b.json")[1]) == ["a=b"]
 
 
+@pytest.mark.unmeasured
 def test_near_on_a_clock(call, tmp_path):
     """Near ranges and periods are durations, in the command and in the library."""
     given = ["near", "scores.csv", "--incidents", "incidents.csv"]
@@ -327,6 +329,7 @@ def test_no_alert_is_an_answer(call, tmp_path):
     assert found["detectors"]["none"]["values"] == {"dqe": 0, "capture": 0, "near_miss": 0, "false_alarm": 0}
 
 
+@pytest.mark.unmeasured
 def test_alerts_need_no_threshold(call, tmp_path):
     """Nothing speaks of thresholds, and a detector without an alert is no error; of scores, the legend stands once."""
     (tmp_path / "none.json").write_text("[]")

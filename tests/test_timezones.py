@@ -197,6 +197,7 @@ def results(done):
 SCORED = ["--near", "2h", "--format", "json"]
 
 
+@pytest.mark.unmeasured
 def test_the_command_line(call):
     """Local dates of a zone are those with its offset."""
     expected = results(call("explain", "zoned.csv", "--incidents", "zoned_incidents.csv", *SCORED))
