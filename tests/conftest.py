@@ -15,6 +15,7 @@ from hypothesis import settings
 import dqeval
 from dqeval import kernels
 from dqeval.core.registry import DETECTORS
+from dqeval.support import extras
 
 # By default every run has the same examples, so that none fails by chance and more of them would find nothing new; the
 # others draw new ones. No profile keeps what failed for the next run: the blob that is printed, or the seed, brings it
@@ -147,7 +148,7 @@ def pytest_collection(session):
     measurement = coverage_measurement()
     if measurement is None:
         return (yield)
-    import_all_of_dqeval()
+    import_all_of_dqeval(measurement)
     measurement.stop()
     found = yield
     if hasattr(session.config, "workerinput") or not getattr(session.config.option, "numprocesses", None):
@@ -160,11 +161,22 @@ def coverage_measurement():
     return sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
 
 
-def import_all_of_dqeval():
+def import_all_of_dqeval(measurement):
+    """Import every module whose libraries are here, and do not measure those, which may take seconds."""
+
+    def require(name, *others):
+        measurement.stop()
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+        measurement.start()
+        return plainly(name, *others)
+
+    plainly, extras.require = extras.require, require
     for module in pkgutil.walk_packages(dqeval.__path__, "dqeval."):
         if not module.name.endswith("__main__"):
-            with contextlib.suppress(ImportError):  # of a library that is not here
+            with contextlib.suppress(ImportError):
                 importlib.import_module(module.name)
+    extras.require = plainly
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
