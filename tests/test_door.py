@@ -410,6 +410,7 @@ def mixed(tmp_path):
 
 
 @pytest.mark.parametrize("command", NUMERIC)
+@pytest.mark.unmeasured(but=["explain"])
 def test_the_others_go_on(call, mixed, tmp_path, command):
     options = {"report": ["-o", "out"], "plot": ["-o", "out"]}.get(command, NUMERIC[command])
     done = call(command, "mixed", *options, "--fail-under", "dqe=0.99")

@@ -105,6 +105,7 @@ def test_alerts_are_detections(call):
     ],
     ids=["scores", "alerts", "clock"],
 )
+@pytest.mark.unmeasured(but=["alerts-score", "alerts-report"])
 def test_every_command(call, command, given, tmp_path):
     done = call(command, *given, *COMMANDS[command])
     assert done.code == 0, done.err

@@ -38,6 +38,7 @@ def test_the_slow_way(timezone, moments):
 
 @pytest.mark.parametrize("timezone", ZONES)
 @pytest.mark.slow
+@pytest.mark.unmeasured(but=["Lord_Howe"])
 def test_hours_in_which_clocks_change(timezone):
     """Every quarter of an hour of a year, one by one."""
     begin = int(np.datetime64("2011-01-01", "s").astype(int))
