@@ -149,12 +149,11 @@ def pytest_collection(session):
     measurement = coverage_measurement()
     if measurement is None:
         return (yield)
-    import_all_of_dqeval(measurement)
-    measurement.stop()
-    found = yield
-    if hasattr(session.config, "workerinput") or not getattr(session.config.option, "numprocesses", None):
-        measurement.start()  # but not in the process that only hands out tests to others
-    return found
+    import_all_of_dqeval()
+    if not hasattr(session.config, "workerinput") and getattr(session.config.option, "numprocesses", None):
+        measurement.stop()  # this process only hands out tests to others
+    with nothing_measured():
+        return (yield)
 
 
 def coverage_measurement():
@@ -162,14 +161,20 @@ def coverage_measurement():
     return sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
 
 
-def import_all_of_dqeval(measurement):
+@contextlib.contextmanager
+def nothing_measured():
+    measure = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(measure)
+
+
+def import_all_of_dqeval():
     """Import every module whose libraries are here, and do not measure those, which may take seconds."""
 
     def require(name, *others):
-        measurement.stop()
-        with contextlib.suppress(ImportError):
+        with nothing_measured(), contextlib.suppress(ImportError):
             importlib.import_module(name)
-        measurement.start()
         return plainly(name, *others)
 
     plainly, extras.require = extras.require, require
