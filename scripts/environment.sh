@@ -26,20 +26,35 @@ make_environment() { # make_environment EXTRA: install the package, editable, wi
     local stamp="$venv/installed${1:+-$1}"
     if is_current "$stamp" pyproject.toml setup.py src/dqeval/kernels; then return; fi
     say "Installing dqeval${1:+ with what its $1 needs}: downloads packages and compiles the kernels; a minute or two, longer on a busy machine"
-    pip_install -e ".${1:+[$1]}"
+    # The environment of the tests has many packages, for which pip takes five times as long as uv.
+    if [ "$1" = test ] && [ ! -x "$venv/bin/uv" ]; then pip_install uv || true; fi
+    install_packages -e ".${1:+[$1]}"
     touch "$stamp"
 }
 
 version_of() { "$1" -c 'import sys; print(sys.version_info[:2])'; }
 
-pip_install() { # pip, quiet but for a sign of life; its output is shown only if it fails
+install_packages() { # with uv where it is there; with pip where uv fails, since the two read different settings
+    if [ -x "$venv/bin/uv" ]; then
+        # Anew, because uv does not notice that a kernel, or how it is to be compiled, has changed.
+        quietly "$venv/bin/uv" pip install --python "$venv/bin/python" --reinstall-package dqeval "$@" && return
+        say "uv could not: trying pip"
+    fi
+    pip_install "$@"
+}
+
+export UV_NATIVE_TLS=1 # uv takes the certificates that the system trusts, as pip does
+
+pip_install() { # modules are compiled when they are first imported, which most never are
+    quietly "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off --no-compile "$@"
+}
+
+quietly() { # quietly COMMAND...: quiet but for a sign of life; its output is shown only if it fails
     local log status=0
-    log=$(mktemp "$venv/pip.XXXXXX") # of its own: several may run at once
+    log=$(mktemp "$venv/log.XXXXXX") # of its own: several may run at once
     show_progress "$log" &
     local watcher=$!
-    # Modules are compiled when they are first imported, which most never are.
-    "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off --no-compile "$@" >"$log" 2>&1 ||
-        status=$?
+    "$@" >"$log" 2>&1 || status=$?
     kill "$watcher" 2>/dev/null || true
     wait "$watcher" 2>/dev/null || true
     if [ "$status" != 0 ]; then cat "$log" >&2; fi

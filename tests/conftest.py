@@ -1,7 +1,9 @@
 """Hypothesis settings, and the data that only some machines have."""
 
+import contextlib
 import importlib
 import os
+import pkgutil
 import shutil
 import sys
 from pathlib import Path
@@ -10,8 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import dqeval
 from dqeval import kernels
 from dqeval.core.registry import DETECTORS
+from dqeval.support import extras
 
 # By default every run has the same examples, so that none fails by chance and more of them would find nothing new; the
 # others draw new ones. No profile keeps what failed for the next run: the blob that is printed, or the seed, brings it
@@ -75,10 +79,11 @@ SLOW_FILES = {
     "times_net",
 }
 
-# Files, the last two of examples, that reach no line that no other test does.
+# Files, the last of them of examples, that reach no line that no other test does.
 UNMEASURED_FILES = {
-    *("test_benchmarks", "test_extending_pages", "test_fuzz", "test_lab_docs", "test_label_editor", "test_metadata"),
-    *("test_page_use", "test_site_page", "matrix_result", "properties"),
+    *("test_benchmarks", "test_build", "test_docs", "test_extending_pages", "test_fuzz", "test_lab_docs"),
+    *("test_label_editor", "test_metadata", "test_package", "test_packing", "test_page_use", "test_perturbations"),
+    *("test_pitfalls", "test_site_page", "test_workers", "matrix_result", "properties", "times_net", "timesnet"),
 }
 if kernels.compiled:  # these are measured with interpreted kernels
     UNMEASURED_FILES |= {
@@ -89,9 +94,12 @@ if kernels.compiled:  # these are measured with interpreted kernels
         "test_kernels",
         "test_metrics",
         "test_more_metrics",
+        "test_panel",
         "test_partition",
         "test_properties",
         "test_reference",
+        "test_sorting",
+        "test_sweep",
     }
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -118,14 +126,57 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.stem in SLOW_FILES:
             item.add_marker("slow")
-        if item.path.stem in UNMEASURED_FILES:
+        if item.path.stem in UNMEASURED_FILES or item.get_closest_marker("data"):  # coverage is complete without data
             item.add_marker("unmeasured")
     yield  # pytest leaves out what no marker chooses, and puts together what shares a fixture
     items.sort(key=is_unmeasured)
 
 
 def is_unmeasured(item):
-    return item.get_closest_marker("unmeasured") is not None
+    marker = item.get_closest_marker("unmeasured")
+    return marker is not None and not any(text in item.name for text in marker.kwargs.get("but", ()))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session):
+    """Do not measure coverage while tests are found, which takes seconds: it reaches nothing but imports of dqeval."""
+    measurement = coverage_measurement()
+    if measurement is None:
+        return (yield)
+    import_all_of_dqeval()
+    if not hasattr(session.config, "workerinput") and getattr(session.config.option, "numprocesses", None):
+        measurement.stop()  # this process only hands out tests to others
+    with nothing_measured():
+        return (yield)
+
+
+def coverage_measurement():
+    """Return what measures coverage in this process, if anything does."""
+    return sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+
+
+@contextlib.contextmanager
+def nothing_measured():
+    measure = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(measure)
+
+
+def import_all_of_dqeval():
+    """Import every module whose libraries are here, and do not measure those, which may take seconds."""
+
+    def require(name, *others):
+        with nothing_measured(), contextlib.suppress(ImportError):
+            importlib.import_module(name)
+        return plainly(name, *others)
+
+    plainly, extras.require = extras.require, require
+    for module in pkgutil.walk_packages(dqeval.__path__, "dqeval."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module.name)
+    extras.require = plainly
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -134,12 +185,23 @@ def pytest_runtest_protocol(item):
 
     Measured again after it, the next test would find modules imported and results kept, and reach fewer lines.
     """
-    if is_unmeasured(item) and "coverage" in sys.modules:
-        measurement = sys.modules["coverage"].Coverage.current()
-        if measurement is not None:
-            measurement.stop()
+    measurement = coverage_measurement()
+    if measurement is not None and is_unmeasured(item):
+        stop_for_good(measurement)
         os.environ.pop("COVERAGE_PROCESS_CONFIG", None)  # by which the processes that tests start are measured
     return (yield)
+
+
+def pytest_sessionfinish():
+    """Write down what was measured while there is time: processes that end slowly are killed by the one that waits."""
+    measurement = coverage_measurement()
+    if measurement is not None:
+        stop_for_good(measurement)
+
+
+def stop_for_good(measurement):
+    measurement.stop()
+    measurement.save()
 
 
 @pytest.fixture

@@ -42,6 +42,7 @@ def cases(draw):
 
 
 @given(cases())
+@pytest.mark.unmeasured
 def test_equals_the_definition(case):
     labels, given, gaps, early = case
     curve = alarm_curve_of(scored_of(labels, given, gaps), early=early)
@@ -52,6 +53,7 @@ def test_equals_the_definition(case):
 
 
 @given(cases())
+@pytest.mark.unmeasured
 def test_equals_the_alarms_at_each_threshold(case):
     labels, given, gaps, early = case
     curve = alarm_curve_of(scored_of(labels, given, gaps), early=early)
@@ -66,6 +68,7 @@ def test_equals_the_alarms_at_each_threshold(case):
 
 
 @given(cases(), st.integers(0, 4))
+@pytest.mark.unmeasured
 def test_the_threshold_equals_the_definition(case, most):
     labels, given, gaps, early = case
     scored = scored_of(labels, given, gaps)

@@ -213,6 +213,7 @@ def test_merging_again_takes_what_is_new(tmp_path):
         ("cnn", "ValueError: "),
     ],
 )
+@pytest.mark.unmeasured(but=["hangs"])
 def test_what_fails_is_one_row_and_stops_nothing(tmp_path, name, reason):
     plan = {**SMALL, "detector": [{"name": name}, {"name": "quick"}], "timeout": 3, "memory": 4000, "seeds": [0]}
     plan["data"] = [{"generator": "synthetic", "n": 600, "period": 24, "events": 2}]

@@ -149,6 +149,7 @@ def test_what_failed(call, tmp_path):
         assert next(csv.DictReader(file))["traceback"] == record["traceback"]
 
 
+@pytest.mark.unmeasured
 def test_failed_jobs_alone_are_done_again(call, tmp_path, monkeypatch):
     write_series(tmp_path / "series" / "a.csv", mine=range(400))
     write_series(tmp_path / "series" / "b.csv", mine=["nan", *range(399)])

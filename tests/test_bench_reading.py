@@ -71,6 +71,7 @@ def test_a_worker_reads_a_series_once(plan, tmp_path, workers):
     assert series_cache._last.series is None  # nothing is kept in memory after the run
 
 
+@pytest.mark.unmeasured
 def test_an_id_is_computed_once_per_job(plan, tmp_path, monkeypatch):
     computed = Counter()
     original = Job.id.fget

@@ -62,6 +62,7 @@ def test_the_true_distance_is_between_the_two(normalise, kind, size, seed, windo
 
 @both_ways
 @given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 40))
+@pytest.mark.unmeasured
 def test_every_neighbour_is_another_window_and_as_far_as_said(normalise, seed, count, most_compared):
     values = series("waves", 60, seed)
     space = neighbours.Space(values, 5, np.linspace(1, 1.2, 5) if normalise == "columns" else None)
@@ -87,6 +88,7 @@ def test_compared_with_all_the_neighbours_are_exact():
 
 
 @pytest.mark.parametrize("kind", ["waves", "walk"])
+@pytest.mark.unmeasured
 def test_scores_are_nearly_those_of_exact_neighbours(kind):
     values = series(kind, 4_000, 2)
     exact, rough = (detectors.sub_lof(values, window=20, most_compared=most) for most in (None, 1_000))

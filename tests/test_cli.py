@@ -203,6 +203,7 @@ def test_what_is_said_below_the_table(call, tmp_path):
     assert "mine, auc_roc: undefined, because y_true has no normal point (every value is 1).\n" in done.out
 
 
+@pytest.mark.unmeasured
 def test_formats(call, file):
     table, json_, csv_, markdown, latex = (
         call("score", file, "--near", "1", "--metrics", "dqe,range_f1", "--format", form).out

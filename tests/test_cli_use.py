@@ -174,6 +174,7 @@ def test_detectors_that_not_every_file_has(call, folder):
     assert "nan" not in mean
 
 
+@pytest.mark.unmeasured
 def test_check_a_folder(call, folder):
     assert call("check", "scored").out.endswith("All 2 series: 0 with errors, 0 without problems.\n")
     write_clean(folder / "clean.csv")
@@ -188,6 +189,7 @@ def test_check_a_folder(call, folder):
     assert call("check", "scored", "--format", "csv").out.startswith("series,level,column,message\nbad.csv,error,mine,")
 
 
+@pytest.mark.unmeasured
 def test_score_a_folder(call, folder):
     assert call("score", "scored", "--metrics", "dqe").out.startswith("2 series, 4 events")
 
@@ -396,6 +398,7 @@ def test_examples_can_be_parsed(path, call, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["bench", "--help"], ["score", "--help"]])
+@pytest.mark.unmeasured
 def test_help_needs_nothing_that_computes(arguments):
     program = (
         "import sys; from dqeval.cli.entry import main; sys.argv = ['dqeval', *sys.argv[1:]]\n"
@@ -409,6 +412,7 @@ def test_help_needs_nothing_that_computes(arguments):
     assert not [name for name in imported if name.startswith(("dqeval.analysis", "dqeval.bench", "dqeval.lab"))]
 
 
+@pytest.mark.unmeasured
 def test_a_command_imports_what_it_computes_with():
     program = "import sys; from dqeval.analysis.commands import COMMANDS; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -475,6 +479,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.unmeasured
 def test_sentences_are_wrapped_on_a_terminal(call, folder, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     piped = call("explain", "scored/one.csv", "--score", "late").out

@@ -83,6 +83,7 @@ def test_cells_equal_the_definition(case):
 
 
 @given(clocks(own.detections), own.exact_near)
+@pytest.mark.unmeasured
 def test_detections_equal_the_definition(case, near):
     labels, found, times, options = case
     result = dqeval.evaluate_detections(labels, found, near=near, times=times, **options)
@@ -90,6 +91,7 @@ def test_detections_equal_the_definition(case, near):
 
 
 @given(clocks(), own.exact_near)
+@pytest.mark.unmeasured
 def test_scores_equal_the_definition(case, near):
     """The scores of all observed cells are scaled together, whether or not there is an event in their stretch."""
     labels, scores, times, options = case
@@ -104,6 +106,7 @@ def test_scores_equal_the_definition(case, near):
 
 
 @given(own.labelled(own.scores, most=8), own.exact_near, st.integers(-(10**6), 10**6), st.integers(1, 1000))
+@pytest.mark.unmeasured
 def test_even_times_change_nothing(case, near, start, step):
     labels, scores = case
     assume(len(labels) > 1)
@@ -150,6 +153,7 @@ def numbers_of(alarms):
 
 
 @given(own.labelled(own.scores, most=5), st.integers(0, 9))
+@pytest.mark.unmeasured
 def test_even_times_change_no_panel_and_no_explanation(case, near):
     labels, scores = case
     assume(len(labels) > 1)
@@ -167,6 +171,7 @@ def same(one, other):
 
 
 @given(clocks(), st.integers(0, 9), st.integers(-(10**12), 10**12), st.sampled_from([1, 7, 1000]))
+@pytest.mark.unmeasured
 def test_shifts_and_units_change_nothing(case, near, shift, unit):
     labels, scores, times, options = case
     result = dqeval.evaluate(labels, scores, times=times, near=near, **options)
@@ -176,6 +181,7 @@ def test_shifts_and_units_change_nothing(case, near, shift, unit):
 
 
 @given(clocks(), st.integers(0, 9))
+@pytest.mark.unmeasured
 def test_dates_of_any_unit_are_the_same(case, near):
     """A unit of a date is how it is stored, and changes nothing; numbers since 1970 are dates too."""
     labels, scores, times, options = case
@@ -194,6 +200,7 @@ def test_dates_of_any_unit_are_the_same(case, near):
 
 
 @given(clocks(), st.integers(0, 9), st.integers(2, 5))
+@pytest.mark.unmeasured
 def test_finer_samples_of_the_same_steps_change_nothing(case, near, finer):
     """Each sample is repeated until the next one, in its own cell and in those that it would be carried to."""
     labels, scores, times, options = case
@@ -208,6 +215,7 @@ def test_finer_samples_of_the_same_steps_change_nothing(case, near, finer):
 
 
 @given(own.labelled(own.detections, most=8), own.exact_near, st.integers(1, 9))
+@pytest.mark.unmeasured
 def test_detections_equal_intervals_on_the_same_grid(case, near, step):
     labels, found = case
     times = step * np.arange(len(labels))
@@ -227,6 +235,7 @@ def test_detections_equal_intervals_on_the_same_grid(case, near, step):
 
 
 @given(clocks(own.detections), own.exact_near)
+@pytest.mark.unmeasured
 def test_regions_lie_within_stretches(case, near):
     labels, found, times, options = case
     regions = dqeval.partition(labels, near=near, times=times, **options)
@@ -290,6 +299,7 @@ def test_intervals_on_an_axis_with_gaps(drawn, intervals, closed):
 
 
 @given(clocks(), st.integers(0, 9))
+@pytest.mark.unmeasured
 def test_every_metric_with_gaps_is_finite(case, near):
     """Events that are split at gaps touch each other, which no run of labels does."""
     labels, scores, times, options = case
@@ -303,6 +313,7 @@ def test_every_metric_with_gaps_is_finite(case, near):
 
 
 @given(clocks(own.detections), st.integers(0, 9))
+@pytest.mark.unmeasured
 def test_perfect_detections_are_perfect_with_gaps(case, near):
     labels, _, times, options = case
     assume(0 in naive.highest_in_cells(cells_of(times, options), labels))
@@ -312,6 +323,7 @@ def test_perfect_detections_are_perfect_with_gaps(case, near):
 
 
 @given(clocks(), st.integers(0, 9))
+@pytest.mark.unmeasured
 def test_explanations_with_gaps(case, near):
     """Costs and DQE add up to 1, and what is told of an event lies in its stretch."""
     labels, scores, times, options = case
@@ -328,6 +340,7 @@ def test_explanations_with_gaps(case, near):
 
 
 @given(clocks(own.detections), st.integers(0, 6))
+@pytest.mark.unmeasured
 def test_alarms_with_gaps(case, early):
     labels, found, times, options = case
     cells = cells_of(times, options)
@@ -454,6 +467,7 @@ TIMES = {
 
 
 @pytest.mark.parametrize("form", TIMES)
+@pytest.mark.unmeasured
 def test_times_of_any_form(form):
     times, kind = TIMES[form]
     expected = dqeval.evaluate(LABELS, SCORES, times=TIMES["datetime64"][0], near="2min")
@@ -649,6 +663,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("form", TABLES)
+@pytest.mark.unmeasured
 def test_comparisons_on_a_clock(form):
     """A duration, a resolution or times put a series on its clock; without any of them, points are points."""
     data, options = TABLES[form]
@@ -664,6 +679,7 @@ def test_comparisons_on_a_clock(form):
         assert (local(plain) == local(dqeval.evaluate(LABELS, SCORES, near=2))).all()
 
 
+@pytest.mark.unmeasured
 def test_reports_on_a_clock(tmp_path):
     values = np.sin(np.arange(6.0))
     data = dqeval.Series("one", np.array(LABELS), {"mine": np.array(SCORES, dtype=float)}, values, timestamps=EPOCH)

@@ -115,6 +115,7 @@ with_normal_point = own.labelled(own.scores).filter(lambda case: not case[0].all
 
 @every_metric
 @given(with_normal_point)
+@pytest.mark.unmeasured
 def test_a_float_from_0_to_what_is_perfect(name, case):
     found = value(name, *case)
     assert type(found) is float
@@ -123,6 +124,7 @@ def test_a_float_from_0_to_what_is_perfect(name, case):
 
 @every_metric
 @given(own.labels().filter(lambda y_true: not y_true.all()))
+@pytest.mark.unmeasured
 def test_a_perfect_detector(name, y_true):
     if "single" in PROPERTIES[name]:
         y_true = only_first_event(y_true)
@@ -131,6 +133,7 @@ def test_a_perfect_detector(name, y_true):
 
 @having("reversible")
 @given(with_normal_point)
+@pytest.mark.unmeasured
 def test_time_reversal(name, case):
     y_true, y_score = case
     if "single" in PROPERTIES[name]:  # the first event is another one in reverse
@@ -156,6 +159,7 @@ def test_time_reversal_matters(name):
 
 @having("ranks")
 @given(with_normal_point)
+@pytest.mark.unmeasured
 def test_an_increasing_transform(name, case):
     y_true, y_score = case
     ranks = np.unique(y_score, return_inverse=True)[1]
@@ -174,6 +178,7 @@ def test_an_increasing_transform_matters(name):
 
 @lacking("single")
 @given(st.permutations(range(4)), st.data())
+@pytest.mark.unmeasured
 def test_the_order_of_the_events_does_not_matter(name, order, data):
     """Blocks of an event with as much room on either side, wide enough for every buffer, may change places."""
     length = 2 * NEAR + 4
@@ -206,6 +211,7 @@ def labels_for(name):
 
 @every_metric
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.unmeasured
 def test_forms_of_input(name, form):
     assert call(name, form(labels_for(name)), form(Y_PRED)) == call(name, labels_for(name), Y_PRED)
 

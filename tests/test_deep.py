@@ -216,6 +216,7 @@ class TestInception:
         maps = self.mean_of_six(functional.gelu(self.mean_of_six(maps, layers[0], network)), layers[1], network)
         return maps.permute(0, 2, 3, 1).flatten(1, 2)[:, :32]
 
+    @pytest.mark.unmeasured
     def test_fused_is_the_mean_of_six(self):
         maps, layer = torch.randn(5, 8, 4, 8, dtype=torch.float64), self.layer(8, 16)
         kernel, bias = times_net._fuse(layer)
@@ -302,6 +303,7 @@ class TestTraining:
         assert self.trained(2.0, epochs=5) == pytest.approx([0.5], abs=0.01)
 
     @pytest.mark.parametrize("at_once", [1, 2, 3, 9])
+    @pytest.mark.unmeasured
     def test_each_of_several_stops_for_itself(self, at_once):
         levels = [1.0, 0.5, 2.0, 0.5, 1.0]
         expected = [self.trained(level, epochs=40)[0] for level in levels]
@@ -330,6 +332,7 @@ class TestTraining:
         monkeypatch.setattr(training.os, "cpu_count", lambda: None)
         assert training._drawing_threads(torch.device("cuda")) == 1
 
+    @pytest.mark.unmeasured
     def test_adam_is_that_of_pytorch(self):
         vector = torch.linspace(-1, 1, 50)
         theirs = vector.clone().requires_grad_()
@@ -552,6 +555,7 @@ class TestManySeries:
 
     @both
     @pytest.mark.parametrize("at_once", [1, 3, 9])
+    @pytest.mark.unmeasured
     def test_a_few_steps(self, function, at_once, limit_epochs):
         limit_epochs(2)
         ready = dqeval.detectors.DETECTORS[function.__name__].many(
@@ -573,6 +577,7 @@ class TestManySeries:
 
     @both
     @pytest.mark.usefixtures("few_epochs")
+    @pytest.mark.unmeasured
     def test_the_same_again(self, function):
         first, second = (
             dqeval.detect_many(self.many(), function.__name__, train_stop=self.STOPS, at_once=3) for _ in range(2)

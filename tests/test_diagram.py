@@ -126,6 +126,7 @@ def test_a_detector_alone_has_no_bar():
 @pytest.mark.parametrize("n", [2, 3, 8, 25, 40])
 @pytest.mark.parametrize("name", ["d{}", "a long name, with $math and its parameters: window=100, seed={}"])
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_names_fit_and_lines_do_not_cross(n, name):
     average = np.linspace(1.3, n - 0.2, n)
     average[1] = average[0]  # a tie

@@ -99,6 +99,7 @@ def profile_taken_out(counts):
 
 
 @pytest.mark.parametrize("command", EXPECTED)
+@pytest.mark.unmeasured
 def test_a_series_is_read_checked_and_cut_once(call, counts, tmp_path, command):
     write_demo(tmp_path / "demo.csv")
     assert call(command, "demo.csv", *EVERY_COMMAND[command]).code == 0
@@ -175,6 +176,7 @@ def test_what_is_no_near_range(given):
         dqeval.evaluate(FOUR_EVENTS, FOUR_EVENTS, near=given)
 
 
+@pytest.mark.unmeasured
 def test_event_lengths_in_commands_receipts_and_plans(call, tmp_path):
     write_demo(tmp_path / "demo.csv", length=500)
     shown = call("score", "demo.csv", "--near", "1.5ev", "--metrics", "dqe")
@@ -238,6 +240,7 @@ def test_several_content_of_values_tell_no_period(call, tmp_path):
 
 
 @pytest.mark.parametrize("format", EVERY)
+@pytest.mark.unmeasured
 def test_check_reads_every_format(call, tmp_path, format):
     path = EVERY[format][0](tmp_path)
     done = call("check", path, "--format", "json", "-o", "receipt.json")
@@ -383,6 +386,7 @@ def test_a_missing_file_does_not_stop_the_others(call, tmp_path):
     assert done.out.startswith("a.csv: 500 points")
 
 
+@pytest.mark.unmeasured
 def test_an_error_names_the_file_once(call, tmp_path):
     path = write_ucr(tmp_path)
     path.write_text("a,b\n1,2\n")
@@ -406,6 +410,7 @@ def mixed(tmp_path):
 
 
 @pytest.mark.parametrize("command", NUMERIC)
+@pytest.mark.unmeasured(but=["explain"])
 def test_the_others_go_on(call, mixed, tmp_path, command):
     options = {"report": ["-o", "out"], "plot": ["-o", "out"]}.get(command, NUMERIC[command])
     done = call(command, "mixed", *options, "--fail-under", "dqe=0.99")
@@ -494,6 +499,7 @@ def test_data_of_no_kind():
 
 
 @pytest.mark.parametrize("change", [{"series": 7}, {"format": "none"}, {"format": None}])
+@pytest.mark.unmeasured
 def test_receipts_that_name_no_format_or_series(call, tmp_path, change):
     path = write_ucr(tmp_path)
     call("check", path, "--format", "json", "-o", "receipt.json")
@@ -514,6 +520,7 @@ def test_pages_of_standard_input_and_of_a_folder(call, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "explain", "report"])
+@pytest.mark.unmeasured
 def test_commands_warn_of_what_makes_numbers_wrong(call, tmp_path, command):
     times = np.concatenate([np.arange(800), np.arange(100, 900)])
     columns = {"time": times, "value": DEMO.values, "label": DEMO.labels.astype(int), "low": -DEMO.scores["sharp"]}
@@ -599,6 +606,7 @@ FORMS = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%
     st.sampled_from(FORMS),
     st.tuples(st.integers(0, 25), st.sampled_from("0123459 T-:.Z+x٣")),
 )
+@pytest.mark.unmeasured
 def test_plain_dates_are_read_as_python_reads_them(dates, form, change):
     """By NumPy, where all have one form: with one letter changed, either they still do, or Python tells."""
     texts = [f"{date.year:04d}{date.strftime(form[2:])}" for date in dates]

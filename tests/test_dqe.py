@@ -145,6 +145,7 @@ def test_dqe_at_every_score_is_that_of_the_curve(case, near):
     np.testing.assert_allclose(dqe, curve.dqe, rtol=0, atol=1e-12)
 
 
+@pytest.mark.unmeasured
 def test_many_thresholds_for_few_points():
     """Thresholds that no point of a region needs are left out, and count for those that are kept."""
     random = np.random.default_rng(3)

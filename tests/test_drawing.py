@@ -61,6 +61,7 @@ def test_parts_stay_apart_when_printed_grey():
 
 @given(strategies.labels(), strategies.exact_near)
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_tints_are_the_partition(y_true, near):
     ax = Figure().add_subplot()
     regions = dqeval.partition(y_true, near=near).regions

@@ -26,6 +26,7 @@ class TestPublishedDQE:
             assert four(one) == pytest.approx(four(other), abs=1e-7)
 
     @given(labelled(scores, most=10), st.integers(2, 20))
+    @pytest.mark.unmeasured
     def test_is_what_its_description_says(self, both, period):
         y_true, y_score = both
         found = published_dqe(y_true, y_score, period=period)
@@ -33,6 +34,7 @@ class TestPublishedDQE:
         assert four(found.mean) == pytest.approx(np.mean([four(event) for event in found.per_event], axis=0))
 
     @given(labels())
+    @pytest.mark.unmeasured
     def test_constant_scores_are_worth_nothing(self, y_true):
         assert four(published_dqe(y_true, np.full(len(y_true), 3.0), period=4).mean) == (0, 0, 0, 0)
 

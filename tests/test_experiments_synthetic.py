@@ -322,6 +322,7 @@ def test_claims_that_differ_by_form():
     assert of_both_forms("2", "so", yes, Decision(True, "0.6")) == Claim("2", "so", True, "0.5; dqeval: 0.6")
 
 
+@pytest.mark.unmeasured
 def test_strips_show_events_and_detections():
     with style.context("default"):
         figure = draw_cases(paper_cases())

@@ -81,6 +81,7 @@ def test_costs_are_the_mean_gains_over_all_orders_of_mending(drawn, near):
 
 
 @given(strategies.labelled(strategies.scores), strategies.exact_near)
+@pytest.mark.unmeasured
 def test_the_threshold_to_start_from_is_near_the_best(drawn, near):
     labels, scores = drawn
     found = dqeval.explain(labels, scores, near=near)
@@ -99,6 +100,7 @@ def test_the_threshold_to_start_from_is_near_the_best(drawn, near):
 
 
 @given(strategies.labelled(strategies.scores), strategies.exact_near)
+@pytest.mark.unmeasured
 def test_improvements_keep_their_promise(drawn, near):
     labels, scores = drawn
     found = dqeval.explain(labels, scores, near=near)

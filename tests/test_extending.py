@@ -337,6 +337,7 @@ def test_metrics_of_a_module_work_in_every_command(call, module):
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 def test_detectors_of_a_module_work_in_every_command(call, tmp_path):
     with_module = ("--module", "own.py")
     assert "distance (Distance)\n    Score each point by" in call("detectors", *with_module).out

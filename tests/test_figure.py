@@ -135,6 +135,7 @@ NAMES = [*"abcdef", "SUB_PCA_WINDOWED_AUTOENCODER_ENSEMBLE_OF_TWENTY_TUNED_ON_TR
     ],
     ids=["small", "long names", "long", "demo"],
 )
+@pytest.mark.unmeasured(but=["long names"])
 def test_no_text_lies_over_another_or_leaves_the_figure(drawn, series):
     found = drawn(series, near=5)
     assert overlaps(found) == []

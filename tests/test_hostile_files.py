@@ -354,6 +354,7 @@ def test_names_of_the_columns_of_text(tmp_path):
     assert names == [["label", "mine"], ["label", "mine"], [], [], [], []]
 
 
+@pytest.mark.unmeasured
 def test_a_benchmark_of_json_lines(tmp_path, call):
     rows = [{"value": t % 7, "label": int(20 <= t < 25), "mine": t % 5} for t in range(60)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))

@@ -72,6 +72,7 @@ def results(done):
     return json.loads(done.out)["results"]
 
 
+@pytest.mark.unmeasured
 def test_incidents_are_labels(call):
     """The scores are those of labels on the same points; a column of labels is not needed, and not used."""
     given = ("--near", "20", "--metrics", "all", "--format", "json")
@@ -106,6 +107,7 @@ def test_alerts_are_detections(call):
     ],
     ids=["scores", "alerts", "clock"],
 )
+@pytest.mark.unmeasured(but=["alerts-score", "alerts-report"])
 def test_every_command(call, command, given, tmp_path):
     done = call(command, *given, *COMMANDS[command])
     assert done.code == 0, done.err
@@ -304,6 +306,7 @@ def test_one_of_several_alerts(call, tmp_path):
     assert list(scored("a=b.json")[1]) == ["a=b"]
 
 
+@pytest.mark.unmeasured
 def test_near_on_a_clock(call, tmp_path):
     """Near ranges and periods are durations, in the command and in the library."""
     given = ["near", "scores.csv", "--incidents", "incidents.csv"]
@@ -345,6 +348,7 @@ def test_no_alert_is_an_answer(call, tmp_path):
     assert found["detectors"]["none"]["values"] == {"dqe": 0, "capture": 0, "near_miss": 0, "false_alarm": 0}
 
 
+@pytest.mark.unmeasured
 def test_alerts_need_no_threshold(call, tmp_path):
     """Nothing speaks of thresholds, and a detector without an alert is no error; of scores, the legend stands once."""
     (tmp_path / "none.json").write_text("[]")

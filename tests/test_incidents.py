@@ -36,6 +36,7 @@ def approx(expected):
 
 
 @given(labelled(detections), exact_near)
+@pytest.mark.unmeasured
 def test_intervals_equal_points_on_the_same_grid(pair, near):
     labels, found = pair
     expected = dqeval.evaluate_detections(labels, found, near=near)
@@ -53,6 +54,7 @@ def test_intervals_equal_points_on_the_same_grid(pair, near):
 
 
 @given(labelled(detections), st.integers(0, 9), st.sampled_from([1, 7, 1000]), st.integers(-(10**9), 10**9))
+@pytest.mark.unmeasured
 def test_shifts_units_and_splits_change_nothing(pair, near, unit, shift):
     labels, found = pair
     expected = dqeval.evaluate_intervals(pairs(labels), pairs(found), span=(0, len(labels)), near=near)

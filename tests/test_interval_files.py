@@ -679,6 +679,7 @@ def read_or_refused(path):
 
 
 @given(SHAPED | JSON.filter(lambda content: isinstance(content, (list, dict))))
+@pytest.mark.unmeasured
 def test_any_json(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps(content))

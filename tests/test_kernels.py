@@ -162,6 +162,7 @@ class TestWidest:
         assert not _widest.has_avx2()
 
     @pytest.mark.parametrize("terms", [True, False])
+    @pytest.mark.unmeasured
     def test_both_forms_agree_to_the_last_digit(self, terms):
         """Where there is only one, it agrees with itself."""
         values = np.cumsum(np.random.default_rng(0).normal(size=200))

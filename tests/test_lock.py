@@ -180,6 +180,7 @@ def test_retrying_locks_once(tmp_path, monkeypatch):
     assert times == [tmp_path / "run"]
 
 
+@pytest.mark.unmeasured
 def test_retrying_is_locked_too(tmp_path, holder):
     (tmp_path / "plan.toml").write_text(PLAN)
     bench.run(tmp_path / "plan.toml", tmp_path / "done")

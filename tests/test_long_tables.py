@@ -329,6 +329,7 @@ def test_a_page_and_a_figure_for_each_series(call, tmp_path, command, kind):
 
 
 @every_kind
+@pytest.mark.unmeasured
 def test_every_kind_on_the_command_line_is_read_and_hashed_once(call, tmp_path, monkeypatch, kind):
     path = write(tmp_path / f"long.{kind}", TABLE)
     reads, hashes = [], []

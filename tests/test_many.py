@@ -75,6 +75,7 @@ options = st.fixed_dictionaries(
 
 
 @given(many(), options, st.sampled_from([1, 7, 1000]), st.integers(1, 3))
+@pytest.mark.unmeasured
 def test_numbers_are_those_of_evaluate(series, options, most_points, workers):
     labels, (scores,) = series
     expected = one_by_one(labels, scores, **options)
@@ -94,6 +95,7 @@ def test_numbers_are_those_of_evaluate(series, options, most_points, workers):
 
 
 @given(many(detectors=2), strategies.any_near, st.sampled_from([100, "exact"]))
+@pytest.mark.unmeasured
 def test_several_detectors_on_several_series(series, near, thresholds):
     labels, (one, two) = series
     pairs = [
@@ -143,6 +145,7 @@ pairs = strategies.labelled(strategies.detections) | strategies.labelled(strateg
 
 
 @given(st.lists(pairs, min_size=1, max_size=4), strategies.exact_near, st.sampled_from([1, 10, "exact"]))
+@pytest.mark.unmeasured
 def test_numbers_are_those_of_the_slow_definition(pairs, near, thresholds):
     found = evaluate_many(*map(list, zip(*pairs, strict=True)), near=near, thresholds=thresholds)
     scaled = [(labels, naive.scaled(scores)) for labels, scores in pairs]

@@ -239,6 +239,7 @@ def test_detections_everywhere_are_left_out_where_they_are_taken_for_silence():
     assert not law_answer("dqe_log_rank", "more-captured")
 
 
+@pytest.mark.unmeasured
 def test_the_direction_that_names_a_preference_is_shown_before_what_is_alike():
     (answer,) = dqeval.properties(["dqe"], questions=["long-or-short"]).answers
     assert [example.direction for example in answer.examples] == [-1, 0]
@@ -275,6 +276,7 @@ def test_there_is_nothing_to_say_of_a_yes_where_there_is_none():
     assert "yes:" not in str(dqeval.properties(["auc_pr"], questions=["ratio", "coverage", "lag"], examples=0))
 
 
+@pytest.mark.unmeasured
 def test_what_it_prefers_may_need_longer_series():
     """A captured event, and a false alarm of three points with room beside it."""
     (answer,) = dqeval.properties(["dqe"], questions=["long-or-short"]).answers
@@ -430,6 +432,7 @@ def test_a_slow_metric_is_refuted_where_that_is_quick(registered, monkeypatch):
     assert [answer.word for answer in found.answers] == ["too slow", "no"]
 
 
+@pytest.mark.unmeasured
 def test_what_needs_more_than_its_share_gets_what_is_left(registered, monkeypatch):
     times = ticking(monkeypatch)
     asked = {"questions": ["appended", "perfect-best", "perfect-alone", "order"], "examples": 0}
@@ -456,6 +459,7 @@ def fine(y_true, y_pred):
 '''
 
 
+@pytest.mark.unmeasured
 def test_a_metric_that_hangs_does_no_harm(tmp_path):
     (tmp_path / "own.py").write_text(HANGING)
     command = [sys.executable, "-m", "dqeval", "properties", "hangs", "fine", "--module", "own.py", "--workers", "2"]
@@ -480,6 +484,7 @@ def test_answers_are_kept_where_there_is_a_place_for_them(tmp_path):
     assert list(_kept(kept).values()) == answers
 
 
+@pytest.mark.unmeasured
 def test_processes_give_what_this_one_gives():
     asked = {"questions": ["wrong-beside-hits", "coverage"], "examples": 5}
     assert dqeval.properties(["dqe"], workers=1, **asked) == dqeval.properties(["dqe"], **asked)

@@ -96,6 +96,7 @@ def test_event_wise_f(case, beta):
 
 @pytest.mark.parametrize("name", SWEPT)
 @given(own.labelled(own.scores, most=6), st.data())
+@pytest.mark.unmeasured
 def test_best_of_the_sweep(name, case, data):
     definition, options = SWEPT[name]
     parameters = drawn(data, options)
@@ -108,6 +109,7 @@ def test_best_of_the_sweep(name, case, data):
 
 @pytest.mark.parametrize("name", SWEPT)
 @given(own.labelled(own.scores, most=6), st.data())
+@pytest.mark.unmeasured
 def test_best_of_all_scores(name, case, data):
     """The fast way through all scores gives what one after the other gives."""
     definition, options = SWEPT[name]
@@ -263,6 +265,7 @@ GOLDEN_SWEEPS = {
 
 @every_case
 @pytest.mark.parametrize("thresholds", [100, "all"])
+@pytest.mark.unmeasured
 def test_golden_scores(case, thresholds):
     delays = {f"kdelay_f1_{k}": ("delay_point_adjusted_f1", {"k": k}) for k in (0, case["parameters"]["k"], 7)}
     for key, (name, parameters) in (GOLDEN_SWEEPS | delays).items():
@@ -272,6 +275,7 @@ def test_golden_scores(case, thresholds):
 
 @every_case
 @pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.unmeasured
 def test_golden_nab_of_scores(case, profile):
     y_true, y_score, expected, options = (
         case["label"],

@@ -36,6 +36,7 @@ def naive(labels, found, early, max_delay, breaks=()):
 
 
 @given(labelled(detections), st.integers(0, 6), st.none() | st.integers(0, 6), st.data())
+@pytest.mark.unmeasured
 def test_equals_the_definition(pair, early, max_delay, data):
     labels, found = (flags.tolist() for flags in pair)
     gaps = data.draw(breaks(len(labels)))

@@ -589,6 +589,7 @@ def test_what_the_page_says_on_a_clock(clock_file):
         (np.datetime64("2026-01-01T00:00:00.000001") + np.arange(8), "@at{0,0}", "LinearAxis"),
     ],
 )
+@pytest.mark.unmeasured
 def test_times_have_the_digits_they_need(tmp_path, times, tip, axis):
     dqeval.report(small(timestamp=times), tmp_path / "page.html", near=1)
     item = data_on((tmp_path / "page.html").read_text(encoding="utf-8"))["timePlots"]
@@ -667,6 +668,7 @@ def test_a_plot_is_made_once_and_filled_often(demo):
         plots.embedded(explorer._curve_plot, 260, models={"other": {}})
 
 
+@pytest.mark.unmeasured
 def test_the_plot_of_alarms_with_little_to_show(tmp_path):
     dqeval.report(small(same=np.full(8, 5.0), mine=[0, 0, 3, 2, 0, 1, 0, 0]), tmp_path / "page.html", near=1)
     data = data_on((tmp_path / "page.html").read_text(encoding="utf-8"))["alarmPlot"]

@@ -305,6 +305,7 @@ def test_what_is_detected_at_a_threshold_is_looked_at_once(monkeypatch):
     assert len(looked) == 1 + levels  # labels, and detections
 
 
+@pytest.mark.unmeasured
 def test_metrics_with_other_thresholds_are_searched_apart(monkeypatch):
     metric = replace(dqeval.METRICS["range_f1"], at_every_level=None)
     for name in ("range_f1", "tapr_f1"):

@@ -196,6 +196,7 @@ def test_what_cannot_be_verified(file):
         ("per_event", 1),
     ],
 )
+@pytest.mark.unmeasured
 def test_parameters_that_no_command_writes(file, name, value):
     with pytest.raises(ValueError, match=f": its parameter {name} is not valid$"):
         verify(
@@ -460,6 +461,7 @@ def twins(tmp_path):
 
 
 @pytest.mark.parametrize("command", PARAMETERS)
+@pytest.mark.unmeasured
 def test_no_receipt_holds_a_folder_and_none_can_be_put_in(call, twins, tmp_path, command):
     done = call(command, *twins, "--format", "json")
     found = json.loads(done.out)

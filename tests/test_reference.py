@@ -84,6 +84,7 @@ def test_golden_scores(case):
 
 
 @pytest.mark.parametrize("case", golden_cases("scores", "dqe_exact"))
+@pytest.mark.unmeasured
 def test_golden_exact(case):
     result = dqeval.evaluate(case["label"], case["score"], near=case["W"] / 2, scale=False, thresholds="exact")
     assert_golden(result, case["scores"]["dqe_exact"])

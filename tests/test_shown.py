@@ -47,6 +47,7 @@ def is_harmless(text):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.unmeasured
 def test_no_name_does_anything_on_a_terminal(call, hostile, command, form):
     shown = call(*command, hostile, "--format", form)
     assert (shown.code, shown.err) == (0, "")
@@ -55,6 +56,7 @@ def test_no_name_does_anything_on_a_terminal(call, hostile, command, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.unmeasured
 def test_no_name_does_anything_in_a_file(call, hostile, tmp_path, form):
     place = tmp_path / "out"
     done = call("score", "--metrics", "dqe", hostile, "--format", form, "-o", place)
@@ -73,6 +75,7 @@ def test_json_holds_the_names_as_they_are(call, hostile, tmp_path):
     assert (done.code, done.err) == (0, "")
 
 
+@pytest.mark.unmeasured
 def test_a_file_whose_name_is_no_text(call, tmp_path):
     path = write_demo(tmp_path / "caf\udce9.csv", length=460)
     common = [path, "--near", "3", "--metrics", "dqe"]
@@ -146,6 +149,7 @@ def test_columns_whose_names_become_the_same(call, tmp_path):
     assert "two columns of scores have the same name: a\\nb, a\\nb" in done.err
 
 
+@pytest.mark.unmeasured
 def test_names_by_as_many_folders_as_needed():
     files = ["/home/me/one/a.csv", "/home/me/two/a.csv", "/home/me/b.csv", "-", "a.csv", "/home/me/b.csv", "."]
     expected = ["one/a.csv", "two/a.csv", "b.csv", "standard input", "a.csv", "b.csv", "."]

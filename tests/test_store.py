@@ -444,6 +444,7 @@ def test_damaged_scores_are_made_again_and_that_is_said(folder, original):
 # What is given away ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.unmeasured
 def test_no_folder_of_this_machine_in_results_exports_and_reports(tmp_path):
     place = tmp_path / "my own data"
     random = np.random.RandomState(0).rand(500)

@@ -82,6 +82,7 @@ def test_every_metric_with_thresholds_has_a_definition_here():
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 @given(own.labelled(own.scores, most=6), KINDS, st.data())
+@pytest.mark.unmeasured
 def test_at_every_level(name, case, kind, data):
     definition, options = DEFINITIONS[name]
     parameters = drawn(data, options)
@@ -94,6 +95,7 @@ def test_at_every_level(name, case, kind, data):
 
 @pytest.mark.parametrize("name", SWEPT)
 @given(own.labelled(own.scores, most=6), KINDS, st.data())
+@pytest.mark.unmeasured
 def test_at_every_level_beside_gaps_of_a_clock(name, case, kind, data):
     """Where something was not observed, events and runs end; the fast way knows of it, too."""
     metric, gaps = dqeval.METRICS[name], data.draw(own.breaks(len(case[0])))
@@ -110,6 +112,7 @@ def test_at_every_level_beside_gaps_of_a_clock(name, case, kind, data):
 
 @pytest.mark.parametrize("name", [*NO_NEIGHBOURS, "tapr_f1"])
 @given(own.labelled(own.scores, most=6), KINDS, st.data())
+@pytest.mark.unmeasured
 def test_a_break_is_like_a_point_of_which_nothing_is_known(name, case, kind, data):
     definition, options = DEFINITIONS[name]
     parameters = {**drawn(data, options), **({"delta": 0} if name == "tapr_f1" else {})}
@@ -145,6 +148,7 @@ def test_the_best_is_that_of_the_search_one_by_one(name, case, kind, data):
 
 @pytest.mark.parametrize("name", [name for name in SWEPT if name != "nab_score"])
 @pytest.mark.parametrize("kind", ["all", 100])
+@pytest.mark.unmeasured
 def test_perfect_scores_are_exactly_1_at_the_highest_threshold_that_is(name, kind):
     """Whatever was added and taken away before, nothing is lost by rounding, in a series that is not short."""
     random = np.random.default_rng(0)

@@ -38,6 +38,7 @@ def test_the_slow_way(timezone, moments):
 
 @pytest.mark.parametrize("timezone", ZONES)
 @pytest.mark.slow
+@pytest.mark.unmeasured(but=["Lord_Howe"])
 def test_hours_in_which_clocks_change(timezone):
     """Every quarter of an hour of a year, one by one."""
     begin = int(np.datetime64("2011-01-01", "s").astype(int))
@@ -197,6 +198,7 @@ def results(done):
 SCORED = ["--near", "2h", "--format", "json"]
 
 
+@pytest.mark.unmeasured
 def test_the_command_line(call):
     """Local dates of a zone are those with its offset."""
     expected = results(call("explain", "zoned.csv", "--incidents", "zoned_incidents.csv", *SCORED))

@@ -44,6 +44,7 @@ def test_the_quicker_one_is_taken(length, form):
 
 @pytest.mark.parametrize("variant", ["corrected", "published"])
 @pytest.mark.parametrize("length", [499, 2 * 251])
+@pytest.mark.unmeasured
 def test_scores_of_a_length_with_a_large_factor(length, variant, monkeypatch):
     values = np.sin(np.arange(length) / 7) + np.random.default_rng(0).normal(size=length)
     monkeypatch.setattr(spectral_residual, "transform", ByChirps)
