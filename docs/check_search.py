@@ -1,6 +1,7 @@
 """Search the documentation that was built, as its readers do: ``python docs/check_search.py build/docs``.
 
-It is opened from its folder, without a server. It needs Chromium, and says so and passes where there is none. ``./scripts/docs`` calls it.
+It is opened from its folder, without a server. This needs Chromium; where there is none, it says so and passes.
+``./scripts/docs`` calls it.
 """
 
 import shutil
