@@ -21,10 +21,16 @@ author = "the dqeval developers"
 project_copyright = author
 version = release = dqeval.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 exclude_patterns = ["_generated", "_build"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+
+# Tutorials are notebooks without outputs: each build runs them, elsewhere, and stops where one fails.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
 
 # In docstrings a name in single backticks is one of ours.
 default_role = "py:obj"
@@ -43,7 +49,7 @@ html_theme = "furo"
 html_title = f"dqeval {release}"
 html_copy_source = False
 html_static_path = ["_static"]
-html_css_files = ["formulas.css"]
+html_css_files = ["pages.css"]
 html_math_renderer = "mathml"
 
 

@@ -1,5 +1,6 @@
 """What the documentation says of the code is so: every metric, name, link and command."""
 
+import json
 import os
 import re
 import shlex
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 BUILT = DOCS / "_generated"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if BUILT not in path.parents)
+NOTEBOOKS = sorted(path for path in DOCS.rglob("*.ipynb") if BUILT not in path.parents)
 REPRODUCTION = (DOCS / "reproduction.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(app).commands
 # Made by the build.
@@ -34,11 +36,20 @@ PITFALLS = (
 FIGURES = ("curves", "demo", "examples", "regions", *PITFALLS)
 MADE_LATER = {BUILT / "commands.md", *(BUILT / f"{name}.svg" for name in FIGURES)}
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+every_page = pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda path: str(path.relative_to(DOCS)))
 
 
 def text_of(path):
-    return path.read_text(encoding="utf-8")
+    """Return what a page says; of a notebook, its text without its code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    return "\n\n".join("".join(cell["source"]) for cell in cells(path) if cell["cell_type"] == "markdown")
+
+
+def cells(notebook):
+    """Return the cells of a notebook."""
+    return json.loads(notebook.read_text(encoding="utf-8"))["cells"]
 
 
 def blocks(path, language):
@@ -114,8 +125,17 @@ def test_every_page_is_in_a_table_of_contents():
     listed = {DOCS / "index.md"}
     for page in PAGES:
         for block in blocks(page, r"\{toctree\}"):
-            listed |= {page.parent / f"{line}.md" for line in block.split("\n") if line and not line.startswith(":")}
-    assert listed == set(PAGES)
+            names = [line for line in block.split("\n") if line and not line.startswith(":")]
+            listed |= {path for name in names for path in page.parent.glob(f"{name}.*") if path.suffix != ".py"}
+    assert listed == {*PAGES, *NOTEBOOKS}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_kept_without_outputs(notebook):
+    """The build of the documentation runs them: what it shows is always of this version."""
+    code = [cell for cell in cells(notebook) if cell["cell_type"] == "code"]
+    assert code
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
 
 
 def test_every_exit_code_is_in_the_table():
@@ -132,7 +152,7 @@ def test_the_page_of_commands_says_which_tables_keep_names():
     assert all(f"`{command}`" in said for command in ("detect", "demo -o", "datasets generate"))
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES, *NOTEBOOKS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_exist(page):
     for shown in commands_shown(page):
         _, first, *rest = shlex.split(shown.replace("…", ""))

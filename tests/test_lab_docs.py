@@ -20,10 +20,10 @@ MARKS = {".": 0, "#": 1, "^": 1}
 NAMES = {metric.label: metric.name for metric in METRICS}
 
 
-def matrix():
+def matrix(page=PAGES / "matrix.md"):
     """Return the words of the matrix, by metric and property."""
     found, header = {}, []
-    for line in (PAGES / "matrix.md").read_text(encoding="utf-8").splitlines():
+    for line in page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip().strip("*") for cell in line.strip("|").split("|")]
         if line.startswith("| metric"):
             header = cells
@@ -72,6 +72,12 @@ def parsed(lines):
         cases.append(Case(labels, flags(strip), nears[min(len(cases), len(nears) - 1)]))
         values.append(float(value))
     return cases, values
+
+
+def test_the_page_on_which_metric_to_report_has_the_answers_of_the_matrix():
+    shown = matrix(PAGES.parent / "which-metric.md")
+    assert len(shown) > 100
+    assert shown == {key: MATRIX[key] for key in shown}
 
 
 def test_every_answer_is_in_the_matrix():
