@@ -32,6 +32,25 @@ UNNAMED = """() => [...document.querySelectorAll('a, button, select, input, [tab
   .map(each => each.outerHTML)"""
 WITHOUT_HEADS = """() => [...document.querySelectorAll('table')]
   .filter(each => !each.caption || !each.querySelector('th[scope=col]')).length"""
+# Texts whose contrast with what is behind them is below 4.5, the least that WCAG asks for.
+PALE = r"""() => {
+  const channels = (colour) => [...colour.match(/[\d.]+/g).map(Number), 1].slice(0, 4);
+  const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3]));
+  const light = (colour) => colour.map((each) => each / 255)
+    .map((each) => (each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, each, i) => sum + each * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (each) => (each ? over(channels(getComputedStyle(each).backgroundColor), behind(each.parentElement))
+    : [255, 255, 255]);
+  const contrast = (each) => {
+    const ground = behind(each);
+    const both = [light(over(channels(getComputedStyle(each).color), ground)), light(ground)];
+    return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+  };
+  return [...document.querySelectorAll('body *')]
+    .filter((each) => [...each.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()))
+    .filter((each) => each.checkVisibility() && !each.closest('.visually-hidden, .skip, script, svg'))
+    .filter((each) => contrast(each) < 4.5).map((each) => each.outerHTML);
+}"""
 TWICE = (
     "() => [...document.querySelectorAll('[id]')].map(each => each.id).filter((id, i, all) => all.indexOf(id) !== i)"
 )
@@ -336,6 +355,7 @@ def test_narrow_windows_dark_rooms_and_paper(visit, site, scheme):
         go(page, address)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.evaluate(STYLE) == COLOURS[scheme]
+        assert page.evaluate(PALE) == []
         page.emulate_media(media="print")
         assert page.evaluate(STYLE) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
         assert page.locator("#controls").is_hidden()

@@ -118,7 +118,7 @@ const makeViews = (content, load, link, move) => {
       ({ s, start, stop, dqe, capture, close, alarm, hits, others }));
     const columns = [
       names("series", "Series", (row) => series[row.s].name, { cell: (row) => toSeries(row.s) }),
-      texts("start", "Event", (row) => row.start, { cell: place }),
+      texts("start", "Event", (row) => row.start, { cell: place, kind: "whole" }),
       numbers("hits", "Others that capture it", (row) => row.hits, { cell: (row) => `${row.hits} of ${row.others}` }),
       lows("dqe", "DQE", (row) => row.dqe),
       lows("capture", "Capture", (row) => row.capture),
