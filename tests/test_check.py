@@ -234,7 +234,7 @@ def test_other_clocks():
 
 @pytest.mark.parametrize(
     "cells",
-    [["Monday"] * 1600, [*MINUTES[:1599].astype(str), "2024-02-01T00:00Z"], np.full(1600, np.datetime64("NaT"))],
+    [["Monday"] * 1600, [*MINUTES[:1599].astype(str), "2024-02-01T00:00Z"], np.full(1600, np.datetime64("NaT", "s"))],
     ids=["words", "zones", "missing"],
 )
 def test_timestamps_that_cannot_be_read(cells):

@@ -831,7 +831,7 @@ def test_samples_that_jitter_have_a_cell_each():
     """Samples up to 90 s late on an hourly clock are one a cell, though the first is among the latest."""
     random = np.random.default_rng(0)
     hours = np.datetime64("2026-01-01", "s") + 3600 * np.arange(700) + random.integers(0, 90, 700)
-    hours[0] += 3
+    hours[0] += np.timedelta64(3, "s")
     labels, scores = np.arange(700) % 100 == 50, random.random(700)
     result = dqeval.evaluate(labels, scores, times=hours, near="3h")
     assert str(result.axis) == "700 cells of 1 h"

@@ -117,7 +117,9 @@ def test_a_column_that_holds_no_times(put, cell):
 
 def test_an_end_under_another_name_in_parquet(tmp_path):
     day = np.array(["2026-01-01"], dtype="datetime64[ns]")
-    parquet.write_table(pa.table({"start": day, "closed": day + 1, "host": ["a"]}), path := tmp_path / "a.parquet")
+    parquet.write_table(
+        pa.table({"start": day, "closed": day + np.timedelta64(1, "ns"), "host": ["a"]}), path := tmp_path / "a.parquet"
+    )
     assert refused(path).startswith("there is no column end, but closed holds times too: ")
     parquet.write_table(pa.table({"start": day, "host": ["a"]}), path)
     assert "; there are start, host; " in read_intervals(path).remarks[0]
