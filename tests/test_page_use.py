@@ -291,6 +291,8 @@ def test_a_budget_chooses_the_threshold_of_every_detector(opened, file, demo):
             assert cells[1] == f"{alarms.detected.sum()} of 6"
             assert cells[3] == f"{float(f'{alarms.false_alarms_per_day:.3g}'):g}"
             assert cells[4] == f"{alarms.time_in_alarm:.2%}".replace("%", " %")
+            gain = curve.drawn[exact[curve.drawn] <= most][-1]
+            assert cells[5] == f"{curve.detected[gain]} of 6, at {curve.rounded_threshold(gain)}"
         assert page.locator("#threshold-value").inner_text().endswith(f"(score {operators(page)['sharp'][0]})")
     page.wait_for_function("location.hash.startsWith('#budget=')")
     kept = link(page)
@@ -336,7 +338,7 @@ def test_a_detector_that_cannot_keep_the_budget(opened, tmp_path):
     page = opened(path)
     page.get_by_label("Budget of false alarms").fill("0")
     settle(page)
-    assert operators(page)["steady"] == ["none", "–", "–", "–", "–"]
+    assert operators(page)["steady"] == ["none", "–", "–", "–", "–", "none"]
     page.get_by_role("radio", name="steady").check()
     settle(page)
     assert page.locator("#budget-words").inner_text() == (

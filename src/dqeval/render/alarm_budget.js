@@ -21,7 +21,7 @@ const alarmBudget = (() => {
       const swatch = document.querySelectorAll("#summary .swatch")[i].cloneNode();
       head.append(swatch, detector.name);
       line.append(head);
-      return { line, cells: Array.from({ length: hasThresholds ? 5 : 4 }, () => line.insertCell()) };
+      return { line, cells: Array.from({ length: hasThresholds ? 6 : 4 }, () => line.insertCell()) };
     }
 
     function show() {
@@ -48,15 +48,23 @@ const alarmBudget = (() => {
       const at = step - 1;
       const delay = step === null ? null : alarms.medianDelay[at];
       const shown = step === null
-        ? ["none", "–", "–", "–", "–"]
+        ? ["none", "–", "–", "–", "–", atBest(i, most)]
         : [
             isScores ? rawThresholds[at] : "0/1 detections",
             `${alarms.detected[at]} of ${page.events.length}`,
             delay === null ? "–" : delay < 0 ? `${axis.lasting(-delay)} early` : axis.lasting(delay),
             rate(alarms.falseAlarms[at]),
             alarms.inAlarm[at],
+            atBest(i, most),
           ];
-      shown.slice(hasThresholds ? 0 : 1).forEach((text, j) => (cells[j].textContent = text));
+      cells.forEach((cell, j) => (cell.textContent = shown[hasThresholds ? j : j + 1]));
+    }
+
+    // What the budget can detect at most: the plot has every threshold there is, not only those of the page.
+    function atBest(i, most) {
+      const { x, events, threshold } = seriesPlots.model(`alarm-dots-${i}`).data;
+      const last = timeAxis.passed(x, placeOf(most) + 1e-9) - 1;
+      return last < 0 ? "none" : `${events[last]}, at ${threshold[last]}`;
     }
 
     // Between two budgets that were drawn, it is drawn at the lower one: nothing changes before the next.
