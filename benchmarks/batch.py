@@ -12,7 +12,11 @@ import numpy as np
 
 import dqeval
 from benchmarks.dqe import case
+from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.panel import _chance_levels
 from dqeval.analysis.score import score
+from dqeval.datasets.door import prepare
+from dqeval.render.series_page import page as page_of
 
 SERIES, POINTS = 10_000, 1_000
 LONG, DETECTORS = 1_000_000, 4
@@ -65,7 +69,22 @@ def threads() -> dict[str, Callable[[int], object]]:
             series.labels, columns, near=50, thresholds="exact", workers=n
         ),
         f"score, {DETECTORS} detectors": lambda n: score([series], workers=n),
+        f"compare, {DETECTORS} detectors": lambda n: _compared(series, n),
+        f"report, {DETECTORS} detectors": lambda n: _report(series, n),
     }
+
+
+def _compared(series: dqeval.Series, workers: int) -> object:
+    """Return a comparison with a chance level that is drawn now, and not taken from the call before."""
+    _chance_levels.clear()
+    return dqeval.compare(series, repeats=DETECTORS, workers=workers)
+
+
+def _report(series: dqeval.Series, workers: int) -> object:
+    """Return a page, with a chance level of one repeat."""
+    _chance_levels.clear()
+    prepared = prepare(series)
+    return page_of(prepared, comparison_of(prepared, repeats=1, workers=workers), workers=workers)
 
 
 def waiting(work: Callable[[int], object]) -> float:

@@ -81,6 +81,23 @@ def test_log_ranks(case, near):
     assert dqeval.panel(y_true, y_score, near=near, metrics=["dqe_log_rank"])["dqe_log_rank"] == result.dqe
 
 
+@given(own.labelled(own.scores), own.exact_near, st.integers(1, 8))
+def test_log_ranks_beside_a_gap(case, near, gap):
+    """Regions end at a gap, so that some points may lie in none."""
+    y_true, y_score = case
+    times = np.arange(len(y_true)) + 100 * (np.arange(len(y_true)) >= gap)
+    options = {"near": near, "times": times, "resolution": 1}
+    expected = dqeval.evaluate(y_true, y_score, scale="log-rank", thresholds="exact", **options).dqe
+    found = dqeval.panel(y_true, y_score, metrics=["dqe_log_rank"], **options)["dqe_log_rank"]
+    assert found == expected
+
+
+@given(own.labelled(own.scores), own.exact_near, st.sampled_from([1, 7, 100, "exact"]))
+def test_dqe_alone_is_that_of_the_whole_result(case, near, thresholds):
+    options = {"near": near, "thresholds": thresholds}
+    assert dqeval.dqe_score(*case, **options) == dqeval.evaluate(*case, **options).dqe
+
+
 @given(own.labelled(own.scores), own.exact_near, st.sampled_from([np.exp, np.cbrt, lambda s: 3 * s - 7, np.arctan]))
 def test_log_ranks_know_only_the_order(case, near, increasing):
     y_true, y_score = case

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
+from dqeval.core.scaling import linear, min_max
 from dqeval.core.thresholds import grid
 from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
@@ -29,8 +30,15 @@ def test_levels_on_grid_are_those_of_searchsorted(count, scores, data):
     on_grid = data.draw(st.lists(st.sampled_from(thresholds.tolist()), max_size=50))
     scores = np.array([*scores, *on_grid, *np.nextafter(on_grid, 0), 0.0, 1.0])
     levels = np.empty(len(scores), np.intc)
-    kernel.levels_on_grid(scores, thresholds, levels)
+    kernel.levels_on_grid(scores, 0.0, 1.0, thresholds, levels)
     np.testing.assert_array_equal(levels, np.searchsorted(thresholds, scores, side="right"))
+
+
+@given(st.integers(1, 300), st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=50).map(np.array))
+def test_levels_on_grid_of_scores_that_are_not_scaled_yet(count, scores):
+    counting, levels = linear(scores), np.empty(len(scores), np.intc)
+    kernel.levels_on_grid(counting.scores, counting.low, counting.width, grid(count), levels)
+    np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
 
 
 def test_the_grid_is_linspaces_not_the_decimals():

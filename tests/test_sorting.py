@@ -102,3 +102,21 @@ def test_levels_are_how_many_thresholds_a_score_reaches(scores, thresholds):
     levels, below = scored.levels(as_given(scores), np.array(thresholds))
     assert levels.tolist() == [sum(score >= threshold for threshold in thresholds) for score in scores.tolist()]
     assert below.tolist() == [sum(level < k for level in levels) for k in range(len(thresholds) + 1)]
+
+
+@pytest.mark.parametrize("form", [kernel, INTERPRETED], ids=["installed", "interpreted"])
+@pytest.mark.parametrize("points", [1, 7, 1_000])
+def test_distinct_scores(form, points):
+    """More hits than a byte can count."""
+    random = np.random.default_rng(points)
+    scores, labels = random.integers(0, points, points) / 8, random.random(points) < 0.8
+    expected_values = np.unique(scores)[::-1]
+    values, detected, hits = np.empty(points), *np.empty((2, points), dtype=np.intc)
+    order = sorting.ascending(scores)
+    count = form.distinct_scores(order, scores, labels.view(np.uint8), values, detected, hits)
+    assert values[:count].tolist() == expected_values.tolist()
+    assert detected[:count].tolist() == [int((scores >= value).sum()) for value in expected_values]
+    assert hits[:count].tolist() == [int((labels & (scores >= value)).sum()) for value in expected_values]
+    ranks = np.empty(points, dtype=np.intc)
+    form.ranks_of_points(order, detected[:count], ranks)
+    assert expected_values[ranks].tolist() == scores.tolist()

@@ -329,6 +329,8 @@ def test_what_kernels_cannot_count(monkeypatch):
         dqeval.detectors.sub_lof(np.sin(np.arange(25.0)), window=5)
     assert len(dqeval.detectors.sub_lof(np.sin(np.arange(24.0)), window=5)) == 24
     with pytest.raises(ValueError, match=r"^the points of a series must be at most 20: got 21; take a part of it$"):
+        dqeval.metrics.auc_roc(y_true, y_score)
+    with pytest.raises(ValueError, match=r"^the points of a series must be at most 20: got 21; take a part of it$"):
         dqeval.best_threshold("range_f1", y_true, y_score)
     assert dqeval.best_threshold("range_f1", y_true[:20], y_score[:20]).recall == 1
 

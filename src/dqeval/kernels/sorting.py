@@ -250,11 +250,11 @@ def distinct_scores(
     """
     points: cython.Py_ssize_t = order.shape[0]
     found: cython.Py_ssize_t = 0
-    hit: cython.int = 0
+    hit: cython.Py_ssize_t = 0
     k: cython.Py_ssize_t
     with cython.nogil:
         for k in range(points - 1, -1, -1):
-            hit += labels[order[k]]
+            hit += cython.cast(cython.Py_ssize_t, labels[order[k]])
             # What is not the last of its value is written over.
             values[found] = scores[order[k]]
             detected[found] = points - k
