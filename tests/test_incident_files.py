@@ -348,7 +348,6 @@ def test_no_alert_is_an_answer(call, tmp_path):
     assert found["detectors"]["none"]["values"] == {"dqe": 0, "capture": 0, "near_miss": 0, "false_alarm": 0}
 
 
-@pytest.mark.unmeasured
 def test_alerts_need_no_threshold(call, tmp_path):
     """Nothing speaks of thresholds, and a detector without an alert is no error; of scores, the legend stands once."""
     (tmp_path / "none.json").write_text("[]")

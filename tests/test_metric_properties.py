@@ -17,7 +17,7 @@ from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_a
 from dqeval.lab.judge import CannotJudgeError, Judge
 from dqeval.lab.matrix import QUESTIONS, _kept, _Task, examine
 from dqeval.lab.measures import MEASURES
-from dqeval.lab.paper_rows import PAPER_ROWS
+from dqeval.lab.paper_rows import PAPER_ROWS, _tables
 from dqeval.lab.properties import PROPERTIES
 from dqeval.lab.search import Budget, search
 
@@ -351,6 +351,7 @@ def test_what_is_undefined_is_said():
 
 
 def test_the_papers_preferences():
+    _tables.cache_clear()  # which tests of the documentation have filled when they were found
     found = dqeval.properties(["dqe", "affiliation_f1"], questions=list(PAPER_ROWS))
     assert all(found.answer("dqe", row).holds for row in PAPER_ROWS)
     against = found.answer("affiliation_f1", "overlap")
