@@ -1,8 +1,8 @@
-"""Bring what the pages on reproduction and on findings show into the documentation: ``python docs/reproduced.py FOLDER …``.
+"""Bring what the pages on reproduction and findings show into the documentation: ``python docs/reproduced.py FOLDER``.
 
-FOLDER is what ``dqeval reproduce all --data … -o FOLDER`` wrote; of several, the first that has a table or a figure gives
-it. What none has stays as it is, and is named. The pages themselves say which tables and figures they show: tables stand
-between two marks, figures are copied. Figures that show real series, which may not be passed on, are not among them.
+FOLDER is what ``dqeval reproduce all --data … -o FOLDER`` wrote; of several, the first that has a table or a figure
+gives it. What none has stays as it is, and is named. The pages themselves say what they show: tables
+stand between two marks, figures are copied. Figures that show real series, which may not be passed on, are not there.
 """
 
 import re

@@ -31,6 +31,7 @@ from dqeval.experiments.case_study.claims import (
 )
 from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
+from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting
 from dqeval.experiments.threshold_span import LOWEST, OUTSIDE, answer, claims, thresholds
 from dqeval.experiments.verdicts import order_of
@@ -120,7 +121,7 @@ class TestThresholds:
 
     def test_figures(self, outcome, tmp_path):
         axes = drawn(outcome, tmp_path)
-        assert {name: len(each) for name, each in axes.items()} == {"scores": 3, "curves": 4, "dqe": 2}
+        assert {name: len(each) for name, each in axes.items()} == {"scores": 3, "maxima": 2, "curves": 4, "dqe": 2}
         roc = axes["curves"][0]
         assert roc.get_title(loc="left") == "broad: AUC-ROC 1.000"
         whole, effective = roc.get_lines()
@@ -237,6 +238,8 @@ class TestGeneratedCase:
         names = [each.get_title(loc="left").partition(":")[0] for each in axes["scores"][::4]]
         assert names[0] == "synthetic_1500_0"
         assert set(names[1:]) == set(QUICK)
+        assert len(axes["maxima"]) == 3
+        assert {each.get_title(loc="left").partition(":")[0] for each in axes["maxima"]} == set(QUICK)
         (near,) = axes["near"]
         assert [line.get_label() for line in near.get_lines()[:3]] == list(QUICK)
         assert near.get_lines()[0].get_xdata()[-1] == 96
@@ -288,6 +291,52 @@ def test_a_case_that_is_there_is_told_beside_the_published_numbers(tmp_path, mon
     untold = [claim for claim in wsd.claims if claim.holds is None]
     assert "CNN and TimesNet did not run" in {claim.found for claim in untold}
     assert 0 < len(untold) < len(wsd.claims)
+
+
+def test_a_case_with_several_seeds(tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("KMeansAD", "FFT"))
+    write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
+    setting = Setting(tmp_path / "kept", data=tmp_path, case="wsd", seeds=2)
+    (outcome,) = case_study(setting)
+    table = outcome.tables["Every metric, mean over the seeds"]
+    assert [row[0] for row in table.rows if row[1] == "printed"] == ["FFT"]
+    series = dqeval.datasets.synthetic(n=1500, period=48, events=3)
+    period = dqeval.find_period(series.values).or_fallback
+    values = []
+    for seed in (0, 1):
+        scores = dqeval.detectors.kmeans_ad(series.values, seed=seed)
+        values.append(published_dqe(series.labels, scores, period=period).mean.dqe)
+    assert [row[1] for row in table.rows[:2]] == ["as published", "± by seed"]
+    assert [row[-1] for row in table.rows[:2]] == [f"{np.mean(values):.2f}", f"{np.std(values, ddof=1):.3f}"]
+    assert "Statements with the fallback and with the true period" not in outcome.tables
+    assert not any("is no half period" in note for note in outcome.notes)
+
+
+def write_without_period(folder, name):
+    """Write a series that rises, with three events that stand out; its first values repeat nothing."""
+    values = np.arange(1500.0)
+    labels = np.zeros(1500)
+    for start in (500, 800, 1100):
+        values[start : start + 5] += 400
+        labels[start : start + 5] = 1
+    write_csv(folder / f"{name}.csv", values, labels)
+
+
+def test_a_case_whose_near_range_is_a_fallback(tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("Sub-LOF", "FFT"))
+    write_without_period(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_500")
+    write_without_period(tmp_path, "452_UCR_id_1_Facility_tr_375_1st_500")
+    wsd, ucr = case_study(Setting(tmp_path / "kept", data=tmp_path))
+    (told,) = [note for note in wsd.notes if "is no half period" in note]
+    assert told.startswith("The near range of this case, 62.5, is no half period: 125 is a fallback, because ")
+    assert told.endswith("It has a point per minute, and repeats every day: 1,440 points.")
+    table = wsd.tables["Statements with the fallback and with the true period"]
+    assert table.header == ("section", "the paper says", "near 62.5", "near 720", "found with near 720")
+    assert len(table.rows) == len(WSD_STATEMENTS)
+    assert {(i, 3) for i, row in enumerate(table.rows) if row[2] != row[3]} == set(table.marked)
+    (told,) = [note for note in ucr.notes if "is no half period" in note]
+    assert "per minute" not in told
+    assert "Statements with the fallback and with the true period" not in ucr.tables
 
 
 def test_a_detector_that_fails_is_left_out_and_told(tmp_path, monkeypatch):

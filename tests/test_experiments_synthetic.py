@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib import style
 
+import dqeval
 from dqeval.core.events import find_events
 from dqeval.core.registry import EXPERIMENTS
 from dqeval.core.types import EventScores
@@ -488,3 +489,38 @@ def test_gaps_that_are_near_zero_everywhere():
 
 def test_by_whom_a_number_is():
     assert (OURS, PUBLISHED) == ("dqeval", "as published")
+
+
+# Cases of the authors' later code, and the figure of locality
+
+
+def test_later_cases_have_no_printed_numbers(outcomes):
+    found = outcomes[0]["cases"]
+    later = [cell for cell in found.cells if cell.published is None]
+    assert len(later) == 11 * (2 + 4 + 2)
+    assert len(found.cells) == 176 + len(later)
+    values = {(cell.table, cell.row): cell.ours for cell in later if cell.metric == "dqe"}
+    labels, one, five = np.zeros(300), np.zeros(300), np.zeros(300)
+    labels[100:120] = one[121] = 1
+    five[[121, 123, 125, 127, 129]] = 1
+    assert values["Near-miss grouping", "P1"] == dqeval.dqe_score(labels, one, near=20)
+    assert values["Near-miss grouping", "P2"] == dqeval.dqe_score(labels, five, near=20)
+    assert values["Coverage, more events", "points"] == 1
+    claims = [claim for claim in found.claims if claim.section == "later code"]
+    assert [claim.holds for claim in claims] == [True, True, True]
+
+
+def test_one_late_answer_and_three_more(outcomes):
+    found = outcomes[0]["scenarios"]
+    rows = {row[:2]: row[2:] for row in found.tables["Locality and integrity"].rows}
+    labels, first = np.zeros(200), np.zeros(200)
+    for start in (30, 90, 160):
+        labels[start : start + 10] = 1
+    first[102:104] = 1
+    alone = dqeval.evaluate_detections(labels, first, near=10).per_event[1]
+    assert rows["p1 alone", "a2"] == tuple(
+        f"{getattr(alone, part):.2f}" for part in ("capture", "near_miss", "false_alarm", "dqe")
+    )
+    assert [claim.holds for claim in found.claims if claim.section == "3.2"] == [True, True]
+    (axes,) = found.figures["locality"]().axes
+    assert axes.get_xlabel() == "time in points"

@@ -163,6 +163,15 @@ def test_names_are_no_markdown(name, written):
     assert in_markdown(name) == written
 
 
+def test_latex_that_fits_a_page():
+    wide = Table(("name", "found", "more"), [("a", "x " * 30, "y" * 60)], text_columns=3)
+    lines = wide.latex_to_fit().splitlines()
+    assert lines[0] == r"\begin{adjustbox}{max width=\linewidth, max totalheight=0.95\textheight}"
+    assert lines[1] == r"\begin{tabular}{lp{0.44\linewidth}p{0.44\linewidth}}"
+    assert lines[-1] == r"\end{adjustbox}"
+    assert TABLE.latex_to_fit().splitlines()[1:-1] == TABLE.latex().splitlines()
+
+
 def test_what_latex_would_take_for_its_own():
     table = Table(("[x]", "a|b"), [("[214, 218)", "[1]"), ("*", "2")])
     assert table.latex().splitlines()[2:6] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -339,6 +340,12 @@ class Store:
             for series, data in self._database.execute(query, those.values):
                 found.setdefault(series, set()).add(data)
         return found
+
+    def made_with(self) -> dict[tuple[str, str, int], str]:
+        """Return which version of dqeval made the scores, by series, detector and seed."""
+        query = "SELECT series, planned, seed, versions FROM results WHERE metric = ?"
+        rows = self._database.execute(query, (DETECT,))
+        return {(series, label, seed): json.loads(made).get("dqeval", "") for series, label, seed, made in rows}
 
     def evaluated(self) -> dict[tuple[str, str, int, str], set[str]]:
         """Return which metrics the jobs that were done have a row of, by series, detector, seed and digest of data."""

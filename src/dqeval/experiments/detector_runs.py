@@ -143,7 +143,8 @@ class Runs:
     def key(self, of: DetectorRun) -> str:
         """Return a digest of all that the scores follow from, wherever the series and the run lie."""
         detector = _planned_detector(of.detector, of.by)
-        origin = [self.data[of.name], detector.name, detector.parameters, of.seed, version("dqeval")]
+        made_with = self.made_with.get((of.name, of.label, of.seed), version("dqeval"))
+        origin = [self.data[of.name], detector.name, detector.parameters, of.seed, made_with]
         return hashlib.sha256(json.dumps(origin).encode()).hexdigest()[:32]
 
     def scores(self, of: DetectorRun, read: Series | None = None) -> FloatArray:
@@ -171,6 +172,12 @@ class Runs:
     def data(self) -> Mapping[str, str]:
         """Digests of the series, by name."""
         return {each.source.name: data_of(read_series(each.source)) for each in self.series}
+
+    @cached_property
+    def made_with(self) -> Mapping[tuple[str, str, int], str]:
+        """The versions of dqeval that made the scores, by series, what the run calls the detector, and seed."""
+        with Store(self.folder) as store:
+            return store.made_with()
 
     @cached_property
     def failures(self) -> list[str]:
