@@ -2,6 +2,7 @@
 
 import base64
 import re
+import tomllib
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -279,6 +280,9 @@ def test_few_events():
     line = found["Number of events"]
     assert line.text == "Only 1 event: from fewer than 5 there is no interval, and nothing is told apart."
     assert (line.level, line.docs[0]) == ("look", "Uncertainty")
+    with (DOCS_FOLDER.parent / "pyproject.toml").open("rb") as file:
+        documentation = tomllib.load(file)["project"]["urls"]["Documentation"]
+    assert line.link == f"{documentation}uncertainty.html#how-they-are-computed"
 
 
 def test_the_documentation_has_what_the_page_names():

@@ -15,6 +15,7 @@ from dqeval.core.intervals import FEWEST
 from dqeval.core.near import BY_DEFAULT, Near
 from dqeval.render.tables import count_of, in_words
 
+DOCUMENTATION = "https://dqeval.github.io/dqeval/"
 # Pages of the documentation and their sections, by what they are about.
 DOCS = {
     "check": ("Quickstart", "Check the data", "quickstart.md#check-the-data"),
@@ -56,6 +57,12 @@ class TrustLine:
     def docs(self) -> tuple[str, str, str]:
         """The page of the documentation, its section, and where that is."""
         return DOCS[self.about]
+
+    @property
+    def link(self) -> str:
+        """The address of that section. The page is complete without it: it loads nothing from there."""
+        page, _, section = self.docs[2].partition("#")
+        return f"{DOCUMENTATION}{page.removesuffix('.md')}.html#{section}"
 
 
 def trust_lines(
