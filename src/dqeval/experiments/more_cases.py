@@ -1,4 +1,4 @@
-"""Cases that the paper has no numbers for: those of the authors' later code, and the figure of locality and integrity."""
+"""Cases that the paper has no numbers for: those of the authors' later code, and a figure on locality and integrity."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 NAME = "more-cases"
 GROUPING, COVERAGE, FALSE_ALARMS = "Near-miss grouping", "Coverage, more events", "False alarms, spread"
 LATER = (
-    "The first three tables are cases that the authors' public repository had after the paper, without printed numbers. "
-    "Their code of that time computes another DQE: the near-miss score has no factor for the mean distance, and false "
+    "The first three tables are cases that the authors' public repository had after the paper, without numbers. Their "
+    "code of that time computes another DQE: the near-miss score has no factor for the mean distance, and false "
     "alarms are scored by their durations instead of their duration and entropy. These are dqeval's values."
 )
 # The paper's figure of locality and integrity: p1 is a late answer to a2, and p2 to p4 are more of the same.
