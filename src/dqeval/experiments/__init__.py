@@ -9,8 +9,8 @@ from dqeval.experiments.setting import NoDataError, Setting
 
 # They fill EXPERIMENTS. Their order here is that in which they are listed and run: the quick ones first.
 # isort: off
-from dqeval.experiments import cases, scenarios, sweeps, random_detections, threshold_span, dataset_table  # noqa: F401
-from dqeval.experiments import case_study, rankings, robustness, label_changes, threshold_choice, near_range  # noqa: F401
+from dqeval.experiments import cases, scenarios, more_cases, sweeps, random_detections, threshold_span, dataset_table  # noqa: F401
+from dqeval.experiments import rankings, case_study, robustness, label_changes, threshold_choice, near_range  # noqa: F401
 from dqeval.experiments import check
 
 # isort: on

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 Ranges = Sequence[tuple[int, int]]
 Values = Mapping[str, Mapping[str, float]]  # of a table: row to metric to value
 
-LATER_TABLES = ("Near-miss grouping", "Coverage, more events", "False alarms, spread")
 _COLUMNS = 2  # of panels in the figure
 _FRAME = 0.6  # inches: the title and the axis of a panel
 
@@ -69,9 +68,8 @@ class PaperCase:
 def cases(setting: Setting) -> Iterator[Outcome]:
     """Score the detections of the paper's six small cases with eleven metrics."""
     every = paper_cases()
-    later = read_cases("later_cases")
     values = {}
-    for case in (*every, *later):
+    for case in every:
         setting.progress(f"cases: {case.name}")
         values[case.table] = {
             row: panel(case.labels, points, near=case.near, metrics=PAPER_METRICS).values
@@ -79,38 +77,20 @@ def cases(setting: Setting) -> Iterator[Outcome]:
         }
     published = expected_numbers("cases")
     cells = {key: Cell("cases", *key, values[key[0]][key[1]][key[2]], number) for key, number in published.items()}
-    cells |= {key: Cell("cases", *key, values[key[0]][key[1]][key[2]]) for key in _keys(later)}
     yield Outcome(
         name="cases",
         title="Eleven metrics on the six synthetic cases of the paper",
-        tables={case.name: _table(case, cells) for case in (*every, *later)},
+        tables={case.name: case_table(case, cells) for case in every},
         cells=list(cells.values()),
         claims=list(_claims(values)),
-        notes=[
-            "Highest scores stand out. In brackets: the published number, where it is another, and the difference.",
-            LATER,
-        ],
+        notes=["Highest scores stand out. In brackets: the published number, where it is another, and the difference."],
         figures={"cases": lambda: figure(every)},
     )
-
-
-LATER = (
-    "The last three tables are cases that the authors' public repository had after the paper, without printed numbers. "
-    "Their code of that time computes another DQE: the near-miss score has no factor for the mean distance, and false "
-    "alarms are scored by their durations instead of their duration and entropy. These are dqeval's values."
-)
 
 
 def paper_cases() -> list[PaperCase]:
     """Return the labels and the detections of the paper's Tables 1 to 6."""
     return read_cases("cases")
-
-
-def _keys(every: Sequence[PaperCase]) -> Iterator[tuple[str, str, str]]:
-    for case in every:
-        for row in case.detections:
-            for metric in PAPER_METRICS:
-                yield case.table, row, metric
 
 
 def read_cases(file: str) -> list[PaperCase]:
@@ -152,7 +132,8 @@ def _points(ranges: Ranges | Literal["random"], length: int) -> BoolArray:
     return points
 
 
-def _table(case: PaperCase, cells: Mapping[tuple[str, str, str], Cell]) -> Table:
+def case_table(case: PaperCase, cells: Mapping[tuple[str, str, str], Cell]) -> Table:
+    """Return a case as a table, the published numbers in brackets where they are others."""
     found = {row: [cells[case.table, row, metric] for metric in PAPER_METRICS] for row in case.detections}
     rows = [(row, *(beside(cell.shown, cell.published) for cell in of_row)) for row, of_row in found.items()]
     marked = set()
@@ -172,19 +153,6 @@ def _claims(values: Mapping[str, Values]) -> Iterator[Claim]:
     yield from _overlap(values["Table 4"])
     yield from _scattered(values["Table 5"])
     yield from _random(values["Table 6"])
-    yield from _later(values)
-
-
-def _later(values: Mapping[str, Values]) -> Iterator[Claim]:
-    """Decide what the later cases are there to show."""
-    grouping, coverage, spread = (values[name] for name in LATER_TABLES)
-    text = "near-miss grouping: DQE falls where four more near misses follow the first, farther and farther away"
-    yield Claim("later code", text, _falls(grouping, "dqe"), _across(grouping, "dqe"))
-    text = "coverage: DQE rises with each whole event that is detected, and is highest for one point of every event"
-    rises = all(below < above for below, above in pairwise(_column(coverage, "dqe")))
-    yield Claim("later code", text, rises, _across(coverage, "dqe"))
-    text = "false alarms: DQE falls where the same duration is spread over four of them on both sides"
-    yield Claim("later code", text, _falls(spread, "dqe"), _across(spread, "dqe"))
 
 
 def _coverage(of: Values) -> Iterator[Claim]:

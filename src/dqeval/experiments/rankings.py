@@ -105,7 +105,7 @@ def outcome(
         tables[f"Rankings on {dataset}"] = means_table(means, forms[OURS].by_series.detectors)
         tables[f"Orders on {dataset}"] = orders_table(dataset, forms, printed)
         tables[f"DQE on {dataset}, by series and by event"] = levels_table(dataset, forms, printed)
-        if has_levels(forms[OURS]):
+        if has_levels(forms[OURS]) and forms[OURS].resamples.enough:
             tables[f"Standard errors on {dataset}, by series and by event"] = errors_table(forms[OURS])
     return Outcome(
         folder_name(NAME, datasets),

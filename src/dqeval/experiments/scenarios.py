@@ -12,7 +12,7 @@ import numpy as np
 from dqeval.analysis.evaluate import evaluate_detections
 from dqeval.core.partition import partition
 from dqeval.core.registry import experiment
-from dqeval.core.types import BoolArray, DQEResult, EventScores
+from dqeval.core.types import BoolArray, EventScores
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import Cell, Claim, Outcome
 from dqeval.experiments.setting import Setting
@@ -79,12 +79,6 @@ SCENARIOS = (
 )
 
 
-# The paper's figure of locality and integrity: p1 is a late answer to a2, and p2 to p4 are more of the same.
-LOCAL_LENGTH = 200
-LOCAL_EVENTS = ((30, 40), (90, 100), (160, 170))
-LOCAL_DETECTIONS = ((102, 104), (106, 108), (118, 122), (126, 130))
-
-
 @dataclass(frozen=True, slots=True)
 class Adjusted:
     """The scores of some detections, before and after they were adjusted to their context."""
@@ -106,17 +100,15 @@ def scenarios(setting: Setting) -> Iterator[Outcome]:
     yield Outcome(
         name="scenarios",
         title="Scores of an event before and after they are adjusted to their context",
-        tables={"Scores before and after adjustment": _table(found), "Locality and integrity": _locality_table()},
+        tables={"Scores before and after adjustment": _table(found)},
         cells=list(_cells(found)),
-        claims=[*(_claim(scenario, found[scenario.name]) for scenario in SCENARIOS), *_locality_claims()],
+        claims=[_claim(scenario, found[scenario.name]) for scenario in SCENARIOS],
         notes=[
             "The paper draws the scenarios without numbers: the positions are ours. "
             f"The event is [{EVENT[0]}, {EVENT[1]}) of {LENGTH} points, near {NEAR}.",
             "In near miss (a), P2 has a false alarm: with nothing at all, its false-alarm score would be adjusted too.",
-            f"Locality and integrity: the events a1, a2 and a3 are {', '.join(map(_span, LOCAL_EVENTS))} of "
-            f"{LOCAL_LENGTH} points, the detections p1 to p4 {', '.join(map(_span, LOCAL_DETECTIONS))}, near {NEAR}.",
         ],
-        figures={"scenarios": figure, "locality": locality_figure},
+        figures={"scenarios": figure},
     )
 
 
@@ -144,50 +136,6 @@ def adjust(detected: BoolArray) -> Adjusted:
     false_alarm = after.false_alarm if detected[~near].any() else 1.0
     together = sqrt((after.capture + near_miss) / 2 * false_alarm)
     return Adjusted(EventScores(*EVENT, together, after.capture, near_miss, false_alarm), after)
-
-
-def local_result(count: int) -> DQEResult:
-    """Return what the first so many detections of the figure of locality and integrity are worth."""
-    return evaluate_detections(_local(LOCAL_EVENTS), _local(LOCAL_DETECTIONS[:count]), near=NEAR)
-
-
-def _local(spans: Sequence[tuple[int, int]]) -> BoolArray:
-    series = np.zeros(LOCAL_LENGTH, dtype=bool)
-    for start, stop in spans:
-        series[start:stop] = True
-    return series
-
-
-def _span(span: tuple[int, int]) -> str:
-    return f"[{span[0]}, {span[1]})"
-
-
-def _locality_table() -> Table:
-    rows = []
-    for name, count in (("p1 alone", 1), ("p1 to p4", len(LOCAL_DETECTIONS))):
-        for event, scores in zip(("a1", "a2", "a3"), local_result(count).per_event, strict=True):
-            numbers = (scores.capture, scores.near_miss, scores.false_alarm, scores.dqe)
-            rows.append((name, event, *(f"{number:.2f}" for number in numbers)))
-    return Table(("detections", "event", "S_cap", "S_nm", "S_fa", "SDQE"), rows, text_columns=2)
-
-
-def _locality_claims() -> Iterator[Claim]:
-    alone, together = (local_result(count).per_event for count in (1, len(LOCAL_DETECTIONS)))
-    shown = f"p1 alone {alone[1].dqe:.2f}, p1 to p4 {together[1].dqe:.2f}"
-    text = "integrity: p1 alone looks like a good near miss of a2; with p2 to p4, which are no better, the score falls"
-    yield Claim("3.2", text, together[1].dqe < alone[1].dqe, f"SDQE of a2: {shown}")
-    text = "locality: p1, an answer to a2, says nothing about the distant a1"
-    yield Claim("3.2", text, alone[0].dqe == 0, f"SDQE with p1 alone: a1 {alone[0].dqe:.2f}, a2 {alone[1].dqe:.2f}")
-
-
-def locality_figure() -> Figure:
-    """Draw the figure of locality and integrity."""
-    drawn, rows = score_plots.grid(1, 1, width=5.5, height=1.4)
-    detections = {"p1": _local(LOCAL_DETECTIONS[:1]), "p1 to p4": _local(LOCAL_DETECTIONS)}
-    draw_strips(rows[0, 0], _local(LOCAL_EVENTS), detections, NEAR)
-    rows[0, 0].set_xlabel("time in points")
-    add_legend(drawn)
-    return drawn
 
 
 def figure() -> Figure:
