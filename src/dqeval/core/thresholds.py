@@ -118,6 +118,8 @@ def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels
 
 def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
     """Return what `exact_levels` does of the scores by `log_rank`; all points are sorted, and no region by itself."""
+    if not len(partition.events):
+        return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
     starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
     last = np.cumsum(stops - starts)
     first = last - (stops - starts)
