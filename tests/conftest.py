@@ -146,8 +146,11 @@ def pytest_collection(session):
     import_all_of_dqeval()
     if not hasattr(session.config, "workerinput") and getattr(session.config.option, "numprocesses", None):
         measurement.stop()  # this process only hands out tests to others
-    with nothing_measured():
-        return (yield)
+    measure = sys.gettrace()
+    sys.settrace(None)
+    found = yield
+    sys.settrace(measure)
+    return found
 
 
 def coverage_measurement():
@@ -155,20 +158,15 @@ def coverage_measurement():
     return sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
 
 
-@contextlib.contextmanager
-def nothing_measured():
-    measure = sys.gettrace()
-    sys.settrace(None)
-    yield
-    sys.settrace(measure)
-
-
 def import_all_of_dqeval():
     """Import every module whose libraries are here, and do not measure those, which may take seconds."""
 
     def require(name, *others):
-        with nothing_measured(), contextlib.suppress(ImportError):
+        measure = sys.gettrace()  # in this very function: coverage must see each call that it sees return
+        sys.settrace(None)
+        with contextlib.suppress(ImportError):
             importlib.import_module(name)
+        sys.settrace(measure)
         return plainly(name, *others)
 
     plainly, extras.require = extras.require, require
