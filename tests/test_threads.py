@@ -100,7 +100,7 @@ def test_what_has_not_begun_is_not_done_any_more():
     timer.start()
     results.close()
     timer.join()
-    assert begun == [0, 1, 2]
+    assert sorted(begun) == [0, 1, 2]  # the last two by two threads, in any order
 
 
 def test_no_thread_is_left_behind():
