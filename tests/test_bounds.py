@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,6 +107,16 @@ def test_means_are_over_what_is_ranked_and_undefined_where_a_value_is_lacking():
     assert found.bounds["perfect"] == {"dqe": 0.75}
     assert math.isnan(found.bounds["silent"]["dqe"])
     assert re.search(r"^silent +undefined$", str(found), re.MULTILINE)
+
+
+def test_the_plan_of_the_leaderboard():
+    content = tomllib.loads((Path(__file__).parent.parent / "docs" / "leaderboard" / "plan.toml").read_text())
+    assert content.pop("data") == [{"path": "data/ucr.npz"}, {"path": "data/wsd.npz"}]
+    plan = bench.make_plan({**content, "data": PLAN["data"]})
+    assert [each.name for each in plan.detectors] == list(dqeval.detectors.DETECTORS.names)
+    assert not any(each.parameters for each in plan.detectors)  # the correct forms
+    assert plan.metrics == bench.make_plan({**PLAN, "metrics": ["default"]}).metrics
+    assert (plan.seeds, plan.bounds) == ((0, 1, 2, 3, 4), True)
 
 
 def write(path, **scores):

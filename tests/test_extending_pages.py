@@ -158,14 +158,14 @@ def test_a_detector_in_dqeval_itself(copy):
     source, imported, naive, test, page, row, listed, planned = steps
     (copy / "src/dqeval/detectors/moving_average.py").write_text(source, encoding="utf-8")
     insert(copy / "src/dqeval/detectors/__init__.py", imported, before="\n# isort: on")
-    insert(copy / "src/dqeval/detectors/__init__.py", '    "moving_mean",\n', before='    "neighbour_distances",\n')
+    insert(copy / "src/dqeval/detectors/__init__.py", '    "moving_mean",\n', before='    "moving_z_score",\n')
     insert(copy / "tests/naive_detectors.py", f"\n\n{naive}", after="\n")
     insert(copy / "tests/test_detectors.py", f"\n\n{test}", after="\n")
     (copy / "docs/detectors/moving_mean.md").write_text(page, encoding="utf-8")
     index = copy / "docs/detectors/index.md"
-    insert(index, row, after="[page](timesnet.md) |\n")
-    insert(index, "moving_mean\n", after="timesnet\n")
-    insert(copy / "docs/api.md", listed, after=".. autofunction:: timesnet\n")
+    insert(index, row, after="[page](moving_z_score.md) |\n")
+    insert(index, "moving_mean\n", after="moving_z_score\n")
+    insert(copy / "docs/api.md", listed, after=".. autofunction:: moving_z_score\n")
     insert(copy / "src/dqeval/cli/bench_init.py", f"{planned}\n", before="# The same detector again")
     check_source(copy, "detectors")
     check(copy, "src/dqeval/detectors/moving_average.py", "docs/detectors")
