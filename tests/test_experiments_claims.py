@@ -402,6 +402,7 @@ class TestNearRange:
         figure = found["near-range"].figures["near_range"]()
         (axes,) = figure.axes
         assert [line.get_label() for line in axes.get_lines()[:2]] == list(QUICK)
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.2", "0.5", "1", "2", "4", "8"]
 
 
 class TestThresholdChoice:

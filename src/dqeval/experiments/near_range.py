@@ -47,6 +47,7 @@ CHOICES = (*TIMES, *(f"{near:g} points" for near in POINTS), *(f"{times:g} event
 TABULATED = ("0 ×", "0.2 ×", "0.6 ×", USUAL, "1.4 ×", "2 ×", "4 ×", "8 ×")
 _AROUND = tuple(f"{share:g} ×" for share in SHARES if 0.2 <= share <= 2)
 _SECTION = "5"
+_TICKS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 @experiment(name=NAME, label="The near range, over all series", published="the question of the outlook")
@@ -179,6 +180,7 @@ def _figure(values: Mapping[str, ByChoice]) -> Figure:
             ax.plot(shares, means[1 : len(SHARES)], color=colour, linewidth=1.4, marker=".", label=detector)
         ax.axvline(1, color="#6a6a6a", linestyle=":", linewidth=1)
         ax.set_xscale("log", base=2)
+        ax.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         ax.set(ylim=(0, 1), xlabel="near range, in times of the usual one (dotted)")
         ax.set_title(dataset, loc="left")
     axes[0].set_ylabel("mean DQE")
