@@ -248,6 +248,18 @@ class TestVaried:
         assert rows == [("between detectors", *["0.200"] * 11), ("kind, as a share", *["0.50"] * 11)]
         alone = Varied(found[:1], {"one": "kind"})
         assert np.isnan(alone.relative["one"]["dqe"])
+        assert np.isnan(next(alone.resampled_relative("one"))["dqe"])
+
+    def test_shares_are_of_the_spread_in_the_same_resample(self):
+        """Where each series moves by half its own spread, so does every resample, whichever series it has."""
+        found = [
+            changing(name, 0.5 * spread, detector=detector, given=dict.fromkeys(PAPER_METRICS, value))
+            for name, spread in zip("abcde", (0.1, 0.2, 0.3, 0.4, 0.05), strict=True)
+            for detector, value in (("x", 0.5 - spread), ("y", 0.5 + spread))
+        ]
+        varied = Varied(found, {"one": "kind"})
+        assert len({each["dqe"] for each in varied.resampled("one")}) > 10
+        assert [each["dqe"] for each in varied.resampled_relative("one")] == pytest.approx([0.5] * COUNT)
 
 
 class TestLabelChanges:
@@ -562,6 +574,8 @@ class TestLevels:
         ranked = ranked_rows(*rows_of([9, 7, 5, 3, 2, 1, 1, 1]))
         biased, fairer = levels.level_claims("WSD", ranked)
         assert (biased.holds, fairer.holds) == (True, True)
+        off = np.mean([ranked.mean(name, "dqe", "series") - ranked.mean(name, "dqe", "event") for name in "ab"])
+        assert biased.found == f"by series higher by {off:.3f}, on average over the detectors"
         assert list(levels.level_claims("WSD", ranked_rows(*rows_of([10, 1, 1, 1, 1, 2]))))[1].holds is False
         assert "ratio of the standard errors: a " in fairer.found
         few = list(levels.level_claims("WSD", ranked_rows(*rows_of([3, 1]))))
