@@ -611,10 +611,23 @@ class TestCheck:
         outcome = check.outcome({"CNN": found}, ["A note."])
         assert outcome.tables["Differences"].rows == [("CNN", "2 of 4", "0.1000", "0.3000 (VUS-PR)", "0.1000")]
 
-    def test_numbers_that_one_of_them_lacks_are_left_out(self, collected):
+    def test_numbers_that_both_of_them_lack_are_left_out(self, collected):
         runs = collected[2]
         nothing = replace(runs, seeds=(7,))
         assert check.differences(runs, nothing) == {}
+        assert check.lacking_sentence(runs, nothing) == ""
+
+    def test_numbers_that_one_of_them_lacks_are_told(self, collected, monkeypatch):
+        runs = replace(collected[2], detectors=("FFT",), series=collected[2].series[:1], beyond=())
+        other = replace(runs)
+        monkeypatch.setitem(vars(other), "_values", {})
+        assert check.differences(runs, other) == {}
+        assert check.lacking_sentence(runs, other) == "Not compared: 22 numbers that only one of the runs has."
+        assert check.lacking_sentence(runs, runs) == ""
+
+    def test_a_run_on_other_series(self, collected):
+        with pytest.raises(ValueError, match="the run has no number of these series"):
+            next(check.check(replace(collected[0], subset=1, seed=77)))
 
     def test_without_a_run(self, tmp_path):
         with pytest.raises(ValueError, match="there is no run here to check"):

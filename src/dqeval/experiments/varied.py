@@ -140,7 +140,9 @@ class Varied:
             for name, detectors in by_series.items()
             if len(detectors) > 1
         }
-        known = {m: [name for name, each in spreads.items() if np.isfinite(each[j])] for j, m in enumerate(PAPER_METRICS)}
+        known = {
+            m: [name for name, each in spreads.items() if np.isfinite(each[j])] for j, m in enumerate(PAPER_METRICS)
+        }
         return {
             metric: (names, np.array([spreads[name][j] for name in names]).reshape(-1, 1))
             for j, (metric, names) in enumerate(known.items())
