@@ -194,13 +194,13 @@ class TestNaive:
     def test_median_distance_and_difference(self, values):
         for name in ("median_distance", "absolute_difference"):
             expected = getattr(naive, name)(values.tolist())
-            np.testing.assert_allclose(getattr(detectors, name)(values), expected, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(getattr(detectors, name)(values), expected, rtol=1e-9, atol=1e-9)
 
     @given(values=generic(least=10) | coarse.map(np.array), window=st.integers(2, 7))
     def test_moving_z_score(self, values, window):
         """Series of whole numbers have constant stretches, where the least deviation counts."""
         expected = naive.moving_z_score(values.tolist(), window=window)
-        np.testing.assert_allclose(detectors.moving_z_score(values, window=window), expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(detectors.moving_z_score(values, window=window), expected, rtol=1e-9, atol=1e-9)
 
     @pytest.mark.parametrize("normalise", ["columns", "windows"])
     @given(values=generic(least=10, most=40), window=st.integers(3, 8), count=st.integers(1, 12))

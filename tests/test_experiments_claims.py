@@ -248,6 +248,18 @@ class TestVaried:
         assert rows == [("between detectors", *["0.200"] * 11), ("kind, as a share", *["0.50"] * 11)]
         alone = Varied(found[:1], {"one": "kind"})
         assert np.isnan(alone.relative["one"]["dqe"])
+        assert np.isnan(next(alone.resampled_relative("one"))["dqe"])
+
+    def test_shares_are_of_the_spread_in_the_same_resample(self):
+        """Where each series moves by half its own spread, so does every resample, whichever series it has."""
+        found = [
+            changing(name, 0.5 * spread, detector=detector, given=dict.fromkeys(PAPER_METRICS, value))
+            for name, spread in zip("abcde", (0.1, 0.2, 0.3, 0.4, 0.05), strict=True)
+            for detector, value in (("x", 0.5 - spread), ("y", 0.5 + spread))
+        ]
+        varied = Varied(found, {"one": "kind"})
+        assert len({each["dqe"] for each in varied.resampled("one")}) > 10
+        assert [each["dqe"] for each in varied.resampled_relative("one")] == pytest.approx([0.5] * COUNT)
 
 
 class TestLabelChanges:
@@ -563,6 +575,8 @@ class TestLevels:
         ranked = ranked_rows(*rows_of([9, 7, 5, 3, 2, 1, 1, 1]))
         biased, fairer = levels.level_claims("WSD", ranked)
         assert (biased.holds, fairer.holds) == (True, True)
+        off = np.mean([ranked.mean(name, "dqe", "series") - ranked.mean(name, "dqe", "event") for name in "ab"])
+        assert biased.found == f"by series higher by {off:.3f}, on average over the detectors"
         assert list(levels.level_claims("WSD", ranked_rows(*rows_of([10, 1, 1, 1, 1, 2]))))[1].holds is False
         assert "ratio of the standard errors: a " in fairer.found
         few = list(levels.level_claims("WSD", ranked_rows(*rows_of([3, 1]))))
@@ -598,10 +612,23 @@ class TestCheck:
         outcome = check.outcome({"CNN": found}, ["A note."])
         assert outcome.tables["Differences"].rows == [("CNN", "2 of 4", "0.1000", "0.3000 (VUS-PR)", "0.1000")]
 
-    def test_numbers_that_one_of_them_lacks_are_left_out(self, collected):
+    def test_numbers_that_both_of_them_lack_are_left_out(self, collected):
         runs = collected[2]
         nothing = replace(runs, seeds=(7,))
         assert check.differences(runs, nothing) == {}
+        assert check.lacking_sentence(runs, nothing) == ""
+
+    def test_numbers_that_one_of_them_lacks_are_told(self, collected, monkeypatch):
+        runs = replace(collected[2], detectors=("FFT",), series=collected[2].series[:1], beyond=())
+        other = replace(runs)
+        monkeypatch.setitem(vars(other), "_values", {})
+        assert check.differences(runs, other) == {}
+        assert check.lacking_sentence(runs, other) == "Not compared: 22 numbers that only one of the runs has."
+        assert check.lacking_sentence(runs, runs) == ""
+
+    def test_a_run_on_other_series(self, collected):
+        with pytest.raises(ValueError, match="the run has no number of these series"):
+            next(check.check(replace(collected[0], subset=1, seed=77)))
 
     def test_without_a_run(self, tmp_path):
         with pytest.raises(ValueError, match="there is no run here to check"):

@@ -11,6 +11,7 @@ import pytest
 import dqeval
 from dqeval.datasets.loading import Source
 from dqeval.experiments.detector_runs import (
+    Runs,
     generated_series,
     missing_sentence,
     real_series,
@@ -200,6 +201,15 @@ class TestRunDetectors:
         of = runs.first(runs.series[0], "FFT", OURS)
         assert again.value(of, "dqe") is not None
         assert again.value(of, "dqe") == runs.value(of, "dqe")
+
+    def test_jobs_are_counted_once_and_not_for_each_that_is_told(self, tmp_path, monkeypatch):
+        counted, told, every_run = [], [], Runs.every_run
+        monkeypatch.setattr(Runs, "every_run", lambda runs: counted.append(len(told)) or every_run(runs))
+        setting = Setting(tmp_path, progress=told.append)
+        series = generated_series(2, n=300, period=24, events=3)
+        run_detectors(series, setting, detectors=("FFT",), metrics=("dqe",))
+        assert told == [f"detectors: {done} of 4 jobs, 0 failed" for done in range(5)]
+        assert set(counted) == {0}
 
     def test_seeds_are_one_run_and_do_not_mix(self, tmp_path):
         series = generated_series(1, n=600, period=24, events=3)

@@ -1,5 +1,7 @@
 """Labels that are corrected in the report: the scores that the page computes, and the mode, in a real browser."""
 
+import csv
+import io
 import json
 from itertools import pairwise
 
@@ -17,6 +19,7 @@ from dqeval import Series
 from dqeval.core.scaling import min_max
 from dqeval.core.thresholds import grid
 from dqeval.render.html import source_of
+from dqeval.render.tables import in_csv
 from test_page_use import serious
 
 COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
@@ -24,9 +27,9 @@ COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
 
 @pytest.fixture(scope="module")
 def blank(chromium):
-    """Open an empty page that has the scores, and nothing else."""
+    """Open an empty page that has what knows nothing of pages, and nothing else."""
     page = chromium.new_page()
-    for name in ("event_scores.js", "label_edits.js"):
+    for name in ("ascending.js", "event_scores.js", "label_edits.js", "label_files.js"):
         page.add_script_tag(content=source_of(name))
     yield page
     page.close()
@@ -46,6 +49,15 @@ def naive_scores(labels, detections, near, breaks):
     stretches = [slice(low, high) for low, high in pairwise(borders)]
     rows = [naive.detections_scores(labels[s], detections[s], near) for s in stretches if labels[s].any()]
     return np.concatenate(rows)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "@x", " -late", "-0.5", "+7", "'=x", "\uff1dx", "late = bad", "'quoted'", ""])
+def test_notes_in_csv_are_no_formulas(blank, text):
+    """They are written as all tables are."""
+    script = """text => labelFiles.intervalsCsv([{ start: 1, stop: 2, name: text, note: text }],
+        { start: String, end: String })"""
+    (_, row) = csv.reader(io.StringIO(blank.evaluate(script, text)))
+    assert row == ["1", "2", *in_csv([text, text])]
 
 
 @st.composite

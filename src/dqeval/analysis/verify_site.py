@@ -10,7 +10,7 @@ from dqeval.analysis.verify import NO_RECEIPT, Verification, cut_short, differen
 from dqeval.bench.jobs import DETECT
 from dqeval.bench.ranking import rank_rows, units_of
 from dqeval.bench.store import Store
-from dqeval.render.site_downloads import EVENTS, RANKINGS, RESULTS, downloads, ranking_document
+from dqeval.render.site_downloads import EVENTS, RANKINGS, RESULTS, downloads, ranking_document, ranking_documents
 from dqeval.render.site_folder import COMMAND, digest_of, files_in, is_inside
 from dqeval.render.site_numbers import Results, groups_of
 
@@ -72,8 +72,7 @@ def _with_run(folder: Path, files: Mapping[str, str], run: Path) -> Found:
     made = downloads(results, groups)
     other = [name for name in (RESULTS, EVENTS) if digest_of(made[name].text.encode()) != files.get(name)]
     failures = [f"{name} does not have the results of {run}." for name in other]
-    again = [ranking_document(each.dataset, each.by, each.ranking, each.tests) for each in groups]
-    count, more = differences(read_receipt(folder / RANKINGS), again)
+    count, more = differences(read_receipt(folder / RANKINGS), ranking_documents(groups))
     return count + 2, [*failures, *more]
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dqeval.bench.store import FILE
 from dqeval.core.registry import experiment, label_of
-from dqeval.experiments.detector_runs import QUICK_SUBSET, Runs, run_detectors, series_by_dataset
+from dqeval.experiments.detector_runs import QUICK_SUBSET, DetectorRun, Runs, run_detectors, series_by_dataset
 from dqeval.experiments.outcome import Cell, Outcome
 from dqeval.experiments.setting import Setting
-from dqeval.render.tables import Table
+from dqeval.render.tables import Table, count_of
 
 NAME = "check"
 _SAME = 1e-9  # of a metric: what is closer is rounding
@@ -51,14 +51,30 @@ def check(setting: Setting) -> Iterator[Outcome]:
         (each for series in datasets.values() for each in series), replace(few, folder=setting.folder / NAME)
     )
     before = replace(again, folder=setting.folder / "runs")
-    yield outcome(differences(before, again), notes)
+    found = differences(before, again)
+    if not found:
+        raise ValueError(
+            f"{setting.folder}: the run has no number of these series: name the --data that it was made with"
+        )
+    yield outcome(found, [*notes, lacking_sentence(before, again)])
+
+
+def lacking_sentence(before: Runs, again: Runs) -> str:
+    """Say how many numbers only one of two runs has; nothing if there are none."""
+    pairs = [(before.value(of, metric), again.value(of, metric)) for of in _each(again) for metric in again.metrics]
+    count = sum((then is None) != (now is None) for then, now in pairs)
+    return f"Not compared: {count_of(count, 'number')} that only one of the runs has." if count else ""
+
+
+def _each(runs: Runs) -> Iterable[DetectorRun]:
+    """Return what there is to compare: what is the same in both forms counts once."""
+    return {(each.name, each.label): each for each in runs.every_run()}.values()
 
 
 def differences(before: Runs, again: Runs) -> dict[str, Off]:
     """Return how far the numbers of two runs are apart, by what they call the detector."""
     found: dict[str, list[tuple[float, str]]] = {}
-    # What is the same in both forms counts once.
-    for of in {(each.name, each.label): each for each in again.every_run()}.values():
+    for of in _each(again):
         for metric in again.metrics:
             then, now = before.value(of, metric), again.value(of, metric)
             if then is not None and now is not None:
@@ -97,4 +113,4 @@ def outcome(found: Mapping[str, Off], notes: list[str]) -> Outcome:
     )
     table = Table(header, rows)
     title = "The run beside what this machine computes"
-    return Outcome(NAME, title, {"Differences": table}, cells, [], [*notes, why])
+    return Outcome(NAME, title, {"Differences": table}, cells, [], [note for note in (*notes, why) if note])

@@ -134,6 +134,11 @@ class Runs:
         """Return all that was asked for, in both forms."""
         return [*self.each_run(OURS, beyond=True), *self.each_run(PUBLISHED)]
 
+    @cached_property
+    def jobs(self) -> int:
+        """How many jobs that are: a detector that is the same in both forms runs once."""
+        return len({(each.name, each.label, each.seed) for each in self.every_run()})
+
     def job(self, of: DetectorRun) -> Job:
         """Return the job of the run that made a detector's scores."""
         place = str(self.folder.resolve() / "scores")
@@ -269,8 +274,7 @@ def _run_left(runs: Runs, left: Sequence[PlannedSeries], setting: Setting) -> No
 
 
 def _tell(runs: Runs, setting: Setting, left: int, failed: int) -> None:
-    total = len({(each.name, each.label, each.seed) for each in runs.every_run()})
-    setting.progress(f"detectors: {total - left:,} of {total:,} jobs, {failed:,} failed")
+    setting.progress(f"detectors: {runs.jobs - left:,} of {runs.jobs:,} jobs, {failed:,} failed")
 
 
 def scored_series(job: Job) -> ScoredSeries:

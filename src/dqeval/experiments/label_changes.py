@@ -96,17 +96,14 @@ def outcome(by_dataset: Mapping[str, Sequence[SeriesSpreads]], notes: Sequence[s
 
 def _claims(dataset: str, varied: Varied) -> Iterator[Claim]:
     text = f"on {dataset}, a border that moves by a point moves Original-F, AUC-PR and PA-K more than DQE"
-    means, between = varied.means["point"], varied.between
-    moving = list(varied.resampled("point")) if varied.resamples.enough else []
-    found = spreads_in_words(means, POINTWISE)
+    enough = varied.resamples.enough
+    moving = list(varied.resampled("point")) if enough else []
+    found = spreads_in_words(varied.means["point"], POINTWISE)
     yield decision(varied.resamples, found, lambda i: _calmest(moving[i])).as_claim(_SECTION, text)
     text = f"on {dataset}, so it does beside the spread between the detectors"
-    shares = {metric: means[metric] / between[metric] for metric in POINTWISE}
-    yield decision(
-        varied.resamples,
-        spreads_in_words(shares, POINTWISE),
-        lambda i: _calmest({metric: moving[i][metric] / between[metric] for metric in POINTWISE}),
-    ).as_claim(_SECTION, text)
+    shares = list(varied.resampled_relative("point")) if enough else []
+    found = spreads_in_words(varied.relative["point"], POINTWISE)
+    yield decision(varied.resamples, found, lambda i: _calmest(shares[i])).as_claim(_SECTION, text)
 
 
 def _calmest(moves: Mapping[str, float]) -> bool:

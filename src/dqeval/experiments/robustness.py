@@ -200,7 +200,7 @@ def decisions(overall: Mapping[str, Spreads]) -> list[tuple[str, bool, str]]:
         ),
         (
             "with lag, DQE follows VUS-PR closely (it is nearer to it than to the next metric)",
-            own - before < behind - own,
+            0 <= own - before < behind - own,
             f"DQE varies {own / before:.2f} times as much as VUS-PR: {own - before:.3f} more, and the next metric "
             f"{behind - own:.3f} more than DQE",
         ),

@@ -125,26 +125,33 @@ class Varied:
     @cached_property
     def between(self) -> dict[str, float]:
         """The standard deviation between the detectors of a series, by metric: the mean over series with several."""
+        return {metric: self._mean(rows) for metric, (_, rows) in self._between.items()}
+
+    @cached_property
+    def _between(self) -> dict[str, tuple[list[str], FloatArray]]:
+        """The same of each series, by metric: their names, and a row for each."""
         by_series: dict[str, dict[str, list[list[float]]]] = {}
         for each in self.found:
             if each.values:
                 values = [each.values[metric] for metric in PAPER_METRICS]
                 by_series.setdefault(each.series, {}).setdefault(each.detector, []).append(values)
-        spreads = [
-            spread_between(np.array([np.mean(seeds, axis=0) for seeds in detectors.values()]))
-            for detectors in by_series.values()
+        spreads = {
+            name: spread_between(np.array([np.mean(seeds, axis=0) for seeds in detectors.values()]))
+            for name, detectors in by_series.items()
             if len(detectors) > 1
-        ]
-        means = np.nanmean(spreads, axis=0) if spreads else np.full(len(PAPER_METRICS), np.nan)
-        return dict(zip(PAPER_METRICS, means.tolist(), strict=True))
+        }
+        known = {
+            m: [name for name, each in spreads.items() if np.isfinite(each[j])] for j, m in enumerate(PAPER_METRICS)
+        }
+        return {
+            metric: (names, np.array([spreads[name][j] for name in names]).reshape(-1, 1))
+            for j, (metric, names) in enumerate(known.items())
+        }
 
     @cached_property
     def relative(self) -> dict[str, dict[str, float]]:
         """The mean deviations as shares of the spread between detectors; NaN where there is none."""
-        return {
-            kind: {m: spreads[m] / self.between[m] if self.between[m] > 0 else float("nan") for m in PAPER_METRICS}
-            for kind, spreads in self.means.items()
-        }
+        return {kind: _shares(spreads, self.between) for kind, spreads in self.means.items()}
 
     @property
     def defined(self) -> bool:
@@ -158,10 +165,17 @@ class Varied:
 
     def resampled(self, kind: str) -> Iterator[dict[str, float]]:
         """Yield the means of each metric for a kind of change, in each resample of series, seeds and streams."""
+        return self._drawn({metric: self._table_of(kind, metric) for metric in PAPER_METRICS})
+
+    def resampled_relative(self, kind: str) -> Iterator[dict[str, float]]:
+        """Yield the same as shares of the spread between detectors, which is that of the same resample."""
+        return map(_shares, self.resampled(kind), self._drawn(self._between))
+
+    def _drawn(self, tables: Mapping[str, tuple[list[str], FloatArray]]) -> Iterator[dict[str, float]]:
+        """Yield the means of each metric in each resample, from the series of its rows, and the rows."""
         order = {name: i for i, name in enumerate(dict.fromkeys(each.series for each in self.found))}
         drawn = {}
-        for metric in PAPER_METRICS:
-            names, rows = self._table_of(kind, metric)
+        for metric, (names, rows) in tables.items():
             sums, sizes = np.zeros((len(order), rows.shape[1])), np.zeros(len(order))
             place = [order[name] for name in names]
             np.add.at(sums, place, rows)
@@ -214,6 +228,11 @@ class Varied:
             "the first row is the standard deviation between the detectors of a series; below, that under change by it"
         )
         return Table(metric_header(PAPER_METRICS, "varied"), rows, note=note, marked=least)
+
+
+def _shares(spreads: Spreads, between: Spreads) -> dict[str, float]:
+    """Return how much metrics vary, as shares of the spread between detectors; NaN where there is none."""
+    return {m: spread / between[m] if between[m] > 0 else float("nan") for m, spread in spreads.items()}
 
 
 def _deviation(values: FloatArray) -> float:

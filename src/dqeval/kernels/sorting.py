@@ -48,6 +48,9 @@ def sort_parts(
     ``bits`` are those of the scores, finite floats. ``items``, two rows as long as the longest part, and ``counts``,
     ``ROOM`` long, are working space.
     """
+    if not cython.compiled:
+        # So their elements are numbers of Python: NumPy 1 refuses to combine its own unsigned ones with these.
+        bits, items = memoryview(bits), memoryview(items)
     sorter: Sorter = Sorter(bits, items, counts)
     i: cython.Py_ssize_t
     with cython.nogil:

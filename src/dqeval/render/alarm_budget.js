@@ -27,7 +27,7 @@ const alarmBudget = (() => {
     function show() {
       const most = budget();
       const said = `at most ${rate(most)} per ${per}`;
-      slider.value = Math.max(0, timeAxis.passed(counts, most) - 1);
+      slider.value = Math.max(0, ascending.passed(counts, most) - 1);
       document.getElementById("budget-value").textContent = said;
       page.detectors.forEach((detector, i) => showRow(rows[i], detector, i, most));
       const [chosen, step] = [numbers.detector(), numbers.step()];
@@ -63,13 +63,13 @@ const alarmBudget = (() => {
     // What the budget can detect at most: the plot has every threshold there is, not only those of the page.
     function atBest(i, most) {
       const { x, events, threshold } = seriesPlots.model(`alarm-dots-${i}`).data;
-      const last = timeAxis.passed(x, placeOf(most) + 1e-9) - 1;
+      const last = ascending.passed(x, placeOf(most) + 1e-9) - 1;
       return last < 0 ? "none" : `${events[last]}, at ${threshold[last]}`;
     }
 
     // Between two budgets that were drawn, it is drawn at the lower one: nothing changes before the next.
     function placeOf(count) {
-      return places[Math.max(0, timeAxis.passed(counts, count) - 1)];
+      return places[Math.max(0, ascending.passed(counts, count) - 1)];
     }
 
     function choose(position) {
@@ -77,7 +77,7 @@ const alarmBudget = (() => {
     }
 
     slider.addEventListener("input", () => choose(Number(slider.value)));
-    return { show, choosePlace: (place) => choose(Math.max(0, timeAxis.passed(places, place) - 1)) };
+    return { show, choosePlace: (place) => choose(Math.max(0, ascending.passed(places, place) - 1)) };
   }
 
   return { of };

@@ -4,17 +4,7 @@
 const eventScores = (() => {
   "use strict";
 
-  // How many of some ascending numbers are at or below x; or only those below it.
-  function passed(numbers, x, { below = false } = {}) {
-    let low = 0;
-    let high = numbers.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (below ? numbers[middle] < x : numbers[middle] <= x) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  const { passed } = ascending;
 
   // From where to where nothing interrupts the series around an event: from break to break.
   function stretchOf({ start, stop }, { length, breaks }) {
@@ -160,6 +150,5 @@ const eventScores = (() => {
     return { cuts, scores, means: events.length ? means : null };
   }
 
-  return { passed, stretchOf, cutsOf, atLevel };
+  return { stretchOf, cutsOf, atLevel };
 })();
-if (typeof module !== "undefined") module.exports = eventScores;

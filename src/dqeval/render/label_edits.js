@@ -148,4 +148,3 @@ const labelEdits = (() => {
 
   return { LONGEST_NOTE, limitsOf, freeAround, moved, between, noted, applied, history };
 })();
-if (typeof module !== "undefined") module.exports = labelEdits;

@@ -40,8 +40,8 @@ const labelFiles = (() => {
     const skipped = [0];
     for (const gap of gaps) skipped.push(skipped[skipped.length - 1] + gap);
     const at = (position, passed) => shown(origin + step * BigInt(position + skipped[passed]));
-    const start = (position) => at(position, eventScores.passed(breaks, position));
-    const end = (position) => at(position, eventScores.passed(breaks, position, { below: true }));
+    const start = (position) => at(position, ascending.passed(breaks, position));
+    const end = (position) => at(position, ascending.passed(breaks, position, { below: true }));
     return { start, end, isKnown: true, words: (first, stop) => inWords(start(first), end(stop)) };
   }
 
@@ -49,9 +49,14 @@ const labelFiles = (() => {
 
   const inLines = (rows) => rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 
+  // What a spreadsheet would take for a formula has a ' before it, as in all tables of dqeval (in_csv).
+  const FORMULA = /^\n*'*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+  const plain = (text) => (FORMULA.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+
   // A row per event.
   function intervalsCsv(events, times) {
-    const rows = events.map(({ start, stop, name, note }) => [times.start(start), times.end(stop), name, note]);
+    const rows = events.map(({ start, stop, name, note }) =>
+      [times.start(start), times.end(stop), plain(name), plain(note)]);
     return inLines([["start", "end", "name", "note"], ...rows]);
   }
 
@@ -88,4 +93,3 @@ const labelFiles = (() => {
 
   return { timesOf, intervalsCsv, labelsCsv, labelStudioJson };
 })();
-if (typeof module !== "undefined") module.exports = labelFiles;

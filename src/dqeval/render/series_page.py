@@ -38,7 +38,7 @@ from dqeval.support.writing import write_text
 
 SCRIPT = "explorer.js"  # beside pages that share it
 PARTS_OF_SCRIPT = (  # each uses those before it
-    *("page_state.js", "page_data.js", "time_axis.js", "page_numbers.js", "page_link.js"),
+    *("ascending.js", "page_state.js", "page_data.js", "time_axis.js", "page_numbers.js", "page_link.js"),
     *("series_plots.js", "event_table.js", "event_filters.js", "alarm_budget.js", "event_scores.js", "label_edits.js"),
     *("label_files.js", "label_store.js", "label_lane.js", "label_views.js", "label_editor.js", "series_page.js"),
 )

@@ -2,7 +2,7 @@
 // computed here, only where to draw.
 const seriesPlots = (() => {
   "use strict";
-  const { passed } = timeAxis;
+  const { passed } = ascending;
   const PIECES = ["false alarm", "near miss", "capture", "near miss", "false alarm"];
   const MOST_TINTED_EVENTS = 400;
   const MOST_BARS = 4000;

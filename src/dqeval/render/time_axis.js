@@ -3,19 +3,8 @@
 const timeAxis = (() => {
   "use strict";
   const UNITS = [["d", 864e11], ["h", 36e11], ["min", 6e10], ["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
+  const { passed } = ascending;
   const inDigits = new Intl.NumberFormat("en");
-
-  // How many of some ascending numbers pass: those at or below x, or only those below it.
-  function passed(numbers, x, { below = false } = {}) {
-    let low = 0;
-    let high = numbers.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (below ? numbers[middle] < x : numbers[middle] <= x) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
 
   function of({ origin, width, unit, resolution, breaks, gaps }) {
     const skipped = [0]; // cells that were not observed before each break, and in all
@@ -54,5 +43,5 @@ const timeAxis = (() => {
     return { startX, endX, cellAt, cellX, positionAt, lasting, breaks, gaps, gapEnds, unit };
   }
 
-  return { of, passed };
+  return { of };
 })();
