@@ -128,7 +128,7 @@ def _leaderboard(ranking: Ranking | str, seconds: Mapping[str, float]) -> list[B
     seeded = bool(np.isfinite(first.seed_deviation).any())
     by_seed = (f"{label}, ± by seed",) if seeded else ()
     ranks = (f"{label}, 95 % interval", *by_seed, f"{label}, average rank")
-    header = ("detector", label, *ranks, *labels, "seconds a series")
+    header = ("detector", label, *ranks, *labels, "seconds per series")
     rows = []
     for i, detector in enumerate(ranking.detectors):
         average = number_cell(first.average_rank[i], digits=2, best=first.average_rank[i] == first.average_rank.min())
@@ -185,7 +185,7 @@ def _time(seconds: Mapping[str, float], detector: str) -> Cell:
 
 def _seconds(seconds: Mapping[str, float]) -> list[Block]:
     rows = [(text_cell(detector), _time(seconds, detector)) for detector in seconds]
-    return [Grid("Seconds", ("detector", "seconds a series"), rows)] if rows else []
+    return [Grid("Seconds", ("detector", "seconds per series"), rows)] if rows else []
 
 
 def _differences(ranking: Ranking | str) -> list[Block]:

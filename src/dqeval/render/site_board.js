@@ -20,7 +20,7 @@ const makeLeaderboard = (kit, move) => {
     ];
     const plot = (row) =>
       row.bound ? "" : interval(row.low, row.mean, row.high, scale, alike(row) ? "alike" : "");
-    const time = lows("seconds", "Seconds a series", (row) => row.seconds,
+    const time = lows("seconds", "Seconds per series", (row) => row.seconds,
       { cell: (row) => seconds(row.seconds), kind: "soft" });
     return [
       lows("rank", "#", (row) => row.rank, { cell: (row) => (row.bound ? "" : rank(row.rank)), kind: "place" }),

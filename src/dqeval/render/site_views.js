@@ -52,7 +52,7 @@ const makeViews = (content, load, link, move) => {
     const time = own.seconds;
     return [
       all ? fact("Events captured", `${number((100 * captured) / all, 0)} %`, `${captured} of ${all}`) : null,
-      time ? fact("Seconds a series", seconds(time.mean),
+      time ? fact("Seconds per series", seconds(time.mean),
         `median ${seconds(time.median)}, longest ${seconds(time.longest)}`) : null,
       time ? fact("Time in all", duration(time.total), `${number(time.runs, 0)} runs`) : null,
     ];
