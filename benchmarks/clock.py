@@ -64,7 +64,7 @@ def samples() -> None:
         "up to 0.9 s late": (labels, scores, late),
     }
     print(f"{MONTH:,} samples of a month, 40 incidents: evaluate with times and near='10min', beside no times\n")
-    print("| samples | without times | with times | ratio | bytes a point |\n|---|---:|---:|---:|---:|")
+    print("| samples | without times | with times | ratio | bytes per point |\n|---|---:|---:|---:|---:|")
     for what, (y_true, y_score, when) in cases.items():
         plain = seconds(partial(dqeval.evaluate, y_true, y_score, near=600))
         call = partial(dqeval.evaluate, y_true, y_score, times=when, resolution="1s", near="10min")

@@ -31,7 +31,7 @@ def main() -> None:
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}")
     print("dqeval.evaluate(y_true, y_score, near=50) as a multiple of sklearn.metrics.roc_auc_score\n")
-    print("| points | an event every | scores | sampled | exact | bytes a point, sampled | exact |")
+    print("| points | an event every | scores | sampled | exact | bytes per point, sampled | exact |")
     print("|---:|---:|---|---:|---:|---:|---:|")
     for n, kind, distance in CASES:
         if n > MOST_POINTS_INTERPRETED and not dqeval.kernels.compiled:

@@ -58,7 +58,7 @@ def main() -> None:
         print(f"| {title} | {ratios} | {reference} |", flush=True)
     for (n, kind), pair in zip(CASES, arrays, strict=True):
         memory = peak_bytes(partial(dqeval.panel, *pair, period=100)) / n
-        print(f"\n{n:,} points, {kind}: {memory:.0f} bytes a point at the peak of the whole panel", end="")
+        print(f"\n{n:,} points, {kind}: {memory:.0f} bytes per point at the peak of the whole panel", end="")
     beside_sorting()
     growth()
 

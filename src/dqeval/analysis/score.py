@@ -83,7 +83,7 @@ def score(
     ----------
     series : iterable of Series, or what else `compare` takes
         Each with the scores of the same detectors. They are taken one after the other; of each, what its curves follow
-        from is kept (4 bytes a point and detector).
+        from is kept (4 bytes per point and detector).
     near : float or str, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
         median length of an event.
