@@ -128,7 +128,7 @@ def main() -> None:
     found = {name: processor for name, (_, processor) in best(batches()).items()}
     for name, seconds in found.items():
         print(f"| {name} | {seconds / found['one series']:.2f} × |", flush=True)
-    print(f"\ntwo threads in place of one, {LONG:,} points a detector; wall time, processor time\n")
+    print(f"\ntwo threads in place of one, {LONG:,} points per detector; wall time, processor time\n")
     print("| what | faster | processor time | waiting for each other |")
     print("|---|---:|---:|---:|")
     for name, work in threads().items():

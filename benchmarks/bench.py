@@ -123,7 +123,7 @@ def main() -> None:
         for workers in (1, 2):
             took[workers] = seconds(empty(JOBS), folder / f"empty{workers}", workers=workers)
             print(
-                f"jobs a second that do nothing, {workers} process{'es' * (workers > 1)}: {JOBS / took[workers]:,.0f}"
+                f"jobs per second that do nothing, {workers} process{'es' * (workers > 1)}: {JOBS / took[workers]:,.0f}"
             )
         with cluster(folder, 2) as address:
             spread = seconds(empty(JOBS), folder / "spread", scheduler=address)

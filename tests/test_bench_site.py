@@ -286,6 +286,11 @@ def test_a_folder_that_is_empty_or_was_not_finished(tiny, tmp_path, monkeypatch)
     assert len(read_receipt(tmp_path / "receipt.json")["files"]) == 12
 
 
+def test_a_folder_is_no_receipt(tmp_path):
+    with pytest.raises(ValueError, match=r"a receipt is a file, and this is a folder; a site's is .*receipt\.json$"):
+        read_receipt(tmp_path)
+
+
 @pytest.mark.parametrize(
     "receipt",
     [

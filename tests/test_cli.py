@@ -439,6 +439,8 @@ def test_verify(tmp_path, demo_file, call):
     done = call("verify", receipt, other)
     assert done.code == 1
     assert "other.csv is not the file of the receipt" in done.out
+    done = call("verify", tmp_path)
+    assert (done.code, done.err.partition("; ")[2]) == (2, f"a site's is {tmp_path / 'receipt.json'}\n")
     receipt.write_text("{")
     done = call("verify", receipt, demo_file)
     assert (done.code, done.err) == (2, f"dqeval: {receipt}: this is not JSON, and so not a receipt\n")

@@ -175,6 +175,8 @@ def test_columns_of_other_names_without_scores(tmp_path):
     assert (series.values, series.scores) == (None, {})
     with pytest.raises(ValueError, match=r"a\.csv: no numeric column is called label or is_anomaly"):
         dqeval.datasets.read_columns(tmp_path / "a.csv", value="cpu")
+    with pytest.raises(ValueError, match="there are cpu, bad; rename the one that holds the labels, or name it"):
+        dqeval.datasets.read_columns(tmp_path / "a.csv", value="cpu")
     with pytest.raises(ValueError, match="no column of scores"):
         dqeval.datasets.series_of({"label": [0, 1], "value": [1, 2]})
 

@@ -198,6 +198,28 @@ class TestMatching:
                 side("y", u={"a": measured(0.5)}, v={"a": measured(0.5)}),
             )
 
+    def test_nothing_in_common_shows_names(self):
+        match = "Both are matched by name: one side has 'a' on 's', the other none"
+        with pytest.raises(ValueError, match=match):
+            difference(side("x", s={"a": measured(0.5)}), side("y"))
+
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_files_by_what_runs_call_them(self, turned):
+        """A benchmark run leaves out the endings of files."""
+        run = side("run", **{name: {"a": measured(0.5)} for name in ("s", "t.1", "u")})
+        files = side("files", **{name: {"a": measured(0.6)} for name in ("s.csv", "t.1.csv.gz", "v.csv")})
+        found = difference(files, run) if turned else difference(run, files)
+        assert found.n_series == 2
+        assert (found.new if turned else found.missing) == ("series u",)
+        assert (found.missing if turned else found.new) == ("series v.csv",)
+
+    def test_two_files_of_one_name(self):
+        """Two files that a run would call the same are not told which is which, so none is taken."""
+        run = side("run", s={"a": measured(0.5)}, t={"a": measured(0.5)})
+        files = side("files", **{name: {"a": measured(0.6)} for name in ("s.csv", "s.npz", "t.csv")})
+        with pytest.raises(ValueError, match="no detector on the same series"):
+            difference(run, files)
+
     def test_other_length(self):
         sides = [
             Side(name, {"s": {"a": measured(0.5)}}, {}, points={"s": count})

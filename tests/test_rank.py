@@ -145,6 +145,16 @@ def test_all_pairs_differ():
     assert "All pairs differ by DQE" in rank_rows(rows(cube)).sentence()
 
 
+def test_too_few_series_for_the_tests():
+    """Eight detectors are 28 pairs: with ten series, p is 28 / 2 ** 9 at least, with eleven half of that."""
+    cube = np.arange(8.0) / 8 + np.linspace(0, 0.01, 11)[:, None] * np.linspace(1, 2, 8)  # the same order everywhere
+    said = "10 series are too few for this test to tell any two of them apart."
+    assert said in rank_rows(rows(cube[:10, :, None], metrics=("dqe",))).sentence()
+    found = rank_rows(rows(cube[:, :, None], metrics=("dqe",))).sentence()
+    assert "too few" not in found
+    assert "All pairs differ" in found
+
+
 def test_records_and_numbers(ranking):
     assert len(ranking.records()) == 8
     numbers = ranking.numbers()
@@ -314,6 +324,8 @@ def test_of_a_run_by_series_and_by_event(tmp_path):
     assert "Means over 8 events." in str(by_event)
     assert bench.rank(tmp_path, dataset="synthetic").n == 4
     with pytest.raises(ValueError, match="there are no results of the dataset other to rank"):
+        bench.rank(tmp_path, dataset="other")
+    with pytest.raises(ValueError, match=r"; there are results of synthetic$"):
         bench.rank(tmp_path, dataset="other")
     with pytest.raises(ValueError, match='by must be "series" or "event"'):
         bench.rank(tmp_path, by="point")

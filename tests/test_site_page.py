@@ -10,8 +10,9 @@ import pytest
 
 from benchmarks.generated_run import write_run
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.ranking import rank
+from dqeval.bench.ranking import ABOUT_BOUNDS, rank
 from dqeval.bench.store import Store
+from dqeval.core.registry import METRICS
 from dqeval.render.site import bench_site
 from site_runs import DATASETS, ODD, SERIES, content_of, data_of, fail, write_odd_run
 
@@ -192,9 +193,19 @@ def test_links_hold(visit, site):
     assert page.get_by_label("Metric", exact=True).input_value() == "vus_pr"
 
 
+def test_what_a_metric_and_the_bounds_are(visit, site):
+    page = visit(site)
+    hints = page.locator("main > p.hint").all_text_contents()
+    assert f"DQE {METRICS['dqe'].summary}" in hints
+    assert ABOUT_BOUNDS in hints
+    go(page, "#by=event&metric=capture")
+    page.wait_for_selector("#board-mean:text-is('capture')")
+    assert not any(hint.startswith("capture") for hint in page.locator("main > p.hint").all_text_contents())
+
+
 def test_events_count_once(visit, folder, site):
     page = visit(site, "#metric=vus_pr")
-    page.get_by_label("Counts once").select_option("event")
+    page.get_by_label("Mean over").select_option("event")
     page.wait_for_selector("#board-mean:text-is('DQE')")
     standing = rank(folder, by="event").standings["dqe"]
     assert [row[2] for row in cells(page, "Ranking by DQE")[:4]] == [f"{x:.3f}" for x in standing.mean]
@@ -202,7 +213,7 @@ def test_events_count_once(visit, folder, site):
     assert options == list(PARTS.values())
     page.get_by_label("Metric", exact=True).select_option("capture")
     page.wait_for_selector("#board-mean:text-is('capture')")
-    page.get_by_label("Counts once").select_option("series")
+    page.get_by_label("Mean over").select_option("series")
     page.wait_for_selector("#board-mean:text-is('DQE')")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from dqeval.core.durations import Length
 from dqeval.core.intervals import FEWEST, mean_intervals
 from dqeval.core.types import SCORE_NAMES
 from dqeval.datasets.door import Data
+from dqeval.datasets.loading import stem
 from dqeval.render.tables import count_of
 
 
@@ -75,13 +77,13 @@ class _Pair:
 
 def difference(before: Side, after: Side) -> Diff:
     """Return what changed from one side to the other."""
-    series = _matched(list(before.series), list(after.series))
+    series = _matched_series(list(before.series), list(after.series))
     detectors = _matched(before.detectors, after.detectors)
     pairs = list(_pairs(before, after, series, detectors))
     if not pairs:
         raise ValueError(
             f"{before.name} and {after.name} have no detector on the same series: {_names(before)} against "
-            f"{_names(after)}"
+            f"{_names(after)}. Both are matched by name: one side has {_first(before)}, the other {_first(after)}"
         )
     gained, lost = _crossed(pairs)
     return Diff(
@@ -106,6 +108,17 @@ def _matched(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
     return {name: name for name in before if name in after}
 
 
+def _matched_series(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """Return the series of one side with those of the other; a benchmark run leaves out the endings of files."""
+    return _matched(before, after) or _shortened(before, after) or _reversed(_shortened(after, before))
+
+
+def _shortened(names: Sequence[str], files: Sequence[str]) -> dict[str, str]:
+    """Return the names that are those of files without their endings, each with its file, unless two are alike."""
+    shorter = {stem(Path(file)): file for file in files}
+    return {name: shorter[name] for name in names if name in shorter} if len(shorter) == len(files) else {}
+
+
 def _reversed(names: Mapping[str, str]) -> dict[str, str]:
     return {other: one for one, other in names.items()}
 
@@ -120,6 +133,11 @@ def _pairs(before: Side, after: Side, series: Mapping[str, str], detectors: Mapp
 
 def _names(side: Side) -> str:
     return f"{count_of(len(side.detectors), 'detector')} on {len(side.series):,} series"
+
+
+def _first(side: Side) -> str:
+    """Return a detector and a series of a side, as examples of its names."""
+    return next((f"{detector!r} on {name!r}" for name, found in side.series.items() for detector in found), "none")
 
 
 def _only(one: Side, other: Side, series: Mapping[str, str], detectors: Mapping[str, str]) -> Iterator[str]:

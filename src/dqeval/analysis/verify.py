@@ -92,6 +92,8 @@ def read_receipt(path: Path) -> Any:
     dict
         Or whatever else the file holds: see `verify`.
     """
+    if path.is_dir():
+        raise ValueError(f"{path}: a receipt is a file, and this is a folder; a site's is {path / 'receipt.json'}")
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{path}: this is larger than {MOST_BYTES:,} bytes, and so not a receipt")
     try:

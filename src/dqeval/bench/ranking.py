@@ -169,6 +169,8 @@ class Ranking(Framed):
         alike = [group for group in found.groups if len(group) > 1]
         names = "; ".join(", ".join(group) for group in alike)
         pairs = f"Not told apart by {label} ({test}): {names}." if alike else (f"All pairs differ by {label} ({test}).")
+        if found.cannot_differ(len(self.per_series)):
+            pairs += f" {len(self.per_series)} series are too few for this test to tell any two of them apart."
         if np.isnan(found.friedman):
             return pairs
         return f"Friedman's test that all are alike by {label}: p = {found.friedman:.2g}. {pairs}"
@@ -267,6 +269,16 @@ def rank(
         return rank_store(store, by=by, dataset=dataset, repeats=repeats, seed=seed)
 
 
+def _nothing_to_rank(store: Store, dataset: str | None, *, tried: bool) -> ValueError:
+    """Return the error of a run, or of a dataset in it, that has no results to rank."""
+    folder = store.path.parent
+    where = "" if dataset is None else f" of the dataset {dataset}"
+    hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
+    others = ", ".join(sorted({row["dataset"] for row in store.pairs()} - {dataset}))
+    there = f"; there are results of {others}" if dataset is not None and others else ""
+    return ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}{there}")
+
+
 def rank_store(
     store: Store,
     *,
@@ -283,10 +295,7 @@ def rank_store(
     ever = [row for row in store.pairs() if dataset in (None, row["dataset"]) and row["detector"] not in BOUNDS]
     tried = [row for row in ever if row["detector_planned"] and row["series_planned"]]
     if all(row["detector"] in BOUNDS for row in rows):
-        folder = store.path.parent
-        where = "" if dataset is None else f" of the dataset {dataset}"
-        hint = f"failures {folder} says what failed" if tried else f"status {folder} says how far it is"
-        raise ValueError(f"{folder}: there are no results{where} to rank; dqeval bench {hint}")
+        raise _nothing_to_rank(store, dataset, tried=bool(tried))
     found = rank_rows(rows, by=by, repeats=repeats, seed=seed)
     planned = {row["detector"] for row in ever if row["detector_planned"]}
     series = {row["series"] for row in tried}

@@ -66,6 +66,10 @@ class Significance:
     pairs: dict[tuple[str, str], float]
     groups: tuple[tuple[str, ...], ...]
 
+    def cannot_differ(self, n: int) -> bool:
+        """Tell whether no pair could differ over n series: if all signs are alike, p is 2 / 2**n."""
+        return len(self.pairs) * 2.0 ** (1 - n) >= LEVEL and min(self.pairs.values()) >= LEVEL
+
 
 def standing_of(
     metric: str, values: FloatArray, by_seed: FloatArray, groups: NDArray[np.intp], *, resamples: int, seed: int

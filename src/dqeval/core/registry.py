@@ -446,3 +446,8 @@ def label_of(metric: str) -> str:
     if metric in PARTS:
         return metric.replace("_", " ")
     return METRICS[metric].label if metric in METRICS.names else metric
+
+
+def summary_of(metric: str) -> str:
+    """Return what a metric is, in a sentence; nothing if it is not known here."""
+    return METRICS[metric].summary if metric in METRICS.names else ""

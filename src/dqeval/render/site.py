@@ -12,9 +12,9 @@ from typing import Any
 
 from dqeval.analysis.receipts import jsonable
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.ranking import Ranking
+from dqeval.bench.ranking import ABOUT_BOUNDS, Ranking
 from dqeval.bench.store import Store
-from dqeval.core.registry import label_of
+from dqeval.core.registry import label_of, summary_of
 from dqeval.core.types import SCORE_NAMES, Progress
 from dqeval.render.bench_parts import plan_of_run
 from dqeval.render.drilldown import Case, Pages, cases_of, folder_of, write_pages
@@ -140,7 +140,8 @@ class _Site:
             "version": version("dqeval"),
             "downloads": [{"path": path, **each.record()} for path, each in offered.items()],
             "detectors": [self._detector(*named) for named in self._named("detectors")],
-            "metrics": [{"name": name, "label": label_of(name), "file": file} for name, file in self._named("metrics")],
+            "metrics": [_metric(name, file) for name, file in self._named("metrics")],
+            "about_bounds": ABOUT_BOUNDS,
             "parts": [{"name": name, "label": label_of(name)} for name in SCORE_NAMES],
             "datasets": [{"name": name, "file": file} for name, file in self._named("datasets")],
             "series": [self._series(name, file) for name, file in self._named("series")],
@@ -195,6 +196,10 @@ class _Site:
         agreement = case.tau if case else float("nan")
         link = self.explorer.links.get(name, "")
         return [self.results.datasets[name], len(table.places) if table else None, *short([agreement]), file, link]
+
+
+def _metric(name: str, file: str) -> dict[str, str]:
+    return {"name": name, "label": label_of(name), "summary": summary_of(name), "file": file}
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:

@@ -107,6 +107,12 @@ const makeLeaderboard = (kit, move) => {
         + "1 is the same order, 0 is chance, −1 is the reverse."))];
   }
 
+  // What a metric is; nothing of one whose module is not known where the site was made.
+  function what(metric) {
+    const summary = kit.summaries.get(metric);
+    return summary ? [element("p", { class: "hint" }, element("b", {}, labels.get(metric)), ` ${summary}`)] : [];
+  }
+
   return async function leaderboard(at) {
     const ranking = await kit.rankingAt(at);
     if (ranking.trouble) return [title("Leaderboard"), paragraph(ranking.trouble)];
@@ -120,8 +126,10 @@ const makeLeaderboard = (kit, move) => {
       element("h2", { class: "visually-hidden" }, `Ranking by ${labels.get(at.metric)}`),
       paragraph(of.verdict, "verdict"),
       board(at, of),
+      ...what(at.metric),
       hint(`${ranking.over} Higher is better, by every metric; of ranks, 1 is best. `
         + "Bars are 95 % intervals, coloured where a detector is not told apart from the best."),
+      ...(of.bounds.length ? [hint(kit.aboutBounds)] : []),
       ...notes,
       ...differences(of), everyMetric(at, ranking, of), ...agreement(ranking),
     ];

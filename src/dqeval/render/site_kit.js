@@ -6,6 +6,7 @@ const makeKit = (content, load, link) => {
   const series = content.series.map(([dataset, events, agreement, file, page], i) =>
     ({ i, name: content.names[i], dataset, events, agreement, file, page }));
   const labels = new Map([...content.parts, ...content.metrics].map(({ name, label }) => [name, label]));
+  const summaries = new Map(content.metrics.map(({ name, summary }) => [name, summary]));
 
   // Columns of tables
   const texts = (key, head, value, more = {}) => ({ key, head, value, text: true, ...more });
@@ -62,6 +63,7 @@ const makeKit = (content, load, link) => {
   const averageColumn = lows("average", "Average rank", (row) => row.average, { digits: 2 });
 
   return {
+    ...{ summaries, aboutBounds: content.about_bounds },
     ...{ detectors, series, labels, texts, names, numbers, lows, anchor, detectorName, toDetector, toSeries },
     ...{ title, paragraph, hint, section, found, inData, metricAt, rankingAt, standing, span },
     ...{ standingColumns, rankColumn, averageColumn },
