@@ -297,7 +297,7 @@ def test_other_warnings_of_the_command_line_stay_as_they_are(call, tmp_path):
 
 TAKES_MODULES = {
     *("score", "compare", "diff", "report", "verify", "metrics", "properties", "stress", "detect", "detectors"),
-    *("bench run", "bench rank", "bench report"),
+    *("bench run", "bench rank", "bench report", "bench site"),
 }
 
 
@@ -437,9 +437,9 @@ def test_a_metric_that_changes_its_input_changes_no_other():
 
 def test_a_detector_may_require_its_seed():
     @dqeval.detector()
-    def random_scores(values, *, seed):
+    def seeded_scores(values, *, seed):
         """Give random scores."""
         return np.random.default_rng(seed).random(len(values))
 
-    found = [dqeval.detect(np.arange(9.0), "random_scores", seed=seed).tolist() for seed in (1, 1, 2)]
+    found = [dqeval.detect(np.arange(9.0), "seeded_scores", seed=seed).tolist() for seed in (1, 1, 2)]
     assert found[0] == found[1] != found[2]
