@@ -41,6 +41,23 @@ def test_levels_on_grid_of_scores_that_are_not_scaled_yet(count, scores):
     np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
 
 
+@given(
+    st.integers(1, 300),
+    st.floats(-1e150, 1e150),
+    st.sampled_from([5e-324, 1e-310, 1e-307, 1e-20, 1.0, 3.0, 1e20, 1e300]),
+    st.integers(0, 400),
+)
+def test_levels_on_grid_of_scores_next_to_thresholds(count, low, width, others):
+    """Also where a guess is a whole number but for rounding, in series that are longer than what is guessed at once."""
+    near_thresholds = low + grid(count) * width
+    upper, lower = np.nextafter(near_thresholds, np.inf), np.nextafter(near_thresholds, -np.inf)
+    spread = low + np.linspace(0, 1, others) * width
+    scores = np.concatenate([spread, near_thresholds, upper, lower, [low, low + width]])
+    counting, levels = linear(scores), np.empty(len(scores), np.intc)
+    kernel.levels_on_grid(counting.scores, counting.low, counting.width, grid(count), levels)
+    np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
+
+
 def test_the_grid_is_linspaces_not_the_decimals():
     assert grid(100).tolist() == np.linspace(1, 0, 101)[:-1][::-1].tolist()
     decimals = np.arange(1, 101) / 100
