@@ -15,7 +15,7 @@ from dqeval.core.types import FloatArray
 Scale = Literal["min-max", "log-rank", "none"]
 
 
-AT_ONCE = 1 << 15  # points that stay in a cache
+AT_ONCE = 1 << 16  # points that stay in a cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
