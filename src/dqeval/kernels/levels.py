@@ -172,8 +172,8 @@ def levels_by_rank(
 
 def levels_in_order(
     order: cython.int[::1],
-    detected: cython.int[::1],
-    heights: cython.double[::1],
+    scores: cython.const[cython.double][::1],
+    shares: cython.double[::1],
     blocks: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
@@ -183,34 +183,39 @@ def levels_in_order(
     thresholds: cython.double[::1],
     counts: cython.Py_ssize_t[::1],
 ):
-    """Do the same from the order of all points, of which ``detected[j]`` have at least ``heights[j]``, descending.
+    """Do the same from the order of all points, with scores that depend on it alone.
 
-    Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has
+    A score that c points reach counts as ``shares[c - 1]``, divided by what that is for the highest score. Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has
     its level at ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an
     entry for each region, zero on entry, as ``counts`` is.
     """
     points: cython.Py_ssize_t = order.shape[0]
     regions: cython.Py_ssize_t = starts.shape[0]
-    k: cython.Py_ssize_t = 0
-    j: cython.Py_ssize_t
+    top: cython.Py_ssize_t = points - 1
+    score: cython.double = scores[order[0]]
+    height: cython.double = 0.0
+    k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         _first_regions(stops, blocks)
-        for j in range(detected.shape[0] - 1, -1, -1):
-            while k < points - (detected[j - 1] if j > 0 else 0):
-                t = order[k]
-                k += 1
-                i = blocks[t >> BLOCK_BITS]
-                while i < regions and stops[i] <= t:
-                    i += 1
-                while i < regions and starts[i] <= t:
-                    if heights[j] > highest[i]:
-                        highest[i] = heights[j]
-                        thresholds[first[i] + counts[i]] = heights[j]
-                        counts[i] += 1
-                    levels[first[i] + t - starts[i]] = counts[i]
-                    i += 1
+        while top > 0 and scores[order[top - 1]] == scores[order[top]]:
+            top -= 1
+        for k in range(points):
+            t = order[k]
+            if scores[t] > score:
+                score = scores[t]
+                height = shares[points - k - 1] / shares[points - top - 1]
+            i = blocks[t >> BLOCK_BITS]
+            while i < regions and stops[i] <= t:
+                i += 1
+            while i < regions and starts[i] <= t:
+                if height > highest[i]:
+                    highest[i] = height
+                    thresholds[first[i] + counts[i]] = height
+                    counts[i] += 1
+                levels[first[i] + t - starts[i]] = counts[i]
+                i += 1
 
 
 @cython.cfunc
