@@ -398,7 +398,8 @@ def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
 
 def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
     found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
-    # If the sum is finite, so is every value. If not, it may be too large, and the extremes tell; neither needs an array.
+    # If the sum is finite, so is every value. If it is not, it may be too large, and the extremes tell. Neither of them
+    # needs a temporary array.
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(found.sum())
     if not math.isfinite(total) and not all(map(math.isfinite, extremes(found))):

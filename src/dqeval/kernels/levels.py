@@ -185,15 +185,17 @@ def levels_in_order(
 ):
     """Do the same from the order of all points, with scores that depend on it alone.
 
-    A score that c points reach counts as ``shares[c - 1]``, divided by what that is for the highest score. Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has
-    its level at ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an
-    entry for each region, zero on entry, as ``counts`` is.
+    A score that c points reach counts as ``shares[c - 1]``, divided by what that is for the highest score. Regions lie
+    at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has its level at
+    ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an entry for each
+    region, zero on entry, as ``counts`` is.
     """
     points: cython.Py_ssize_t = order.shape[0]
     regions: cython.Py_ssize_t = starts.shape[0]
     top: cython.Py_ssize_t = points - 1
     score: cython.double = scores[order[0]]
     height: cython.double = 0.0
+    ahead = cython.declare(cython.double[64])
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
@@ -202,9 +204,13 @@ def levels_in_order(
         while top > 0 and scores[order[top - 1]] == scores[order[top]]:
             top -= 1
         for k in range(points):
+            # Scores that lie far apart in memory are soon read if nothing else is done between one and the next.
+            if k % 64 == 0:
+                for i in range(min(64, points - k)):
+                    ahead[i] = scores[order[k + i]]
             t = order[k]
-            if scores[t] > score:
-                score = scores[t]
+            if ahead[k % 64] > score:
+                score = ahead[k % 64]
                 height = shares[points - k - 1] / shares[points - top - 1]
             i = blocks[t >> BLOCK_BITS]
             while i < regions and stops[i] <= t:
