@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
-from dqeval.core.scaling import linear, min_max
-from dqeval.core.thresholds import grid
+from dqeval.core.prepared import Labelled
+from dqeval.core.scaling import linear, log_rank, min_max
+from dqeval.core.thresholds import exact_levels, grid, log_rank_levels
 from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
 
@@ -39,6 +40,43 @@ def test_levels_on_grid_of_scores_that_are_not_scaled_yet(count, scores):
     counting, levels = linear(scores), np.empty(len(scores), np.intc)
     kernel.levels_on_grid(counting.scores, counting.low, counting.width, grid(count), levels)
     np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
+
+
+@given(
+    st.integers(1, 300),
+    st.floats(-1e150, 1e150),
+    st.sampled_from([5e-324, 1e-310, 1e-307, 1e-20, 1.0, 3.0, 1e20, 1e300]),
+    st.integers(0, 400),
+)
+def test_levels_on_grid_of_scores_next_to_thresholds(count, low, width, others):
+    """Also where a guess is a whole number but for rounding, in series that are longer than what is guessed at once."""
+    near_thresholds = low + grid(count) * width
+    upper, lower = np.nextafter(near_thresholds, np.inf), np.nextafter(near_thresholds, -np.inf)
+    spread = low + np.linspace(0, 1, others) * width
+    scores = np.concatenate([spread, near_thresholds, upper, lower, [low, low + width]])
+    counting, levels = linear(scores), np.empty(len(scores), np.intc)
+    kernel.levels_on_grid(counting.scores, counting.low, counting.width, grid(count), levels)
+    np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 50, 1_000_000])
+@pytest.mark.parametrize("points", [1, 63, 64, 65, 500])
+def test_levels_in_the_order_of_all_points_are_those_within_each_region(points, distinct):
+    rng = np.random.default_rng(points)
+    scored = Labelled(rng.random(points) < 0.1).scored(rng.integers(-distinct, distinct, points) / 7)
+    regions = scored.labelled.regions(2.5)
+    found, expected = log_rank_levels(scored, regions), exact_levels(log_rank(scored.raw), regions)
+    for name in ("of_point", "counts", "first", "starts", "stops"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for first, count in zip(found.first, found.counts, strict=True):
+        own_thresholds = slice(first, first + count)
+        np.testing.assert_array_equal(found.thresholds[own_thresholds], expected.thresholds[own_thresholds])
+
+
+def test_finite_scores_may_have_a_sum_that_is_not():
+    huge = [0.0, 1.7e308, 1.7e308, 0.0]
+    assert dqeval.evaluate([0, 1, 1, 0], huge, near=1).dqe == 1.0
+    assert dqeval.evaluate([0, 1, 1, 0], [-1.7e308, *huge[1:3], -1.7e308], near=1).dqe == 1.0
 
 
 def test_the_grid_is_linspaces_not_the_decimals():

@@ -15,7 +15,7 @@ from dqeval.core.types import FloatArray
 Scale = Literal["min-max", "log-rank", "none"]
 
 
-AT_ONCE = 1 << 15  # points that stay in a cache
+AT_ONCE = 1 << 16  # points that stay in a cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,18 +94,14 @@ def log_rank(scores: FloatArray) -> FloatArray:
     # Where all scores differ, which is common, there is nothing to look for, and nothing to repeat.
     counts = np.arange(1.0, len(scores) + 1) if ends.all() else np.flatnonzero(ends) + 1.0
     heights = log_shares(counts, len(scores))
+    if len(heights) > 1:
+        heights /= heights[0]
     found = np.empty(len(scores))
     found[order] = heights if len(heights) == len(found) else np.repeat(heights, np.diff(counts, prepend=0).astype(int))
     return found
 
 
 def log_shares(counts: NDArray[Any], points: int) -> FloatArray:
-    """Return how few points score at least as much as each distinct score, by logarithms, from 1 for the highest to 0.
-
-    ``counts`` are how many do, from the highest score down.
-    """
-    heights: FloatArray = np.divide(points, counts)
-    np.log(heights, out=heights)
-    if len(heights) > 1:
-        heights /= heights[0]
-    return heights
+    """Return how few of all points some counts are, by logarithms: 0 for all of them."""
+    shares: FloatArray = np.divide(points, counts)
+    return np.log(shares, out=shares)

@@ -126,11 +126,11 @@ def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
     of_point = np.empty(last[-1], dtype=np.intc)
     thresholds = np.empty(last[-1])
     counts = np.zeros(len(first), dtype=np.intp)
-    points, detected = len(scored.raw), scored.distinct.detected
+    points = len(scored.raw)
     levels_in_order(
         scored.ascending,
-        detected,
-        log_shares(detected, points),
+        scored.raw,
+        log_shares(np.arange(1.0, points + 1), points),
         np.empty(points // BLOCK + 1, dtype=np.intc),
         starts,
         stops,

@@ -398,8 +398,11 @@ def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
 
 def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
     found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
-    # A minimum or maximum that is not finite tells that some value is not, without a temporary array.
-    if not all(map(math.isfinite, extremes(found))):
+    # If the sum is finite, so is every value. If it is not, it may be too large, and the extremes tell. Neither of them
+    # needs a temporary array.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(found.sum())
+    if not math.isfinite(total) and not all(map(math.isfinite, extremes(found))):
         raise ValueError(f"{name} must be finite: {_first(found, ~np.isfinite(found))}; remove or fill them first")
     return found
 

@@ -28,7 +28,7 @@ class _Number:
 
 # To a float, or to a whole number by cutting off what is behind the point.
 double = _Number(float)
-Py_ssize_t = longlong = ulonglong = _Number(int)
+Py_ssize_t = longlong = ulonglong = int = _Number(int)
 
 
 def declare(kind: Callable[..., Any], *value: Any) -> Any:

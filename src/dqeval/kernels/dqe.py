@@ -35,11 +35,13 @@ compiled = cython.compiled
 # Columns of the tally, whose rows are levels: what lowering the threshold to that level adds.
 NEAR_POINTS = cython.declare(cython.Py_ssize_t, 0)
 NEAR_PAIRS = cython.declare(cython.Py_ssize_t, 1)
-NEAR_DISTANCES = cython.declare(cython.Py_ssize_t, 2)
-NEAR_CLOSENESS = cython.declare(cython.Py_ssize_t, 3)
-ALARM_POINTS = cython.declare(cython.Py_ssize_t, 4)
-ALARM_PAIRS = cython.declare(cython.Py_ssize_t, 5)
-TALLY_COLUMNS = 6
+POINT_DISTANCES = cython.declare(cython.Py_ssize_t, 2)
+PAIR_DISTANCES = cython.declare(cython.Py_ssize_t, 3)
+NEAR_CLOSENESS = cython.declare(cython.Py_ssize_t, 4)
+ALARM_POINTS = cython.declare(cython.Py_ssize_t, 5)
+EVEN_ALARM_PAIRS = cython.declare(cython.Py_ssize_t, 6)
+ODD_ALARM_PAIRS = cython.declare(cython.Py_ssize_t, 7)
+TALLY_COLUMNS = 8
 
 
 def sweep(
@@ -221,10 +223,11 @@ class Region:
         alarm_before: cython.longlong = self.alarm_points
         self.near_points += self.tally[level, NEAR_POINTS]
         self.near_borders += 2 * (self.tally[level, NEAR_PAIRS] - self.tally[level, NEAR_POINTS])
-        self.near_distances += self.tally[level, NEAR_DISTANCES]
+        self.near_distances += self.tally[level, PAIR_DISTANCES] - self.tally[level, POINT_DISTANCES]
         self.near_closeness = max(self.near_closeness, self.tally[level, NEAR_CLOSENESS])
         self.alarm_points += self.tally[level, ALARM_POINTS]
-        self.alarm_borders += 2 * (self.tally[level, ALARM_PAIRS] - self.tally[level, ALARM_POINTS])
+        pairs: cython.longlong = self.tally[level, EVEN_ALARM_PAIRS] + self.tally[level, ODD_ALARM_PAIRS]
+        self.alarm_borders += 2 * (pairs - self.tally[level, ALARM_POINTS])
         _clear(self.tally, level)
         self.capture = 1.0 if level <= self.capture_level else 0.0
         # Without new points of a kind, its score stays; until there are any, it depends on the others. What so many
@@ -342,7 +345,7 @@ class Region:
 @cython.exceptval(check=False)
 def _clear(tally: cython.longlong[:, ::1], level: cython.Py_ssize_t) -> cython.void:
     column: cython.Py_ssize_t
-    for column in range(6):  # a number that the compiler knows
+    for column in range(8):  # a number that the compiler knows
         tally[level, column] = 0
 
 
@@ -383,15 +386,15 @@ def _tally_near(
         level = levels[origin + step * c]
         upper = max(previous, level)
         tally[level, NEAR_POINTS] += 1
-        tally[level, NEAR_DISTANCES] -= 2 * c + 1
+        tally[level, POINT_DISTANCES] += 2 * c + 1
         tally[upper, NEAR_PAIRS] += 1
-        tally[upper, NEAR_DISTANCES] += 2 * c
+        tally[upper, PAIR_DISTANCES] += 2 * c
         previous = level
         if level > highest:
             highest = level
             tally[level, NEAR_CLOSENESS] = max(tally[level, NEAR_CLOSENESS], reach - c)
     tally[previous, NEAR_PAIRS] += 1
-    tally[previous, NEAR_DISTANCES] += 2 * cells
+    tally[previous, PAIR_DISTANCES] += 2 * cells
 
 
 @cython.cfunc
@@ -405,18 +408,33 @@ def _tally_alarm(
     outer: cython.double,
     tally: cython.longlong[:, ::1],
 ) -> cython.void:
-    """Tally one false-alarm piece."""
+    """Tally one false-alarm piece.
+
+    Two pairs that have a point in common are often of one level. So every other pair is tallied in a column of its
+    own: no sum waits until the one before is stored.
+    """
     level: cython.Py_ssize_t
+    following: cython.Py_ssize_t
     previous: cython.Py_ssize_t = 0
-    c: cython.Py_ssize_t
     if inner >= outer:
         return
-    for c in range(cython.cast(cython.Py_ssize_t, floor(inner)), cython.cast(cython.Py_ssize_t, ceil(outer))):
+    c: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(inner))
+    cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
+    while c + 1 < cells:
+        level = levels[origin + step * c]
+        following = levels[origin + step * (c + 1)]
+        tally[level, ALARM_POINTS] += 1
+        tally[following, ALARM_POINTS] += 1
+        tally[max(previous, level), EVEN_ALARM_PAIRS] += 1
+        tally[max(level, following), ODD_ALARM_PAIRS] += 1
+        previous = following
+        c += 2
+    if c < cells:
         level = levels[origin + step * c]
         tally[level, ALARM_POINTS] += 1
-        tally[max(previous, level), ALARM_PAIRS] += 1
+        tally[max(previous, level), EVEN_ALARM_PAIRS] += 1
         previous = level
-    tally[previous, ALARM_PAIRS] += 1
+    tally[previous, ODD_ALARM_PAIRS] += 1
 
 
 @cython.cfunc

@@ -14,6 +14,9 @@ except ImportError:
 
 compiled = cython.compiled
 
+ROUNDING = cython.declare(cython.double, 1e-14)  # more than what guessing a level can be off by, per threshold
+MOST_PER_UNIT = cython.declare(cython.double, 1e300)
+AT_ONCE = cython.declare(cython.Py_ssize_t, 128)  # points whose levels are guessed before one is looked at again
 BLOCK_BITS = cython.declare(cython.Py_ssize_t, 6)
 BLOCK = 1 << 6  # points, for each of which it is known in which region they begin
 
@@ -29,21 +32,77 @@ def levels_on_grid(
 
     A score counts as ``(score - low) / width``, a number in [0, 1]. The same as ``searchsorted(grid, scores,
     side="right")`` of what counts. The grid is nearly even, so a guess is right or one off; comparing with the grid
-    itself decides.
+    itself decides. Where guesses a little lower and a little higher agree, they are right, which needs no division.
     """
+    count: cython.Py_ssize_t = grid.shape[0]
+    points: cython.Py_ssize_t = levels.shape[0]
+    per_unit: cython.double = cython.cast(cython.double, count) / width
+    guessing: cython.bint = per_unit < MOST_PER_UNIT
+    begin: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t
+    with cython.nogil:
+        while begin < points:
+            end = min(begin + AT_ONCE, points)
+            if not guessing or not _guess_levels(scores, low, per_unit, count * ROUNDING, begin, end, levels):
+                _compare_with_grid(scores, low, width, grid, begin, end, levels)
+            begin = end
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _guess_levels(
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    per_unit: cython.double,
+    margin: cython.double,
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    levels: cython.int[::1],
+) -> cython.bint:
+    """Write the levels of some points, and tell whether rounding can have made none of them wrong.
+
+    There is no branch in the loop, so that a compiler has it go through several points at once.
+    """
+    differ: cython.int = 0
+    lower: cython.int
+    upper: cython.int
+    guess: cython.double
+    t: cython.Py_ssize_t
+    for t in range(begin, end):
+        guess = (scores[t] - low) * per_unit
+        lower = cython.cast(cython.int, guess - margin)
+        upper = cython.cast(cython.int, guess + margin)
+        levels[t] = lower
+        differ |= lower ^ upper
+    return differ == 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _compare_with_grid(
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    grid: cython.double[::1],
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    levels: cython.int[::1],
+) -> cython.void:
+    """Write the levels of some points, each as a comparison with the grid finds it."""
     count: cython.Py_ssize_t = grid.shape[0]
     level: cython.Py_ssize_t
     score: cython.double
     t: cython.Py_ssize_t
-    with cython.nogil:
-        for t in range(levels.shape[0]):
-            score = (scores[t] - low) / width
-            level = cython.cast(cython.Py_ssize_t, score * count)
-            while level < count and grid[level] <= score:
-                level += 1
-            while level > 0 and grid[level - 1] > score:
-                level -= 1
-            levels[t] = level
+    for t in range(begin, end):
+        score = (scores[t] - low) / width
+        level = cython.cast(cython.Py_ssize_t, score * count)
+        while level < count and grid[level] <= score:
+            level += 1
+        while level > 0 and grid[level - 1] > score:
+            level -= 1
+        levels[t] = level
 
 
 def levels_above(
@@ -113,8 +172,8 @@ def levels_by_rank(
 
 def levels_in_order(
     order: cython.int[::1],
-    detected: cython.int[::1],
-    heights: cython.double[::1],
+    scores: cython.const[cython.double][::1],
+    shares: cython.double[::1],
     blocks: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
@@ -124,34 +183,45 @@ def levels_in_order(
     thresholds: cython.double[::1],
     counts: cython.Py_ssize_t[::1],
 ):
-    """Do the same from the order of all points, of which ``detected[j]`` have at least ``heights[j]``, descending.
+    """Do the same from the order of all points, with scores that depend on it alone.
 
-    Regions lie at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has
-    its level at ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an
-    entry for each region, zero on entry, as ``counts`` is.
+    A score that c points reach counts as ``shares[c - 1]``, divided by what that is for the highest score. Regions lie
+    at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has its level at
+    ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an entry for each
+    region, zero on entry, as ``counts`` is.
     """
     points: cython.Py_ssize_t = order.shape[0]
     regions: cython.Py_ssize_t = starts.shape[0]
-    k: cython.Py_ssize_t = 0
-    j: cython.Py_ssize_t
+    top: cython.Py_ssize_t = points - 1
+    score: cython.double = scores[order[0]]
+    height: cython.double = 0.0
+    ahead = cython.declare(cython.double[64])
+    k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         _first_regions(stops, blocks)
-        for j in range(detected.shape[0] - 1, -1, -1):
-            while k < points - (detected[j - 1] if j > 0 else 0):
-                t = order[k]
-                k += 1
-                i = blocks[t >> BLOCK_BITS]
-                while i < regions and stops[i] <= t:
-                    i += 1
-                while i < regions and starts[i] <= t:
-                    if heights[j] > highest[i]:
-                        highest[i] = heights[j]
-                        thresholds[first[i] + counts[i]] = heights[j]
-                        counts[i] += 1
-                    levels[first[i] + t - starts[i]] = counts[i]
-                    i += 1
+        while top > 0 and scores[order[top - 1]] == scores[order[top]]:
+            top -= 1
+        for k in range(points):
+            # Scores that lie far apart in memory are soon read if nothing else is done between one and the next.
+            if k % 64 == 0:
+                for i in range(min(64, points - k)):
+                    ahead[i] = scores[order[k + i]]
+            t = order[k]
+            if ahead[k % 64] > score:
+                score = ahead[k % 64]
+                height = shares[points - k - 1] / shares[points - top - 1]
+            i = blocks[t >> BLOCK_BITS]
+            while i < regions and stops[i] <= t:
+                i += 1
+            while i < regions and starts[i] <= t:
+                if height > highest[i]:
+                    highest[i] = height
+                    thresholds[first[i] + counts[i]] = height
+                    counts[i] += 1
+                levels[first[i] + t - starts[i]] = counts[i]
+                i += 1
 
 
 @cython.cfunc
