@@ -3,6 +3,7 @@
 RUN is the folder of ``dqeval bench run docs/leaderboard/plan.toml -o RUN``. Tables stand between two marks.
 """
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -30,7 +31,7 @@ def standing_table(ranking: Ranking, seconds: dict[str, float]) -> Table:
                 name,
                 f"{dqe.mean[i]:.3f}",
                 f"[{interval.low:.3f}, {interval.high:.3f}]",
-                f"{spread:.3f}" if spread == spread else "",
+                f"{spread:.3f}" if math.isfinite(spread) else "",
                 *others,
                 f"{seconds[name]:.2g}",
             )
