@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
@@ -17,7 +18,7 @@ from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import Linear, as_given, linear, scaled
-from dqeval.core.sorting import ascending
+from dqeval.core.sorting import ascending_with_ties
 from dqeval.core.timeline import Found, Spans, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
@@ -119,14 +120,32 @@ class Distinct:
 
     Attributes
     ----------
-    values : array of float
     detected, hits : array of int
-        How many points, and how many labelled ones, score at least the value.
+        How many points, and how many labelled ones, score at least as much.
+    raw : array of float
+        The score of every point.
+    ascending : array of int
+        The points by ascending score.
     """
 
-    values: FloatArray
     detected: NDArray[np.intc]
     hits: NDArray[np.intc]
+    raw: FloatArray
+    ascending: NDArray[np.intc]
+
+    def __len__(self) -> int:
+        return len(self.detected)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The distinct scores; scores lie far apart in memory in this order, so to read them takes long."""
+        return self.raw[self.ascending[len(self.raw) - self.detected]]
+
+    def value(self, position: int) -> float:
+        """Return one of the distinct scores; minus infinity behind the last."""
+        if position == len(self):
+            return -math.inf
+        return float(self.raw[self.ascending[len(self.raw) - int(self.detected[position])]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +181,15 @@ class Scored(Shared):
         return as_given(self.raw) if self.binary else linear(self.raw)
 
     @cached_property
+    def in_order(self) -> tuple[NDArray[np.intc], NDArray[np.uint8]]:
+        """The points by ascending score, equal ones by time, and which of them score as much as the one before."""
+        validate.countable("the points of a series", len(self.raw), advice="take a part of it")
+        return ascending_with_ties(self.raw)
+
+    @property
     def ascending(self) -> NDArray[np.intc]:
         """The points by ascending score, equal ones by time."""
-        validate.countable("the points of a series", len(self.raw), advice="take a part of it")
-        return ascending(self.raw)
+        return self.in_order[0]
 
     @cached_property
     def ranks(self) -> NDArray[np.intc]:
@@ -177,13 +201,11 @@ class Scored(Shared):
     @cached_property
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
-        values = np.empty(len(self.raw))
         detected, hits = np.empty((2, len(self.raw)), dtype=np.intc)
-        labels = self.labels.view(np.uint8)
-        count = kernel.distinct_scores(self.ascending, self.raw, labels, values, detected, hits)
-        if count < len(values):  # what is left over would be kept with them
-            values, detected, hits = values[:count].copy(), detected[:count].copy(), hits[:count].copy()
-        return Distinct(values, detected, hits)
+        count = kernel.distinct_scores(*self.in_order, self.labels.view(np.uint8), detected, hits)
+        if count < len(detected):  # what is left over would be kept with them
+            detected, hits = detected[:count].copy(), hits[:count].copy()
+        return Distinct(detected, hits, self.raw, self.ascending)
 
     def levels(self, scores: Linear, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.

@@ -226,8 +226,7 @@ class EveryScore(ScoreSweep):
 
     def scores_at(self, position: int) -> tuple[float, float]:
         """Return the lowest score detected at a threshold, and the highest that is not."""
-        values = self.scored.distinct.values
-        return float(values[position]), float(values[position + 1]) if position + 1 < len(values) else -math.inf
+        return self.scored.distinct.value(position), self.scored.distinct.value(position + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +313,7 @@ class Apart:
 def sweep_of(scored: Scored, thresholds: int | Literal["all"]) -> ScoreSweep:
     """Return scores at every distinct score, or above so many evenly spaced values: at the highest, nothing is."""
     if thresholds == "all":
-        return EveryScore(scored.labelled, len(scored.distinct.values), scored)
+        return EveryScore(scored.labelled, len(scored.distinct), scored)
     return EvenlySpaced(scored.labelled, thresholds - 1, scored)
 
 

@@ -19,9 +19,10 @@ from dqeval.core.scaling import Linear, log_shares
 from dqeval.core.sorting import ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
-from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_in_order, levels_on_grid
+from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_of_items, levels_on_grid, points_by_region
 
 _MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
+_CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,34 +114,42 @@ def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels
     counts = np.empty(len(first), dtype=np.intp)
     order = ascending_in(scores, starts, stops)
     levels_by_rank(order, scores, first, last, shift, of_point, thresholds, counts)
-    return _by_region(partition, of_point, thresholds, shift, counts, total)
+    return _by_region(partition, of_point, thresholds, shift, first, counts, total)
 
 
 def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
-    """Return what `exact_levels` does of the scores by `log_rank`; all points are sorted, and no region by itself."""
+    """Return what `exact_levels` does of the scores by `log_rank`, as far down as DQE is above 0.
+
+    All points are sorted, and no region by itself. Further down, where so many points of a region are false alarms that
+    DQE is 0, its points are never detected, as they make no difference to DQE.
+    """
     if not len(partition.events):
         return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
     starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
     last = np.cumsum(stops - starts)
-    first = last - (stops - starts)
-    of_point = np.empty(last[-1], dtype=np.intc)
-    thresholds = np.empty(last[-1])
-    counts = np.zeros(len(first), dtype=np.intp)
-    points = len(scored.raw)
-    levels_in_order(
-        scored.ascending,
-        scored.raw,
-        log_shares(np.arange(1.0, points + 1), points),
-        np.empty(points // BLOCK + 1, dtype=np.intc),
-        starts,
-        stops,
-        first,
-        np.zeros(len(first)),
-        of_point,
-        thresholds,
-        counts,
-    )
-    return _by_region(partition, of_point, thresholds, first - starts, counts, total=1.0)
+    begins, shift = last.copy(), last - stops
+    items, blocks = np.empty(last[-1], dtype=np.longlong), np.empty(len(scored.raw) // BLOCK + 1, dtype=np.intc)
+    order, tied = scored.in_order
+    points_by_region(order, tied, blocks, starts, stops, begins, items)
+    of_point, thresholds = np.zeros(last[-1], dtype=np.intc), np.empty(last[-1])
+    first, counts = np.empty((2, len(last)), dtype=np.intp)
+    alarms = _alarms_of_regions(partition)
+    found = levels_of_items(items, begins, last, shift, *alarms, of_point, thresholds, first, counts)
+    # Heights are 1 for the highest score, which so many points have.
+    highest = np.array([np.argmin(tied[::-1]) + 1.0])
+    heights = log_shares(thresholds[:found], len(order))
+    heights /= log_shares(highest, len(order))
+    return _by_region(partition, of_point, heights, shift, first, counts, total=1.0)
+
+
+def _alarms_of_regions(partition: Partition) -> tuple[IntArray, IntArray, IntArray]:
+    """Return with how many false alarms DQE of a region is 0, before which point they lie, and from which on."""
+    events = partition.events
+    near_early = np.minimum(partition.near, events.starts - partition.left)
+    near_late = np.minimum(partition.near, partition.right - events.stops)
+    room = (events.starts - partition.left - near_early) + (partition.right - events.stops - near_late)
+    stop, start = events.starts - np.floor(near_early), events.stops + np.floor(near_late)
+    return (room // 2 + _CUT).astype(np.intp), stop.astype(np.intp), start.astype(np.intp)
 
 
 def _by_region(
@@ -148,12 +157,12 @@ def _by_region(
     of_point: NDArray[np.intc],
     thresholds: FloatArray,
     shift: IntArray,
+    first: IntArray,
     counts: IntArray,
     total: float,
 ) -> Levels:
     """Return levels of which each region has its own, on thresholds of its own."""
     events = partition.events
-    first = np.floor(partition.left).astype(np.intp) + shift
     return Levels(
         partition,
         of_point,

@@ -18,6 +18,7 @@ ROUNDING = cython.declare(cython.double, 1e-14)  # more than what guessing a lev
 MOST_PER_UNIT = cython.declare(cython.double, 1e300)
 AT_ONCE = cython.declare(cython.Py_ssize_t, 128)  # points whose levels are guessed before one is looked at again
 BLOCK_BITS = cython.declare(cython.Py_ssize_t, 6)
+LOW_HALF = cython.declare(cython.longlong, 0xFFFFFFFF)
 BLOCK = 1 << 6  # points, for each of which it is known in which region they begin
 
 
@@ -170,58 +171,100 @@ def levels_by_rank(
             counts[i] = level
 
 
-def levels_in_order(
+def points_by_region(
     order: cython.int[::1],
-    scores: cython.const[cython.double][::1],
-    shares: cython.double[::1],
+    tied: cython.const[cython.uchar][::1],
     blocks: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
-    first: cython.Py_ssize_t[::1],
-    highest: cython.double[::1],
-    levels: cython.int[::1],
-    thresholds: cython.double[::1],
-    counts: cython.Py_ssize_t[::1],
+    begins: cython.Py_ssize_t[::1],
+    items: cython.longlong[::1],
 ):
-    """Do the same from the order of all points, with scores that depend on it alone.
+    """Write the points of each region by ascending score, and how many of all points score at least as much.
 
-    A score that c points reach counts as ``shares[c - 1]``, divided by what that is for the highest score. Regions lie
-    at [starts[i], stops[i]), and at most two have a point in common. Point ``starts[i]`` of region i has its level at
-    ``first[i]``. Working space are ``blocks``, an entry for each ``BLOCK`` points, and ``highest``, an entry for each
-    region, zero on entry, as ``counts`` is.
+    ``order`` has all points by ascending score, and ``tied`` tells which score as much as the one before. Regions lie
+    at [starts[i], stops[i]), and at most two have a point in common. An item is the number of points that score as
+    much, and in the lower 32 bits the point. Those of region i are written from ``begins[i]`` down, which becomes where
+    they begin; points that score lowest are left out. ``blocks``, an entry for each ``BLOCK`` points, is working space.
     """
-    points: cython.Py_ssize_t = order.shape[0]
     regions: cython.Py_ssize_t = starts.shape[0]
-    top: cython.Py_ssize_t = points - 1
-    score: cython.double = scores[order[0]]
-    height: cython.double = 0.0
-    ahead = cython.declare(cython.double[64])
+    group: cython.Py_ssize_t = order.shape[0]
+    count: cython.longlong = 0
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         _first_regions(stops, blocks)
-        while top > 0 and scores[order[top - 1]] == scores[order[top]]:
-            top -= 1
-        for k in range(points):
-            # Scores that lie far apart in memory are soon read if nothing else is done between one and the next.
-            if k % 64 == 0:
-                for i in range(min(64, points - k)):
-                    ahead[i] = scores[order[k + i]]
+        for k in range(order.shape[0] - 1, -1, -1):
+            if k < group:
+                group = _first_of_equal(tied, k)
+                count = cython.cast(cython.longlong, order.shape[0] - group) << 32
+                if group == 0:
+                    break
             t = order[k]
-            if ahead[k % 64] > score:
-                score = ahead[k % 64]
-                height = shares[points - k - 1] / shares[points - top - 1]
             i = blocks[t >> BLOCK_BITS]
             while i < regions and stops[i] <= t:
                 i += 1
             while i < regions and starts[i] <= t:
-                if height > highest[i]:
-                    highest[i] = height
-                    thresholds[first[i] + counts[i]] = height
-                    counts[i] += 1
-                levels[first[i] + t - starts[i]] = counts[i]
+                begins[i] -= 1
+                items[begins[i]] = count | t
                 i += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _first_of_equal(tied: cython.const[cython.uchar][::1], k: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    while tied[k] != 0:
+        k -= 1
+    return k
+
+
+def levels_of_items(
+    items: cython.longlong[::1],
+    begins: cython.Py_ssize_t[::1],
+    ends: cython.Py_ssize_t[::1],
+    shift: cython.Py_ssize_t[::1],
+    needed: cython.Py_ssize_t[::1],
+    alarm_stop: cython.Py_ssize_t[::1],
+    alarm_start: cython.Py_ssize_t[::1],
+    levels: cython.int[::1],
+    thresholds: cython.double[::1],
+    first: cython.Py_ssize_t[::1],
+    counts: cython.Py_ssize_t[::1],
+):
+    """Rank the points of each local region, ties together, and collect how many points its thresholds detect.
+
+    Region i has the ``items`` at [begins[i], ends[i]), see `points_by_region`. Its thresholds, of which it has
+    ``counts[i]``, ascending, go to ``first[i]`` and on. Point t has its level at ``t + shift[i]``. With as many false
+    alarms as ``needed[i]``, what scores less makes no difference, and stays at level 0, which all have on entry. They
+    are the points before ``alarm_stop[i]`` and from ``alarm_start[i]`` on. Return how many thresholds there are.
+    """
+    found: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    alarms: cython.Py_ssize_t
+    count: cython.longlong
+    with cython.nogil:
+        for i in range(ends.shape[0]):
+            alarms = 0
+            k = ends[i]
+            while k > begins[i] and alarms < needed[i]:
+                k -= 1
+                t = cython.cast(cython.Py_ssize_t, items[k] & LOW_HALF)
+                alarms += 1 if t < alarm_stop[i] or t >= alarm_start[i] else 0
+            first[i] = found
+            count = 0
+            while k < ends[i]:
+                if items[k] >> 32 != count:
+                    count = items[k] >> 32
+                    thresholds[found] = cython.cast(cython.double, count)
+                    found += 1
+                levels[cython.cast(cython.Py_ssize_t, items[k] & LOW_HALF) + shift[i]] = found - first[i]
+                k += 1
+            counts[i] = found - first[i]
+    return found
 
 
 @cython.cfunc

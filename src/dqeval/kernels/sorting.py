@@ -42,9 +42,11 @@ def sort_parts(
     items: cython.ulonglong[:, ::1],
     counts: cython.Py_ssize_t[::1],
     order: cython.int[::1],
+    tied: cython.uchar[::1],
 ):
     """Write the points of each part [starts[i], stops[i]) by ascending score, equal ones by time, from first[i] on.
 
+    ``tied``, unless it is empty, gets a 1 for each that scores as much as the one before, and a 0 for the others.
     ``bits`` are those of the scores, finite floats. ``items``, two rows as long as the longest part, and ``counts``,
     ``ROOM`` long, are working space.
     """
@@ -56,6 +58,8 @@ def sort_parts(
     with cython.nogil:
         for i in range(starts.shape[0]):
             sorter.sort(starts[i], stops[i] - starts[i], first[i], order)
+            if tied.shape[0] > 0:
+                sorter.find_ties(first[i], tied)
 
 
 @cython.final
@@ -208,6 +212,23 @@ class Sorter:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def find_ties(self, first: cython.Py_ssize_t, tied: cython.uchar[::1]) -> cython.void:
+        """Write which of the sorted items score as much as the one before, from ``first`` on."""
+        one: cython.ulonglong
+        other: cython.ulonglong
+        same: cython.bint
+        k: cython.Py_ssize_t
+        for k in range(self.points):
+            one = self.items[self.row, k]
+            other = self.items[self.row, k - 1] if k > 0 else ~one
+            same = (one ^ other) <= self.place
+            if same and self.hidden:
+                same = self.key_of(one) == self.key_of(other)
+            tied[first + k] = same
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def key_of(self, item: cython.ulonglong) -> cython.ulonglong:
         """Return the whole key of an item."""
         return _key(self.bits[self.start + cython.cast(cython.Py_ssize_t, item & self.place)])
@@ -222,6 +243,7 @@ class Sorter:
         key: cython.ulonglong
         self.make_items(0)
         self.row = 0
+        self.hidden = True  # the lower half, in the end
         for half in range(2):
             for k in range(self.points):
                 key = self.key_of(self.items[self.row, k])
@@ -241,15 +263,15 @@ def _key(bits: cython.ulonglong) -> cython.ulonglong:
 
 def distinct_scores(
     order: cython.int[::1],
-    scores: cython.const[cython.double][::1],
+    tied: cython.const[cython.uchar][::1],
     labels: cython.const[cython.uchar][::1],
-    values: cython.double[::1],
     detected: cython.int[::1],
     hits: cython.int[::1],
 ):
-    """Write each distinct score from the highest down, and how many points and labelled points score at least that.
+    """Write how many points and labelled points score at least each distinct score, from the highest down.
 
-    ``order`` has the points by ascending score. Return how many distinct scores there are.
+    ``order`` has the points by ascending score, and ``tied`` tells which score as much as the one before. Return how
+    many distinct scores there are.
     """
     points: cython.Py_ssize_t = order.shape[0]
     found: cython.Py_ssize_t = 0
@@ -259,11 +281,9 @@ def distinct_scores(
         for k in range(points - 1, -1, -1):
             hit += cython.cast(cython.Py_ssize_t, labels[order[k]])
             # What is not the last of its value is written over.
-            values[found] = scores[order[k]]
             detected[found] = points - k
             hits[found] = hit
-            if k == 0 or scores[order[k - 1]] != scores[order[k]]:
-                found += 1
+            found += 1 - cython.cast(cython.Py_ssize_t, tied[k])
     return found
 
 
