@@ -47,3 +47,17 @@ def flags_of(events: Events) -> BoolArray:
     np.add.at(changes, events.starts, 1)
     np.add.at(changes, events.stops, -1)
     return np.cumsum(changes[:-1], dtype=np.int8) > 0
+
+
+def points_in(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
+    """Return of which interval [start, stop) each point of some is, and the point, one interval after the other.
+
+    Examples
+    --------
+    >>> owners, points = points_in(np.array([3, 8, 9]), np.array([5, 8, 10]))
+    >>> owners.tolist(), points.tolist()
+    ([0, 0, 2], [3, 4, 9])
+    """
+    lengths = np.maximum(stops - starts, 0)
+    owners = np.repeat(np.arange(len(starts)), lengths)
+    return owners, np.arange(len(owners)) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)

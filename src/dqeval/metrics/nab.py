@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
-from dqeval.core.events import flags_of
+from dqeval.core.events import flags_of, points_in
 from dqeval.core.matching import Match, or_undefined
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
@@ -140,14 +140,12 @@ def _make(labelled: Labelled, profile: Profile, windows: Windows, probation: flo
     n, weights = len(labelled.labels), PROFILES[profile]
     first = math.ceil(min(math.floor(probation * n), probation * MOST_PROBATION))
     kept = _kept_windows(labelled, windows, first)
-    inside = flags_of(kept)
-    # The first window that ends behind a point: the one it lies in, or the next. The one before has ended.
-    following = np.searchsorted(kept.stops, np.arange(n), side="right")
     worth = np.full(n, -weights.false_alarm)
-    behind = np.flatnonzero(~inside & (following > 0))
-    worth[behind] = weights.false_alarm * _worth_behind(kept, behind, following[behind] - 1)
-    worth[inside] = weights.hit * _worth_inside(kept, np.flatnonzero(inside), following[inside])
-    return _Scoring(kept, first, worth, inside)
+    own, inside = points_in(kept.starts, kept.stops)
+    worth[inside] = weights.hit * _worth_inside(kept, inside, own)
+    last, behind = points_in(kept.stops, _ends_of_slopes(kept))
+    worth[behind] = weights.false_alarm * _worth_behind(kept, behind, last)
+    return _Scoring(kept, first, worth, flags_of(kept))
 
 
 def _worth_inside(windows: Events, points: IntArray, own: IntArray) -> FloatArray:
@@ -156,11 +154,16 @@ def _worth_inside(windows: Events, points: IntArray, own: IntArray) -> FloatArra
     return np.asarray(_curve(-(windows.stops[own] - points) / widths[own]) / _curve(-1.0))
 
 
+def _ends_of_slopes(windows: Events) -> IntArray:
+    """Return from where on a point behind each window costs as much as any, or the next window begins."""
+    ends = windows.stops + 3 * np.maximum(windows.stops - windows.starts - 1, 1)
+    return np.minimum(ends, np.append(windows.starts, windows.length)[1:])
+
+
 def _worth_behind(windows: Events, points: IntArray, last: IntArray) -> FloatArray:
-    """Return what points behind their last window are worth: from nearly 0 right behind it down to -1."""
+    """Return what points not far behind their last window are worth: from nearly 0 right behind it down to -1."""
     widths = windows.stops - windows.starts
-    places = (points - windows.stops[last] + 1) / np.maximum(widths[last] - 1, 1)
-    return np.where(places > 3, -1.0, _curve(np.minimum(places, 3.0)))
+    return np.asarray(_curve((points - windows.stops[last] + 1) / np.maximum(widths[last] - 1, 1)))
 
 
 def _curve(place: Any) -> Any:
@@ -237,18 +240,19 @@ def _nab_sweep(
     scoring, weights = _scoring(sweep.labelled, profile, windows, probation), PROFILES[profile]
     scoring.require_window()
     ranks, count = sweep.ranks, sweep.count
-    outside = ~scoring.inside
-    outside[: scoring.first] = False
-    points = np.flatnonzero(scoring.inside)
-    window = np.searchsorted(scoring.windows.stops, points, side="right")
+    window, points = points_in(scoring.windows.starts, scoring.windows.stops)
+    costs = scoring.worth.copy()
+    costs[: scoring.first] = costs[points] = 0.0
+    changes = np.bincount(ranks, costs, minlength=count + 1)
     until = _lowest_before(ranks[points], window, count)
     leads = ranks[points] < until
-    points, until = points[leads], until[leads]
-    gains = scoring.worth[points] + weights.miss  # a window that is hit is not missed
-    where = np.concatenate([ranks[outside], ranks[points], until])
-    changes = np.bincount(where, np.concatenate([scoring.worth[outside], gains, -gains]), minlength=count + 1)
-    value = 100 * np.cumsum(changes)[:count] / ((weights.hit + weights.miss) * len(scoring.windows))
-    nothing = np.full(count, np.nan)
+    gains = scoring.worth[points[leads]] + weights.miss  # a window that is hit is not missed
+    np.add.at(changes, ranks[points[leads]], gains)
+    np.subtract.at(changes, until[leads], gains)
+    value = np.cumsum(changes[:count], out=changes[:count])
+    value *= 100
+    value /= (weights.hit + weights.miss) * len(scoring.windows)
+    nothing = np.broadcast_to(np.nan, count)
     return nothing, nothing, value
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
 from dqeval.core.entries import FromNear
+from dqeval.core.events import points_in
 from dqeval.core.matching import Match, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
@@ -82,8 +83,8 @@ def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
     late_end = np.minimum(last + late, np.append(first[1:] - 1, n - 1))
     # Where two buffers meet, the late one of the earlier event goes first.
     early_start = np.maximum(np.maximum(first - early, 0), np.append(0, late_end[:-1] + 1))
-    late_event, late_points = _points(last + 1, late_end + 1)
-    early_event, early_points = _points(early_start, first)
+    late_event, late_points = points_in(last + 1, late_end + 1)
+    early_event, early_points = points_in(early_start, first)
     return _Buffers(
         late_points,
         (late_end[late_event] - late_points) / (late_end - centre)[late_event],
@@ -91,13 +92,6 @@ def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
         (early_points - early_start[early_event]) / (centre - early_start)[early_event],
         early_event,
     )
-
-
-def _points(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the points of some intervals one after the other, and which interval each is of."""
-    lengths = np.maximum(stops - starts, 0)
-    owner = np.repeat(np.arange(len(starts)), lengths)
-    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + starts[owner]
 
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
