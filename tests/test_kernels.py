@@ -23,6 +23,7 @@ from dqeval.core.scaling import linear, log_rank, min_max
 from dqeval.core.thresholds import exact_levels, grid, log_rank_levels
 from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
+from dqeval.metrics.dqe import local_scores
 
 
 @given(st.integers(1, 300), st.lists(st.floats(0, 1), min_size=1, max_size=50), st.data())
@@ -59,18 +60,38 @@ def test_levels_on_grid_of_scores_next_to_thresholds(count, low, width, others):
     np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
 
 
+def levels_both_ways(points, distinct, share, near):
+    """Return the levels of DQE-LR, as the order of all points gives them, and as each region by itself does."""
+    rng = np.random.default_rng(points)
+    scored = Labelled(rng.random(points) < share).scored(rng.integers(-distinct, distinct, points) / 7)
+    regions = scored.labelled.regions(near)
+    return log_rank_levels(scored, regions), exact_levels(log_rank(scored.raw), regions)
+
+
 @pytest.mark.parametrize("distinct", [1, 2, 50, 1_000_000])
 @pytest.mark.parametrize("points", [1, 63, 64, 65, 500])
-def test_levels_in_the_order_of_all_points_are_those_within_each_region(points, distinct):
-    rng = np.random.default_rng(points)
-    scored = Labelled(rng.random(points) < 0.1).scored(rng.integers(-distinct, distinct, points) / 7)
-    regions = scored.labelled.regions(2.5)
-    found, expected = log_rank_levels(scored, regions), exact_levels(log_rank(scored.raw), regions)
-    for name in ("of_point", "counts", "first", "starts", "stops"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for first, count in zip(found.first, found.counts, strict=True):
-        own_thresholds = slice(first, first + count)
-        np.testing.assert_array_equal(found.thresholds[own_thresholds], expected.thresholds[own_thresholds])
+@pytest.mark.parametrize(("share", "near"), [(0.1, 2.5), (0.01, 0.0), (0.01, 3.25)])
+def test_levels_in_the_order_of_all_points_are_those_within_each_region(points, distinct, share, near):
+    """As far down as DQE is above 0."""
+    found, expected = levels_both_ways(points, distinct, share, near)
+    np.testing.assert_array_equal(found.starts, expected.starts)
+    np.testing.assert_array_equal(found.stops, expected.stops)
+    shift = found.starts - found.partition.events.starts
+    for i, left_out in enumerate(expected.counts - found.counts):
+        first, last = np.floor(found.partition.left[i]), np.ceil(found.partition.right[i])
+        own = slice(int(first) + shift[i], int(last) + shift[i])
+        np.testing.assert_array_equal(found.of_point[own], np.maximum(expected.of_point[own] - left_out, 0))
+        kept = found.thresholds[found.first[i] : found.first[i] + found.counts[i]]
+        every = expected.thresholds[expected.first[i] : expected.first[i] + expected.counts[i]]
+        np.testing.assert_array_equal(kept, every[left_out:])
+    # DQE is the same, to the last digit.
+    of_found, of_expected = (local_scores(levels, dqe_only=True)[:, 0] for levels in (found, expected))
+    np.testing.assert_array_equal(of_found, of_expected)
+
+
+def test_levels_at_which_dqe_is_0_are_left_out():
+    found, expected = levels_both_ways(5_000, 1_000_000, 0.01, 3.25)
+    assert found.counts.sum() < 0.7 * expected.counts.sum()
 
 
 def test_finite_scores_may_have_a_sum_that_is_not():

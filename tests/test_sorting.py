@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqeval.core import sorting
-from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.prepared import Distinct, Labelled, Scored
 from dqeval.core.scaling import as_given
 from dqeval.kernels import _plain
 from dqeval.kernels import sorting as kernel
@@ -32,14 +32,21 @@ INTERPRETED = interpreted()
 
 
 def sorted_by(module, scores, starts, stops):
-    """Return what a form of the kernel makes of parts."""
+    """Return what a form of the kernel makes of parts; which of them are tied, too, must be what it is of scores."""
     lengths = stops - starts
     ends = np.cumsum(lengths)
     order = np.empty(ends[-1], dtype=np.intc)
     items = np.empty((2, lengths.max()), dtype=np.uint64)
     counts = np.empty(module.ROOM, dtype=np.intp)
-    module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, items, counts, order)
+    tied = np.full(ends[-1], 7, dtype=np.uint8)
+    module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, items, counts, order, tied)
+    assert tied.tolist() == ties(scores, order, ends - lengths)
     return order.tolist()
+
+
+def ties(scores, order, firsts):
+    ordered = scores[order].tolist()
+    return [int(k not in firsts and ordered[k] == ordered[k - 1]) for k in range(len(ordered))]
 
 
 def expected(scores, starts, stops):
@@ -74,6 +81,9 @@ def test_long_parts_are_sorted_as_numpy_sorts_them(points):
     for scores in many(points):
         expected_order = np.argsort(scores, kind="stable")
         np.testing.assert_array_equal(sorting.ascending(scores), expected_order)
+        order, tied = sorting.ascending_with_ties(scores)
+        np.testing.assert_array_equal(order, expected_order)
+        assert tied.tolist() == ties(scores, order, [0])
 
 
 def test_what_only_the_lowest_bits_tell_apart_is_sorted_by_all_bits():
@@ -94,6 +104,8 @@ def test_interpreted_numpy_sorts(monkeypatch):
     starts, stops = np.array([0, 2]), np.array([3, 5])
     assert sorting.ascending_in(scores, starts, stops).tolist() == expected(scores, starts, stops)
     assert sorting.ascending(scores).tolist() == [4, 1, 2, 0, 3]
+    order, tied = sorting.ascending_with_ties(scores)
+    assert (order.tolist(), tied.tolist()) == ([4, 1, 2, 0, 3], [0, 0, 1, 0, 1])
 
 
 @given(st.lists(few | finite, min_size=1, max_size=30).map(np.array), st.lists(finite | few, max_size=6).map(sorted))
@@ -111,10 +123,12 @@ def test_distinct_scores(form, points):
     random = np.random.default_rng(points)
     scores, labels = random.integers(0, points, points) / 8, random.random(points) < 0.8
     expected_values = np.unique(scores)[::-1]
-    values, detected, hits = np.empty(points), *np.empty((2, points), dtype=np.intc)
-    order = sorting.ascending(scores)
-    count = form.distinct_scores(order, scores, labels.view(np.uint8), values, detected, hits)
-    assert values[:count].tolist() == expected_values.tolist()
+    detected, hits = np.empty((2, points), dtype=np.intc)
+    order, tied = sorting.ascending_with_ties(scores)
+    count = form.distinct_scores(order, tied, labels.view(np.uint8), detected, hits)
+    distinct = Distinct(detected[:count], hits[:count], scores, order)
+    assert distinct.values.tolist() == expected_values.tolist()
+    assert [distinct.value(k) for k in range(count + 1)] == [*expected_values.tolist(), -math.inf]
     assert detected[:count].tolist() == [int((scores >= value).sum()) for value in expected_values]
     assert hits[:count].tolist() == [int((labels & (scores >= value)).sum()) for value in expected_values]
     ranks = np.empty(points, dtype=np.intc)

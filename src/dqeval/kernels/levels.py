@@ -201,7 +201,7 @@ def points_by_region(
                 count = cython.cast(cython.longlong, order.shape[0] - group) << 32
                 if group == 0:
                     break
-            t = order[k]
+            t = cython.cast(cython.Py_ssize_t, order[k])  # NumPy's short numbers cannot be combined with long ones
             i = blocks[t >> BLOCK_BITS]
             while i < regions and stops[i] <= t:
                 i += 1
@@ -250,7 +250,7 @@ def levels_of_items(
         for i in range(ends.shape[0]):
             alarms = 0
             k = ends[i]
-            while k > begins[i] and alarms < needed[i]:
+            while k > begins[i] and (alarms < needed[i] or items[k - 1] >> 32 == items[k] >> 32):
                 k -= 1
                 t = cython.cast(cython.Py_ssize_t, items[k] & LOW_HALF)
                 alarms += 1 if t < alarm_stop[i] or t >= alarm_start[i] else 0

@@ -214,16 +214,12 @@ class Sorter:
     @cython.exceptval(check=False)
     def find_ties(self, first: cython.Py_ssize_t, tied: cython.uchar[::1]) -> cython.void:
         """Write which of the sorted items score as much as the one before, from ``first`` on."""
-        one: cython.ulonglong
-        other: cython.ulonglong
         same: cython.bint
         k: cython.Py_ssize_t
         for k in range(self.points):
-            one = self.items[self.row, k]
-            other = self.items[self.row, k - 1] if k > 0 else ~one
-            same = (one ^ other) <= self.place
+            same = k > 0 and (self.items[self.row, k] ^ self.items[self.row, k - 1]) <= self.place
             if same and self.hidden:
-                same = self.key_of(one) == self.key_of(other)
+                same = self.key_of(self.items[self.row, k]) == self.key_of(self.items[self.row, k - 1])
             tied[first + k] = same
 
     @cython.cfunc

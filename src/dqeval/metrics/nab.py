@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
-from dqeval.core.events import flags_of, points_in
+from dqeval.core.events import points_in
 from dqeval.core.matching import Match, or_undefined
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
 from dqeval.core.sweep import Sweep
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers
+from dqeval.core.types import Events, FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError, caller_level
 from dqeval.render.tables import count_of
 from dqeval.support.frames import Framed, columns_of_records
@@ -114,16 +114,26 @@ class _Scoring:
     windows : Events
     first : int
         The first point behind the probation.
-    worth : array of float
-        In a window, what the window is worth if this is its first detected point; outside, what the point costs.
-    inside : array of bool
-        Which points lie in windows.
+    inside, owners : array of int
+        The points in windows, and in which window each is.
+    gains : array of float
+        What the window of each is worth, if this is its first detected point.
+    behind : array of int
+        The points behind windows that cost less than others.
+    costs : array of float
+        What each of them costs.
+    cost : float
+        What any other point costs.
     """
 
     windows: Events
     first: int
-    worth: FloatArray
-    inside: BoolArray
+    inside: IntArray
+    owners: IntArray
+    gains: FloatArray
+    behind: IntArray
+    costs: FloatArray
+    cost: float
 
     def require_window(self) -> None:
         """Check that there is a window, without which the score is undefined."""
@@ -140,12 +150,11 @@ def _make(labelled: Labelled, profile: Profile, windows: Windows, probation: flo
     n, weights = len(labelled.labels), PROFILES[profile]
     first = math.ceil(min(math.floor(probation * n), probation * MOST_PROBATION))
     kept = _kept_windows(labelled, windows, first)
-    worth = np.full(n, -weights.false_alarm)
-    own, inside = points_in(kept.starts, kept.stops)
-    worth[inside] = weights.hit * _worth_inside(kept, inside, own)
+    owners, inside = points_in(kept.starts, kept.stops)
+    gains = weights.hit * _worth_inside(kept, inside, owners)
     last, behind = points_in(kept.stops, _ends_of_slopes(kept))
-    worth[behind] = weights.false_alarm * _worth_behind(kept, behind, last)
-    return _Scoring(kept, first, worth, flags_of(kept))
+    costs = weights.false_alarm * _cost_behind(kept, behind, last)
+    return _Scoring(kept, first, inside, owners, gains, behind, costs, weights.false_alarm)
 
 
 def _worth_inside(windows: Events, points: IntArray, own: IntArray) -> FloatArray:
@@ -160,10 +169,10 @@ def _ends_of_slopes(windows: Events) -> IntArray:
     return np.minimum(ends, np.append(windows.starts, windows.length)[1:])
 
 
-def _worth_behind(windows: Events, points: IntArray, last: IntArray) -> FloatArray:
-    """Return what points not far behind their last window are worth: from nearly 0 right behind it down to -1."""
+def _cost_behind(windows: Events, points: IntArray, last: IntArray) -> FloatArray:
+    """Return what points not far behind their last window cost: from nearly 0 right behind it up to 1."""
     widths = windows.stops - windows.starts
-    return np.asarray(_curve((points - windows.stops[last] + 1) / np.maximum(widths[last] - 1, 1)))
+    return np.asarray(-_curve((points - windows.stops[last] + 1) / np.maximum(widths[last] - 1, 1)))
 
 
 def _curve(place: Any) -> Any:
@@ -215,14 +224,12 @@ def _nab(match: Match, profile: Profile, windows: Windows, probation: float) -> 
 
 def _parts(match: Match, scoring: _Scoring, profile: Profile) -> NabParts:
     """Return the score and its windows; without any window, what false alarms cost."""
-    scored = match.flags.copy()
-    scored[: scoring.first] = False
-    outside = scoring.worth[scored & ~scoring.inside].sum()
-    hits = np.flatnonzero(scored & scoring.inside)
-    window = np.searchsorted(scoring.windows.stops, hits, side="right")
-    hit, first = np.unique(window, return_index=True)  # the first detected point of each window that is hit
+    hits, near = match.flags[scoring.inside], match.flags[scoring.behind]
+    far = np.count_nonzero(match.flags[scoring.first :]) - np.count_nonzero(hits) - np.count_nonzero(near)
+    hit, first = np.unique(scoring.owners[hits], return_index=True)  # the first detected point of each that is hit
     missed = PROFILES[profile].miss * (len(scoring.windows) - len(hit))
-    return NabParts(float(scoring.worth[hits[first]].sum() - missed + outside), _pairs(scoring.windows), profile)
+    costs = scoring.costs[near].sum() + scoring.cost * far
+    return NabParts(float(scoring.gains[hits][first].sum() - missed - costs), _pairs(scoring.windows), profile)
 
 
 def _pairs(windows: Events) -> tuple[tuple[int, int], ...]:
@@ -240,16 +247,18 @@ def _nab_sweep(
     scoring, weights = _scoring(sweep.labelled, profile, windows, probation), PROFILES[profile]
     scoring.require_window()
     ranks, count = sweep.ranks, sweep.count
-    window, points = points_in(scoring.windows.starts, scoring.windows.stops)
-    costs = scoring.worth.copy()
-    costs[: scoring.first] = costs[points] = 0.0
-    changes = np.bincount(ranks, costs, minlength=count + 1)
-    until = _lowest_before(ranks[points], window, count)
-    leads = ranks[points] < until
-    gains = scoring.worth[points[leads]] + weights.miss  # a window that is hit is not missed
-    np.add.at(changes, ranks[points[leads]], gains)
-    np.subtract.at(changes, until[leads], gains)
-    value = np.cumsum(changes[:count], out=changes[:count])
+    inside, behind = ranks[scoring.inside], ranks[scoring.behind]
+    until = _lowest_before(inside, scoring.owners, count)
+    leads = inside < until
+    gains = scoring.gains[leads] + weights.miss  # a window that is hit is not missed
+    where = np.concatenate([inside[leads], until[leads], behind])
+    changes = np.bincount(where, np.concatenate([gains, -gains, -scoring.costs]), minlength=count + 1)
+    value = np.cumsum(changes[:count], dtype=np.float64)
+    # The others all cost the same, so they are only counted.
+    known = np.bincount(np.concatenate([ranks[: scoring.first], inside, behind]), minlength=count + 1)[:count]
+    far = sweep.detected - np.cumsum(known, out=known)
+    far *= scoring.cost
+    value -= far
     value *= 100
     value /= (weights.hit + weights.miss) * len(scoring.windows)
     nothing = np.broadcast_to(np.nan, count)
