@@ -138,14 +138,16 @@ class Distinct:
 
     @cached_property
     def values(self) -> FloatArray:
-        """The distinct scores; scores lie far apart in memory in this order, so to read them takes long."""
-        return self.raw[self.ascending[len(self.raw) - self.detected]]
+        """The distinct scores. In this order they lie far apart in memory: to read all of them takes long."""
+        return self.values_at(slice(None))
+
+    def values_at(self, positions: IntArray | slice) -> FloatArray:
+        """Return some of the distinct scores."""
+        return self.raw[self.ascending[len(self.raw) - self.detected[positions]]]
 
     def value(self, position: int) -> float:
         """Return one of the distinct scores; minus infinity behind the last."""
-        if position == len(self):
-            return -math.inf
-        return float(self.raw[self.ascending[len(self.raw) - int(self.detected[position])]])
+        return float(self.values_at(np.array([position]))[0]) if position < len(self) else -math.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from dqeval.core.registry import metric
 from dqeval.core.scaling import min_max
 from dqeval.core.sorting import group_ends
 from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, fixed_point, ratio
-from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.types import BoolArray, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import runs
 
@@ -96,10 +96,7 @@ def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values, hits = _distinct_scaled(scored)
-    if len(values) > 2:
-        changes = np.diff(hits) != 0
-        values = values[np.append(True, changes) | np.append(changes, True)]
+    values = _beside_changes(scored)
     ascending = values[::-1]
     # As published, to the last digit: a percentile that should hit a score may miss it, and then that point.
     percent = 100 + np.arange(count) * (-100 / (count - 1))
@@ -111,14 +108,24 @@ def _thresholds(scored: Scored, count: int) -> FloatArray:
     return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
 
 
-def _distinct_scaled(scored: Scored) -> tuple[FloatArray, NDArray[np.intc]]:
-    """Return the distinct scores in [0, 1], descending, and how many labelled points score at least as much."""
-    values, hits = scored.distinct.values, scored.distinct.hits
+def _beside_changes(scored: Scored) -> FloatArray:
+    """Return the distinct scores in [0, 1], descending, from or to which the number of hits changes, and both ends."""
+    distinct = scored.distinct
+    values = distinct.values_at(np.flatnonzero(_are_beside_changes(distinct.hits)))
     if scored.binary:
-        return values, hits
+        return values
     values = min_max(values)
-    ends = group_ends(values)  # scaling can make distinct scores equal
-    return (values, hits) if ends.all() else (values[ends], hits[ends])
+    if group_ends(values).all():
+        return values
+    # Scaling has made distinct scores equal, so that others are beside changes.
+    values = min_max(distinct.values)
+    ends = group_ends(values)
+    return values[ends][_are_beside_changes(distinct.hits[ends])]
+
+
+def _are_beside_changes(hits: NDArray[np.intc]) -> BoolArray:
+    changes = np.not_equal(hits[1:], hits[:-1])
+    return np.append(True, changes) | np.append(changes, True)
 
 
 def _area(precision: FloatArray, recall: FloatArray) -> float:
