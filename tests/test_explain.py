@@ -1,5 +1,8 @@
 """What a detector does at each event, in plain words that are true."""
 
+import pickle
+import tracemalloc
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
 
@@ -341,3 +344,36 @@ def test_records_and_numbers():
 def test_labels_without_an_anomaly_are_an_error():
     with pytest.raises(dqeval.UndefinedError):
         dqeval.explain([0, 0, 0], [1, 2, 3])
+
+
+def with_many_events(points=4_000):
+    random = np.random.default_rng(0)
+    return (np.arange(points) % 20 == 10).astype(int), random.normal(size=points)
+
+
+@pytest.mark.parametrize("times", [None, np.arange(4_000) * 60], ids=["points", "clock"])
+def test_events_are_made_when_they_are_asked_for(times):
+    """Copies, pickled or changed, are the same, whether they were asked for before or not."""
+    found, other = (dqeval.explain(*with_many_events(), near=4, times=times) for _ in range(2))
+    assert callable(vars(found)["_events"])
+    pickled, with_events = pickle.loads(pickle.dumps(found)), other.events
+    assert callable(vars(pickled)["_events"])
+    assert callable(vars(found.with_cautions(()))["_events"])
+    assert len(with_events) == 200
+    assert found == pickled == other == pickle.loads(pickle.dumps(other))
+    assert repr(found) == repr(other)
+    assert replace(found, name="other").events == with_events
+    assert found.events is found.events
+
+
+def test_events_that_nobody_asks_for_take_little_memory():
+    labels, scores = with_many_events()
+    dqeval.explain(labels, scores, near=4)  # what is imported and kept at first
+    tracemalloc.start()
+    found = dqeval.explain(labels, scores, near=4)
+    before = tracemalloc.get_traced_memory()[0]
+    events = found.events
+    of_objects = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    points = len(labels) * (4 + 4)  # the levels, for the curve, and what is much shorter
+    assert before - points < of_objects / 2, f"{before / len(events):.0f} bytes of an event"

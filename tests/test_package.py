@@ -60,7 +60,7 @@ LAYERS = [
             "analysis.suggestion",
         ),
     },
-    {"analysis.explain", "analysis.compare", "analysis.compare_result", "bench"},
+    {"analysis.explain", "analysis.explained_events", "analysis.compare", "analysis.compare_result", "bench"},
     {"lab"},
     {
         *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),

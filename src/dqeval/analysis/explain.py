@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dqeval.analysis import pitfalls
-from dqeval.analysis.explain_result import WORTH_SAYING, EventExplanation, Explanation, Improvement, in_points
+from dqeval.analysis.explain_result import WORTH_SAYING, Explanation, Improvement, in_points
+from dqeval.analysis.explained_events import Digits, ExplainedEvents, Heights, duration
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import arguments, validate
@@ -20,12 +21,10 @@ from dqeval.core.durations import Length
 from dqeval.core.pieces import belonging_to_captures, parts_in
 from dqeval.core.prepared import Scored, points_of
 from dqeval.core.sampling import Clock
-from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import (
     PARTS,
     BoolArray,
     DQEResult,
-    EventScores,
     FloatArray,
     IntArray,
     Numbers,
@@ -36,7 +35,6 @@ from dqeval.render.tables import in_words
 
 THRESHOLDS = 100
 MOST_IMPROVEMENTS = 3
-_FEWEST_DIGITS = 4
 
 
 def explain(
@@ -109,14 +107,14 @@ def explain(
     scored, found = points.labelled.scored(points.found), points.near
     explanation = with_cautions(explanation_of(scored, found.points, name=name), scored, found.points)
     of_all = tuple(pitfall.message for pitfall in pitfalls.of_labels(scored.labelled, found))
-    return replace(explanation, cautions=points.notes + of_all + explanation.cautions)
+    return explanation.with_cautions(points.notes + of_all + explanation.cautions)
 
 
 def with_cautions(explanation: Explanation, scored: Scored, near: float) -> Explanation:
     """Return an explanation with what makes DQE of this detector mislead."""
     detections = scored.raw >= explanation.threshold
     found = pitfalls.of_scores(scored, near, detections)
-    return replace(explanation, cautions=tuple(pitfall.message for pitfall in found))
+    return explanation.with_cautions(tuple(pitfall.message for pitfall in found))
 
 
 def explanation_of(scored: Scored, near: float, *, name: str, result: DQEResult | None = None) -> Explanation:
@@ -141,7 +139,7 @@ class _Explaining:
         # What is detected apart from the alarms that capture events, and what these have beyond the events.
         self.parts, self.overhang = parts.without(owned), parts.without(~owned)
         self.threshold = self.raw_threshold()
-        self.digits = _Digits(scored.raw)
+        self.digits = Digits(scored.raw)
         events = regions.events
         # Where scores are changed to do away with each kind of trouble.
         self.places: dict[str, Any] = {
@@ -157,7 +155,7 @@ class _Explaining:
             threshold=self.threshold,
             step=max(round(THRESHOLDS * min(self.start, 1.0)), 1),
             sdqe=self.sdqe,
-            events=tuple(self.events()),
+            events=self.events().made,
             improvements=tuple(self.improvements()),
             alarms=alarms_at(self.scored.labelled, self.detections, self.regions.near),
             binary=self.scored.binary,
@@ -173,34 +171,21 @@ class _Explaining:
         middle = 2 * (low / 2 + (high / 2 - low / 2) * self.start)  # halves of finite numbers do not overflow
         return levelling.shortest_threshold(raw, float(detected.min()), around=middle)
 
-    def events(self) -> Iterator[EventExplanation]:
-        costs = self.costs()
-        digits = self.digits
-        for i, scores in enumerate(self.result.per_event):
-            yield EventExplanation(
-                scores=scores,
-                captured=bool(self.detections[self.places["capture"][i]]),
-                captured_to=digits.shown(self.highest_in_event(i)),
-                near_misses=tuple(self.parts.of(i, "near miss")),
-                false_alarms=tuple(self.parts.of(i, "false alarm")),
-                **self.width(i),
-                first_near_miss=digits.shown(self.highest(i, "near_miss")),
-                first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
-                costs={part: float(costs[part][i]) for part in PARTS},
-                axis=self.axis,
-                binary=self.scored.binary,
-            )
-
-    def width(self, i: int) -> dict[str, float]:
-        """Return how much of alarms that capture an event lies before it, behind it, and beyond the near range."""
-        beyond = self.overhang.of(i, "false alarm")
-        outside = [*self.overhang.of(i, "near miss"), *beyond]
-        event = self.result.per_event[i]
-        return {
-            "early": _duration(part for part in outside if part[0] < event.start),
-            "late": _duration(part for part in outside if part[0] >= event.stop),
-            "beyond": _duration(beyond),
-        }
+    def events(self) -> ExplainedEvents:
+        """Return what is known of each event; no array of all points is kept with it."""
+        every = range(len(self.regions.events))
+        return ExplainedEvents(
+            result=self.result,
+            captured=self.detections[self.places["capture"]],
+            captured_to=Heights.of(map(self.highest_in_event, every), self.digits),
+            first_near_miss=Heights.of((self.highest(i, "near_miss") for i in every), self.digits),
+            first_false_alarm=Heights.of((self.highest(i, "false_alarm") for i in every), self.digits),
+            parts=self.parts,
+            overhang=self.overhang,
+            costs=self.costs(),
+            axis=self.axis,
+            binary=self.scored.binary,
+        )
 
     def highest_in_event(self, i: int) -> float | None:
         """Return the highest score in an event, if it is ever detected."""
@@ -219,7 +204,7 @@ class _Explaining:
         Regions do not overlap, so one evaluation with every event changed tells it for each of them.
         """
         value = {kept: self.mended(kept) for n in range(4) for kept in combinations(PARTS, n)}
-        found = {part: np.zeros(len(self.result.per_event)) for part in PARTS}
+        found = {part: np.zeros(len(self.regions.events)) for part in PARTS}
         for mended, dqe_then in value.items():
             for part in set(PARTS) - set(mended):
                 with_it = tuple(p for p in PARTS if p in mended or p == part)
@@ -228,39 +213,29 @@ class _Explaining:
         return found
 
     def mended(self, parts: Collection[str]) -> FloatArray:
-        """Return DQE of each event without some kinds of trouble; without any change, it is there already."""
-        if not parts:
-            return np.array([event.dqe for event in self.result.per_event])
+        """Return DQE of each event without some kinds of trouble."""
         scores = self.scored.scores.copy()
         for part in parts:
             scores[self.places[part]] = 1.0 if part == "capture" else 0.0
-        return dqe.local_scores(levelling.sample_levels(scores, self.regions, THRESHOLDS))[:, 0]
+        return dqe.local_scores(levelling.sample_levels(scores, self.regions, THRESHOLDS))[:, 0].copy()
 
     def improvements(self) -> list[Improvement]:
         """Return the cheapest changes at the suggested threshold."""
         if np.isinf(self.threshold):
             return []
-        found = [step for part in PARTS for step in self.steps(part)]
-        most = max((step.after - step.before for step in found), default=0.0)
-        found = [step for step in found if step.after - step.before >= max(most / 10, WORTH_SAYING)]
-        found.sort(key=lambda step: -(step.after - step.before) / step.moved)
-        return [replace(step, sentence=self.sentence(step)) for step in found[:MOST_IMPROVEMENTS]]
+        found = [self.steps(part) for part in PARTS]
+        most = max((steps.gains.max(initial=0.0) for steps in found), default=0.0)
+        worth = [steps.of_gain(max(most / 10, WORTH_SAYING)) for steps in found]
+        return [replace(step, sentence=self.sentence(step)) for step in cheapest(worth, MOST_IMPROVEMENTS)]
 
-    def steps(self, part: str) -> Iterator[Improvement]:
-        """Yield the change of one kind at each event where it brings anything, without words."""
+    def steps(self, part: str) -> Steps:
+        """Return the change of one kind at each event where it brings anything."""
         before, after = self.sdqe_of(self.detections), self.sdqe_of(self.changed(part))
-        for i in np.flatnonzero(after > before).tolist():
-            peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
-            if part != "capture" and not peaks:
-                continue  # half a point of a neighbour's alarm reaches over the border between their regions
-            yield Improvement(
-                event=i,
-                part=part,
-                before=float(before[i]),
-                after=float(after[i]),
-                moved=self.moved(i, peaks),
-                sentence="",
-            )
+        events = np.flatnonzero(after > before)
+        moved = np.array([self.moved(i, part) for i in events.tolist()], dtype=np.float64)
+        possible = np.isfinite(moved)
+        events = events[possible]
+        return Steps(part, events, before[events], after[events], moved[possible])
 
     def sentence(self, step: Improvement) -> str:
         """Say what to change, and what it brings."""
@@ -289,30 +264,37 @@ class _Explaining:
         return [found for kind in kinds for found in self.overhang.of(i, kind)]
 
     def sdqe_of(self, detections: BoolArray) -> FloatArray:
-        return dqe.local_scores(levelling.detection_levels(detections, self.regions))[:, 0]
+        return dqe.local_scores(levelling.detection_levels(detections, self.regions))[:, 0].copy()
 
     def peak_of(self, part: tuple[float, float]) -> int:
         """Return the point of the highest score in a part."""
         first, stop = int(np.floor(part[0])), int(np.ceil(part[1]))
         return first + int(np.argmax(self.scored.scores[first:stop]))
 
-    def moved(self, i: int, silenced: list[int]) -> float:
+    def moved(self, i: int, part: str) -> float:
+        """Return how far scores must move for a change; infinity where there is nothing to change."""
         scores, step = self.scored.scores, 1 / THRESHOLDS
-        if not silenced:
+        if part == "capture":
             return max(self.start - float(scores[self.places["capture"][i]]), step)
-        return float(np.sum(scores[silenced] - self.start + step))
+        peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
+        if not peaks:  # half a point of a neighbour's alarm reaches over the border between their regions
+            return np.inf
+        return float(np.sum(scores[peaks] - self.start + step))
+
+    def place(self, i: int) -> str:
+        """Return where an event is, in words; without a clock, no objects of all events are made for that."""
+        return self.scored.labelled.place(i) if self.axis is None else self.result.per_event[i].place
 
     def change(self, i: int, part: str) -> str:
         """Say what to change."""
         peaks = [self.peak_of(found) for found in self.silenced(i, part)]
-        event, raw, digits = self.result.per_event[i], self.scored.raw, self.digits
-        place = event.place
+        raw, digits, place = self.scored.raw, self.digits, self.place(i)
         if part == "capture" and self.scored.binary:
             return f"Detect {place}"
         if part == "capture":
             now = digits.shown(raw[self.places["capture"][i]])
             return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
-        steps = list(_trims(event, self.cut_off(i, part), self.axis))
+        steps = list(self.trims(i, self.cut_off(i, part)))
         if peaks:
             noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
             which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
@@ -322,36 +304,52 @@ class _Explaining:
         words = in_words(steps)
         return words[0].upper() + words[1:]
 
-
-def _trims(event: EventScores, cut_off: list[tuple[float, float]], axis: TimeAxis | None) -> Iterator[str]:
-    """Say how much later an alarm should begin, and how much earlier it should end."""
-    early = _duration(part for part in cut_off if part[0] < event.start)
-    late = _duration(part for part in cut_off if part[0] >= event.stop)
-    alarm = f"the alarm at {event.place}"
-    if early:
-        yield f"begin {alarm} {in_points(early, axis)} later"
-    if late:
-        yield f"end {'it' if early else alarm} {in_points(late, axis)} earlier"
-
-
-def _duration(parts: Iterable[tuple[float, float]]) -> float:
-    return sum(stop - start for start, stop in parts)
+    def trims(self, i: int, cut_off: list[tuple[float, float]]) -> Iterator[str]:
+        """Say how much later an alarm should begin, and how much earlier it should end."""
+        events = self.regions.events
+        early = duration(part for part in cut_off if part[0] < events.starts[i])
+        late = duration(part for part in cut_off if part[0] >= events.stops[i])
+        alarm = f"the alarm at {self.place(i)}"
+        if early:
+            yield f"begin {alarm} {in_points(early, self.axis)} later"
+        if late:
+            yield f"end {'it' if early else alarm} {in_points(late, self.axis)} earlier"
 
 
-class _Digits:
-    """Scores as text, with as many digits as tell them from each other, and four at least."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Changes of one kind, each at one event: the columns of `Improvement`, without words."""
 
-    def __init__(self, raw: FloatArray) -> None:
-        self._ordered = np.sort(raw)
+    part: str
+    events: IntArray
+    before: FloatArray
+    after: FloatArray
+    moved: FloatArray
 
-    def shown(self, score: float | None) -> str:
-        if score is None:
-            return ""
-        first, stop = (int(np.searchsorted(self._ordered, score, side=side)) for side in ("left", "right"))
-        below = self._ordered[first - 1] if first > 0 else -np.inf
-        above = self._ordered[stop] if stop < len(self._ordered) else np.inf
-        shorter = (f"{score:.{digits}g}" for digits in range(_FEWEST_DIGITS, 17))
-        return next((text for text in shorter if below < float(text) < above), repr(float(score)))
+    @property
+    def gains(self) -> FloatArray:
+        """What each brings."""
+        return self.after - self.before
+
+    def of_gain(self, least: float) -> Steps:
+        """Return those that bring so much."""
+        kept = self.gains >= least
+        return Steps(self.part, self.events[kept], self.before[kept], self.after[kept], self.moved[kept])
+
+    def cheapest(self, most: int) -> list[Improvement]:
+        """Return some that bring most for how far scores must move."""
+        order = np.argsort(-self.gains / self.moved, kind="stable")[:most]
+        columns = (column[order].tolist() for column in (self.events, self.before, self.after, self.moved))
+        return [
+            Improvement(event, self.part, before, after, moved, sentence="")
+            for event, before, after, moved in zip(*columns, strict=True)
+        ]
+
+
+def cheapest(steps: Iterable[Steps], most: int) -> list[Improvement]:
+    """Return the changes of any kind that bring most for how far scores must move."""
+    found = [step for each in steps for step in each.cheapest(most)]
+    return sorted(found, key=lambda step: -(step.after - step.before) / step.moved)[:most]
 
 
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
 from dqeval.render.tables import Page, count_of
 from dqeval.support.frames import Framed, columns_of_records, without_blank
+from dqeval.support.on_demand import OnDemand
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -225,7 +227,7 @@ class Improvement:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Explanation(Framed):
     """A detector's result in plain words.
 
@@ -246,7 +248,7 @@ class Explanation(Framed):
     sdqe : float
         The mean SDQE there.
     events : tuple of EventExplanation
-        In time order.
+        In time order; made when they are first asked for.
     improvements : tuple of Improvement
         The cheapest, at most three: the largest gain for how far scores must move, among the changes that bring at
         least a tenth of what the best one brings.
@@ -265,11 +267,17 @@ class Explanation(Framed):
     threshold: float
     step: int
     sdqe: float
-    events: tuple[EventExplanation, ...]
-    improvements: tuple[Improvement, ...]
+    events: OnDemand[tuple[EventExplanation, ...]] = OnDemand()
+    improvements: tuple[Improvement, ...] = ()
     cautions: tuple[str, ...] = ()
     alarms: Alarms | None = field(default=None, compare=False)
     binary: bool = False
+
+    def with_cautions(self, cautions: tuple[str, ...]) -> Explanation:
+        """Return the same with other cautions; events that were not asked for stay to be made."""
+        found = copy(self)
+        object.__setattr__(found, "cautions", cautions)
+        return found
 
     @property
     def costs(self) -> dict[str, float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -110,11 +111,14 @@ def rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
 
 def _rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
     scores = scored.scores
-    scales = {"their square roots": np.sqrt(scores), "their squares": np.square(scores)}
+    scales: dict[str, Callable[[FloatArray], FloatArray]] = {
+        "their square roots": np.sqrt,
+        "their squares": np.square,
+    }
     # Of a detector that tells all events from all normal points, this would cut off what is right.
     if event_heights(scored).min() <= scores[~scored.labels].max(initial=0.0):
-        scales[CLIPPED_SCORES] = np.minimum(scores, np.percentile(scores, CLIPPED))
-    return {words: _dqe_of(scored, changed, near) for words, changed in scales.items()}
+        scales[CLIPPED_SCORES] = partial(np.minimum, np.percentile(scores, CLIPPED))
+    return {words: _dqe_of(scored, changed(scores), near) for words, changed in scales.items()}
 
 
 def _lone_score(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:

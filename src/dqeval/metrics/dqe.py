@@ -12,6 +12,7 @@ from dqeval.core import thresholds as levelling
 from dqeval.core import validate
 from dqeval.core.durations import Length
 from dqeval.core.entries import FromNear
+from dqeval.core.events import flags_of
 from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
@@ -296,8 +297,8 @@ def dqe_at_every_score(scores: FloatArray, regions: Partition) -> tuple[FloatArr
     """
     levels = levelling.exact_levels(scores, regions)
     steps = _sweep(levels, curve_columns=1)[1][:, 0]
-    reached = [slice(a, a + count) for a, count in zip(levels.first.tolist(), levels.counts.tolist(), strict=True)]
-    thresholds = np.concatenate([levels.thresholds[each] for each in reached])
+    in_use = Events(levels.first, levels.first + levels.counts, len(levels.thresholds))
+    thresholds = levels.thresholds[flags_of(in_use)]
     tops = np.cumsum(levels.counts)[levels.counts > 0] - 1
     del levels
     # What DQE of an event gains at each of its thresholds over the next higher one.

@@ -166,7 +166,7 @@ def _worth_inside(windows: Events, points: IntArray, own: IntArray) -> FloatArra
 def _ends_of_slopes(windows: Events) -> IntArray:
     """Return from where on a point behind each window costs as much as any, or the next window begins."""
     ends = windows.stops + 3 * np.maximum(windows.stops - windows.starts - 1, 1)
-    return np.minimum(ends, np.append(windows.starts, windows.length)[1:])
+    return np.asarray(np.minimum(ends, np.append(windows.starts, windows.length)[1:]))
 
 
 def _cost_behind(windows: Events, points: IntArray, last: IntArray) -> FloatArray:

@@ -125,7 +125,7 @@ def _beside_changes(scored: Scored) -> FloatArray:
 
 def _are_beside_changes(hits: NDArray[np.intc]) -> BoolArray:
     changes = np.not_equal(hits[1:], hits[:-1])
-    return np.append(True, changes) | np.append(changes, True)
+    return np.asarray(np.append(True, changes) | np.append(changes, True))
 
 
 def _area(precision: FloatArray, recall: FloatArray) -> float:

@@ -1,0 +1,131 @@
+"""What is known of each event, in columns, of which `dqeval.explain` makes an object per event when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.analysis.explain_result import EventExplanation
+from dqeval.core.pieces import Parts
+from dqeval.core.timeline import TimeAxis
+from dqeval.core.types import BoolArray, DQEResult, EventScores, FloatArray
+
+_FEWEST_DIGITS = 4
+_ALL_DIGITS = 17
+
+
+class Digits:
+    """How many digits tell scores from each other, four at least."""
+
+    def __init__(self, raw: FloatArray) -> None:
+        self._ordered = np.sort(raw)
+
+    def shown(self, score: float) -> str:
+        """Return a score as text."""
+        return _text(score, self.needed(score))
+
+    def needed(self, score: float) -> int:
+        """Return how many digits a score needs."""
+        first, stop = (int(np.searchsorted(self._ordered, score, side=side)) for side in ("left", "right"))
+        below = self._ordered[first - 1] if first > 0 else -np.inf
+        above = self._ordered[stop] if stop < len(self._ordered) else np.inf
+        fewer = range(_FEWEST_DIGITS, _ALL_DIGITS)
+        return next((digits for digits in fewer if below < float(_text(score, digits)) < above), _ALL_DIGITS)
+
+
+def _text(score: float, digits: int) -> str:
+    return repr(float(score)) if digits == _ALL_DIGITS else f"{score:.{digits}g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heights:
+    """A score at each event, and the digits it is shown with; 0 digits where there is none.
+
+    Attributes
+    ----------
+    scores : array of float
+    digits : array of int
+    """
+
+    scores: FloatArray
+    digits: NDArray[np.int8]
+
+    def text(self, event: int) -> str:
+        """Return the score at an event as text; empty where there is none."""
+        digits = int(self.digits[event])
+        return _text(float(self.scores[event]), digits) if digits else ""
+
+    @classmethod
+    def of(cls, found: Iterable[float | None], digits: Digits) -> Heights:
+        """Return scores in this form."""
+        pairs = [(np.nan, 0) if score is None else (score, digits.needed(score)) for score in found]
+        scores, needed = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+        return cls(scores.copy(), needed.astype(np.int8))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExplainedEvents:
+    """What is known of each event.
+
+    Attributes
+    ----------
+    result : DQEResult
+    captured : array of bool, shape (n_events,)
+    captured_to, first_near_miss, first_false_alarm : Heights
+    parts, overhang : Parts
+        What is detected apart from alarms that capture events, and what these have beyond the events.
+    costs : mapping of str to array of float
+    axis : TimeAxis, optional
+    binary : bool
+        These and the above as in `EventExplanation`.
+    """
+
+    result: DQEResult
+    captured: BoolArray
+    captured_to: Heights
+    first_near_miss: Heights
+    first_false_alarm: Heights
+    parts: Parts
+    overhang: Parts
+    costs: Mapping[str, FloatArray]
+    axis: TimeAxis | None
+    binary: bool
+
+    def made(self) -> tuple[EventExplanation, ...]:
+        """Return the events as objects, which take ten times as much memory."""
+        return tuple(self._each())
+
+    def _each(self) -> Iterator[EventExplanation]:
+        for i, scores in enumerate(self.result.per_event):
+            yield EventExplanation(
+                scores=scores,
+                captured=bool(self.captured[i]),
+                captured_to=self.captured_to.text(i),
+                near_misses=tuple(self.parts.of(i, "near miss")),
+                false_alarms=tuple(self.parts.of(i, "false alarm")),
+                **self._width(i, scores),
+                first_near_miss=self.first_near_miss.text(i),
+                first_false_alarm=self.first_false_alarm.text(i),
+                costs={part: float(costs[i]) for part, costs in self.costs.items()},
+                axis=self.axis,
+                binary=self.binary,
+            )
+
+    def _width(self, i: int, event: EventScores) -> dict[str, Any]:
+        """Return how much of alarms that capture an event lies before it, behind it, and beyond the near range."""
+        beyond = self.overhang.of(i, "false alarm")
+        outside = [*self.overhang.of(i, "near miss"), *beyond]
+        return {
+            "early": duration(part for part in outside if part[0] < event.start),
+            "late": duration(part for part in outside if part[0] >= event.stop),
+            "beyond": duration(beyond),
+        }
+
+
+def duration(parts: Iterable[tuple[float, float]]) -> float:
+    """Return how long some parts are in all."""
+    return sum(stop - start for start, stop in parts)
