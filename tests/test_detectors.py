@@ -320,6 +320,25 @@ class TestKMeansAD:
         blocks = [points[first : first + rows] for first in range(0, size, rows)]
         np.testing.assert_allclose(lloyd.settled(blocks, start, 1e-6), centres, rtol=1e-5, atol=1e-5)
 
+    @pytest.mark.parametrize("spread", [0.05, 0.01, 0.001])
+    @pytest.mark.parametrize("width", [16, 100])
+    def test_bounds_allow_for_rounding(self, width, spread):
+        """Windows so much alike that rounding exchanges their centres: none is then sure of its own."""
+        random = np.random.default_rng(width)
+        alike = windows.normalise(random.normal(size=width) + spread * random.normal(size=(500, width)))
+        block = np.pad(alike.astype(np.float32), ((0, 0), (0, 1)), constant_values=1)
+        points = block[:, :-1].astype(np.float64)
+        centres = points[:6]
+        part = lloyd._Part(block, centres)
+        for _ in range(10):
+            before, centres = centres, centres + spread / 50 * random.normal(size=centres.shape)
+            part.follow(block, centres, lloyd._used_up(np.linalg.norm(centres - before, axis=1)))
+            distances = np.linalg.norm(points[:, None] - centres, axis=2)
+            sure = part.gaps > 0
+            own = distances[np.arange(len(points)), part.labels]
+            np.testing.assert_array_equal(own[sure], distances.min(axis=1)[sure])
+        assert spread < 0.05 or sure.mean() > 0.7  # the allowance is small
+
     @given(st.integers(0, 2**32), st.integers(0, 30), st.integers(1, 6))
     def test_few_or_many_points_have_the_same_two_nearest_centres(self, seed, size, clusters):
         rows = np.random.default_rng(seed).integers(0, 9, (clusters, size)).astype(np.float32)

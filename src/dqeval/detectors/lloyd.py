@@ -17,6 +17,7 @@ Labels = NDArray[np.intc]
 _MOST_STEPS = 300
 _ROWS = 4096
 _FEW = 1500  # points, for which calls take longer than what they compute
+_ROUNDING = 2.0**-24  # of a 32-bit number, relative to it
 
 
 def settled(points: Blocks, start: FloatArray, tolerance: float) -> FloatArray:
@@ -39,7 +40,8 @@ class _Part:
     """What is known of a block of points: the label of the nearest centre, and how much farther the next is at least.
 
     These are Hamerly's bounds: a centre that has moved by d is at most d nearer or farther than before. A point keeps
-    its centre until all moves since it was last looked at may have used up the gap.
+    its centre until all moves since it was last looked at, and rounding, may have used up the gap. So what has a gap
+    above 0 has no nearer centre than its own.
     """
 
     def __init__(self, block: Block, centres: FloatArray) -> None:
@@ -79,6 +81,9 @@ class Nearest:
     def __init__(self, points: Block, centres: FloatArray) -> None:
         weights = np.column_stack([centres, -(centres**2).sum(axis=1) / 2]).astype(np.float32)
         rows = weights @ points.T
+        # Two sums of as many products, and a few steps, each of which rounds: so much of two squared norms, at most.
+        self.rounding = np.float32(2 * (points.shape[1] + 8) * _ROUNDING)
+        self.largest = np.float32(-2 * weights[:, -1].min())
         self.labels, self.first, self.second = (_two_highest if len(points) > _FEW else _two_highest_of_few)(rows)
 
     def total(self) -> float:
@@ -86,9 +91,15 @@ class Nearest:
         return float(self.first.sum(dtype=float))
 
     def gaps(self, norms: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return by how much the second nearest centre is farther away than the nearest."""
-        near, far = (np.sqrt(np.maximum(norms - 2 * nearness, 0)) for nearness in (self.first, self.second))
-        gaps: NDArray[np.float32] = far - near
+        """Return by how much the second nearest centre is farther away than the nearest, at least.
+
+        Rounding may have put both nearer or farther, or have exchanged them: where it may, the gap is below 0. Up to
+        the last step, moves are taken off the gap, each time with rounding.
+        """
+        off = (norms + self.largest) * self.rounding
+        near = np.sqrt(np.maximum(norms + off - 2 * self.first, 0))
+        far = np.sqrt(np.maximum(norms - off - 2 * self.second, 0))
+        gaps: NDArray[np.float32] = (far - near) * np.float32(1 - 4 * _MOST_STEPS * _ROUNDING)
         return gaps
 
 
