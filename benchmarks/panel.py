@@ -59,8 +59,16 @@ def main() -> None:
     for (n, kind), pair in zip(CASES, arrays, strict=True):
         memory = peak_bytes(partial(dqeval.panel, *pair, period=100)) / n
         print(f"\n{n:,} points, {kind}: {memory:.0f} bytes per point at the peak of the whole panel", end="")
+    memory_of_explain()
     beside_sorting()
     growth()
+
+
+def memory_of_explain(n: int = 1_000_000) -> None:
+    """Print how much memory an explanation takes, with few events and many."""
+    for distance in (1_000, 20):
+        memory = peak_bytes(partial(dqeval.explain, *case(n, "white noise", distance), near=50)) / n
+        print(f"\n{n:,} points, an event every {distance:,}: {memory:.0f} bytes per point at the peak of explain", end="")
 
 
 def beside_sorting(n: int = 1_000_000) -> None:
@@ -68,9 +76,10 @@ def beside_sorting(n: int = 1_000_000) -> None:
     print(f"\n\nthe same at {n:,} points, as a multiple of numpy.sort of the scores; near 50\n")
     print(f"| metric | {' | '.join(KINDS)} |\n|---|---:|---:|")
     arrays = [case(n, kind, 1_000) for kind in KINDS]
-    for names in [*([metric.name] for metric in dqeval.METRICS if metric.name != "ucr_score"), "default"]:
+    with_one_event = [case(n, kind, n) for kind in KINDS]
+    for names in [*([metric.name] for metric in dqeval.METRICS), "default"]:
         ratios = []
-        for y_true, y_score in arrays:
+        for y_true, y_score in with_one_event if names == ["ucr_score"] else arrays:
             call = partial(dqeval.panel, y_true, y_score, near=50, metrics=names)
             ratios.append(processor_seconds(call) / processor_seconds(partial(np.sort, y_score)))
         title = TITLES[names] if isinstance(names, str) else names[0]

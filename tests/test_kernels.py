@@ -72,8 +72,16 @@ def levels_both_ways(points, distinct, share, near):
 @pytest.mark.parametrize("points", [1, 63, 64, 65, 500])
 @pytest.mark.parametrize(("share", "near"), [(0.1, 2.5), (0.01, 0.0), (0.01, 3.25)])
 def test_levels_in_the_order_of_all_points_are_those_within_each_region(points, distinct, share, near):
+    assert_same_levels(*levels_both_ways(points, distinct, share, near))
+
+
+@given(st.integers(1, 200), st.integers(1, 200), st.sampled_from([0.01, 0.1, 0.5]), own.exact_near)
+def test_levels_in_the_order_of_any_points(points, distinct, share, near):
+    assert_same_levels(*levels_both_ways(points, distinct, share, near))
+
+
+def assert_same_levels(found, expected):
     """As far down as DQE is above 0."""
-    found, expected = levels_both_ways(points, distinct, share, near)
     np.testing.assert_array_equal(found.starts, expected.starts)
     np.testing.assert_array_equal(found.stops, expected.stops)
     shift = found.starts - found.partition.events.starts
