@@ -68,7 +68,7 @@ def memory_of_explain(n: int = 1_000_000) -> None:
     """Print how much memory an explanation takes, with few events and many."""
     for distance in (1_000, 20):
         memory = peak_bytes(partial(dqeval.explain, *case(n, "white noise", distance), near=50)) / n
-        print(f"\n{n:,} points, an event every {distance:,}: {memory:.0f} bytes per point at the peak of explain", end="")
+        print(f"\n{n:,} points, an event every {distance:,}: {memory:.0f} bytes per point to explain them", end="")
 
 
 def beside_sorting(n: int = 1_000_000) -> None:
