@@ -231,6 +231,17 @@ def test_pate_of_distinct_scores(y_true, ranks, thresholds):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_pate_where_scaling_makes_distinct_scores_equal(seed):
+    random = np.random.default_rng(seed)
+    y_true, scores = random.random(60) < 0.3, random.integers(0, 100, 60).astype(np.float64)
+    y_true[:2], scores[:2] = True, (-1e17, 1e17)  # beside which few of the others differ
+    scaled = (scores + 1e17) / 2e17
+    assert len(np.unique(scaled)) < len(np.unique(scores)) / 2
+    expected = naive.pate(y_true.tolist(), scaled.tolist(), 2, 2, 20)
+    assert metrics.pate(y_true, scores, early=2, late=2, thresholds=20) == pytest.approx(expected, abs=1e-9)
+
+
 def test_pate_where_a_percentile_misses_a_score():
     y_true, scores = [1, 1, 0, 0, 0, 1, 0, 0, 0], np.array([0, 6, 3, 1, 8, 2, 5, 4, 7]) / 8
     assert metrics.pate(y_true, scores, early=2, late=2, thresholds=10) == pytest.approx(0.29953, abs=5e-6)

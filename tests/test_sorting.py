@@ -41,6 +41,9 @@ def sorted_by(module, scores, starts, stops):
     tied = np.full(ends[-1], 7, dtype=np.uint8)
     module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, items, counts, order, tied)
     assert tied.tolist() == ties(scores, order, ends - lengths)
+    alone = np.empty_like(order)
+    module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, items, counts, alone, tied[:0])
+    assert alone.tolist() == order.tolist()
     return order.tolist()
 
 

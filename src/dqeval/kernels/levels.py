@@ -188,19 +188,21 @@ def points_by_region(
     they begin; points that score lowest are left out. ``blocks``, an entry for each ``BLOCK`` points, is working space.
     """
     regions: cython.Py_ssize_t = starts.shape[0]
-    group: cython.Py_ssize_t = order.shape[0]
+    points: cython.Py_ssize_t = order.shape[0]
+    group: cython.Py_ssize_t = points
+    lowest: cython.Py_ssize_t = 1
     count: cython.longlong = 0
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         _first_regions(stops, blocks)
-        for k in range(order.shape[0] - 1, -1, -1):
+        while lowest < points and tied[lowest] != 0:
+            lowest += 1
+        for k in range(points - 1, lowest - 1, -1):
             if k < group:
                 group = _first_of_equal(tied, k)
-                count = cython.cast(cython.longlong, order.shape[0] - group) << 32
-                if group == 0:
-                    break
+                count = cython.cast(cython.longlong, points - group) << 32
             t = cython.cast(cython.Py_ssize_t, order[k])  # NumPy's short numbers cannot be combined with long ones
             i = blocks[t >> BLOCK_BITS]
             while i < regions and stops[i] <= t:
