@@ -190,6 +190,17 @@ def test_which_plan_is_kept(done, tmp_path):
     assert not (tmp_path / "results.sqlite").exists()
 
 
+def test_a_run_does_not_go_to_its_data(done, tmp_path):
+    write_series(tmp_path / "series" / "a.csv", mine=range(400))
+    for folder in ("series", "run/../series"):
+        refused = done("bench", "run", "files.toml", "-o", folder, "--workers", 0)
+        told = f"{folder} holds data of the plan, such as a.csv: choose another folder for the run"
+        assert (refused.code, refused.err) == (2, f"dqeval: {told}\n")
+    assert [path.name for path in (tmp_path / "series").iterdir()] == ["a.csv"]
+    (tmp_path / "run" / "results.sqlite").rename(tmp_path / "series" / "results.sqlite")
+    assert done("bench", "run", "files.toml", "-o", "series", "--workers", 0).code == 0
+
+
 @pytest.mark.unmeasured
 def test_a_plan_from_python_is_kept(call, tmp_path):
     (tmp_path / "series").mkdir()

@@ -81,7 +81,7 @@ class Registry(Generic[Entry]):
         return name in self._entries or name in self.names
 
     def unknown(self, name: Any, *, also: Sequence[str] = ()) -> ValueError:
-        """Return the error for a name that is not there: it says which may have been meant, also of some groups."""
+        """Return the error for a name that is not there: it says which may have been meant, also of those of several."""
         if isinstance(name, str) and name in self._groups:
             members = ", ".join(self._groups[name])
             choice = f": {members}; choose one" if members else f"; choose one: dqeval {self._kind}s lists them"
@@ -90,10 +90,10 @@ class Registry(Generic[Entry]):
         close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
         if close:
             hint = f"did you mean {known[close[0]]!r}?"
-        elif also:
+        elif also and self._groups:
             hint = f"dqeval {self._kind}s lists those there are; groups of them are {', '.join(also)}"
         else:
-            hint = f"choose from {', '.join(self.names)}"
+            hint = f"choose from {', '.join([*self.names, *also])}"
         return ValueError(f"unknown {self._kind} {quote(name)}; {hint}")
 
     def choose(self, given: Iterable[str]) -> list[Entry]:
