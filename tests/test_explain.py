@@ -134,7 +134,7 @@ def sentence(y_true, y_score, near=3.0):
             [0, 0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0],
             "Captured, at every threshold; no near miss; no false alarm. Nothing",
         ),
-        ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured, at thresholds up to 6, 66% of them; no near miss; one false"),
+        ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured, at thresholds up to 6, 66 % of them; no near miss; one false"),
         (
             [0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0],
             "Never captured; one near miss, right after it; no false alarm. Miss",
@@ -280,7 +280,7 @@ def test_a_score_far_above_all_others_hides_no_threshold():
     found = dqeval.explain(labels, scores, near=5)
     assert 0.2 < found.threshold <= 0.9
     assert [event.captured for event in found.events] == [True, True]
-    assert found.events[0].sentence.startswith("Captured, at thresholds up to 0.9, 0% of them")
+    assert found.events[0].sentence.startswith("Captured, at thresholds up to 0.9, 0 % of them")
 
 
 def test_scores_are_shown_with_as_many_digits_as_tell_them_apart():

@@ -21,7 +21,7 @@ from dqeval.core.sampling import Clock, Sampling
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
 from dqeval.datasets.door import Data, as_series
-from dqeval.render.tables import Page, Table, count_of
+from dqeval.render.tables import Page, Table, count_of, percent
 from dqeval.support.frames import Framed, columns_of_items
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
@@ -397,7 +397,7 @@ def _labels(series: Series, labelled: Labelled, near: Near) -> Iterator[Finding]
     if share == 1:
         yield Finding("error", "label", "every value is 1: there is no normal point to compare with")
     elif share > MOST_ANOMALOUS:
-        yield Finding("warning", "label", f"{share:.0%} of the points are anomalous: that is hardly an exception")
+        yield Finding("warning", "label", f"{percent(share)} of the points are anomalous: that is hardly an exception")
     yield from _events(events)
     yield from _misleading_labels(labelled, near)
     if "half" in near.source:
@@ -481,7 +481,7 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     bulk = float(np.mean(scored.scores <= LOW_PART))
     # Those of a good detector may lie there, if its events are all above.
     if distinct > 2 and bulk > MOST_IN_LOW_PART and (pitfalls.event_heights(scored) <= LOW_PART).any():
-        message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
+        message = f"{percent(bulk, 1)} of the scores lie in the lowest {percent(LOW_PART)} of their range, below nearly all the 100"
         yield Finding(
             "warning", name, f"{message} thresholds of DQE and other metrics: clip the highest, or compare by DQE-LR"
         )
@@ -489,7 +489,7 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
         yield Finding("warning", name, "every value is higher than the one before: is this a time, not a score?")
     saturated = float(np.mean(scores == scores.max()))
     if distinct > 2 and saturated > MOST_SATURATED:
-        message = f"{saturated:.0%} of the scores are at their maximum of {scores.max():g}: they are saturated"
+        message = f"{percent(saturated)} of the scores are at their maximum of {scores.max():g}: they are saturated"
         yield Finding("warning", name, message)
 
 

@@ -222,8 +222,9 @@ class Comparison(Framed, Result):
             rows.append((name, f"{result.dqe:.3f}", *chance, str(result.interval()), *gap, verdict))
         by_chance = ("by chance",) if own_chance else ()
         header = ("detector", "DQE", *by_chance, "95 % interval", f"behind {self.best} by", "95 % interval", "")
-        note = "intervals: how much it may owe to which events there were; without 0 between them, two are told apart"
-        return Table(header, rows, note=note)
+        note = "intervals: where the numbers would likely be if many more events of the same kind had happened"
+        apart = f"; a detector is told apart from {self.best} if the interval of the difference does not include 0"
+        return Table(header, rows, note=note + apart * (len(rows) > 1))
 
     def start_table(self) -> Table:
         """Return the suggested threshold for each detector, DQE there, and the events that it misses there."""

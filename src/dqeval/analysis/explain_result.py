@@ -11,7 +11,7 @@ import numpy as np
 from dqeval.core.alarms import Alarms
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
-from dqeval.render.tables import Page, count_of
+from dqeval.render.tables import Page, count_of, percent
 from dqeval.support.frames import Framed, columns_of_records, without_blank
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
@@ -115,7 +115,7 @@ class EventExplanation:
             return "Never captured"
         if self.scores.capture == 1:
             return "Captured, at every threshold"
-        until = f"at thresholds up to {self.captured_to}, {self.scores.capture:.0%} of them"
+        until = f"at thresholds up to {self.captured_to}, {percent(self.scores.capture)} of them"
         return f"Captured, {until}" if self.captured else f"Missed: captured only {until}"
 
     def _width(self) -> str:

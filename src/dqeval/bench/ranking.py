@@ -27,7 +27,7 @@ from dqeval.core.intervals import MOST_RESAMPLES, RESAMPLES
 from dqeval.core.near import FALLBACK_PERIOD
 from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
-from dqeval.render.tables import Page, Table, best_of, count_of, in_words
+from dqeval.render.tables import Page, Table, best_of, count_of, in_words, percent
 from dqeval.support.frames import Framed, columns_of_records
 
 ABOUT_BOUNDS = "Bounds are not ranked: perfect has the labels as scores, and silent the same score at every point."
@@ -165,7 +165,7 @@ class Ranking(Framed):
         if len(self.detectors) == 1:
             return f"{self.detectors[0]} is the only detector."
         label = label_of(metric)
-        test = f"{_percent(LEVEL)} level, Wilcoxon{' on the means per series' if self.by == 'event' else ''}, Holm"
+        test = f"{percent(LEVEL)} level, Wilcoxon{' on the means per series' if self.by == 'event' else ''}, Holm"
         alike = [group for group in found.groups if len(group) > 1]
         names = "; ".join(", ".join(group) for group in alike)
         pairs = f"Not told apart by {label} ({test}): {names}." if alike else (f"All pairs differ by {label} ({test}).")
@@ -450,7 +450,3 @@ def cube_of(rows: Iterable[Mapping[str, Any]]) -> Cube:
 
 def _or_nothing(number: float) -> str:
     return "" if np.isnan(number) else f"{number:.3f}"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
