@@ -463,7 +463,9 @@ def test_a_ranking_of_nothing(copy):
     receipt = changed(copy, "downloads/events.json", lambda columns: [each.clear() for each in columns.values()])
     (copy / "receipt.json").write_text(json.dumps(receipt), encoding="utf-8")
     found = verify_site(copy / "receipt.json", receipt, []).failures
-    assert found == tuple(f"The ranking of {name} by event: the results give none." for name in ["all series", *DATASETS])
+    assert found == tuple(
+        f"The ranking of {name} by event: the results give none." for name in ["all series", *DATASETS]
+    )
 
 
 def test_results_of_another_run(site, tmp_path, folder):

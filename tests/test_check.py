@@ -9,7 +9,8 @@ import pytest
 
 import dqeval
 from dqeval.analysis import clock
-from dqeval.analysis.check import Checked, misread_scores, misread_times
+from dqeval.analysis.check import misread_scores, misread_times
+from dqeval.analysis.findings import Checked
 from dqeval.datasets.door import prepare
 
 T = np.arange(1000)

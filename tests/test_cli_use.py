@@ -18,7 +18,7 @@ import typer
 
 import dqeval
 from commands import caller, run, write_clean, write_demo
-from dqeval.analysis.check import Checked
+from dqeval.analysis.findings import Checked
 from dqeval.analysis.several import Several
 from dqeval.bench.plan import read_plan
 from dqeval.cli import help as helping

@@ -134,7 +134,10 @@ def sentence(y_true, y_score, near=3.0):
             [0, 0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0],
             "Captured, at every threshold; no near miss; no false alarm. Nothing",
         ),
-        ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured, at thresholds up to 6, 66 % of them; no near miss; one false"),
+        (
+            [9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0],
+            "Captured, at thresholds up to 6, 66 % of them; no near miss; one false",
+        ),
         (
             [0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0],
             "Never captured; one near miss, right after it; no false alarm. Miss",

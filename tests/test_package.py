@@ -44,6 +44,8 @@ LAYERS = [
             "analysis.panel",
             "analysis.result",
             "analysis.check",
+            "analysis.findings",
+            "analysis.no_detector",
         ),
         *(
             "analysis.alarms",

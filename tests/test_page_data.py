@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
-from dqeval.analysis.check import Finding, errors_first, findings_in, findings_of_scores, findings_of_series
+from dqeval.analysis.check import findings_in, findings_of_scores, findings_of_series
 from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.pitfalls import rescaled_dqe
 from dqeval.core.near import Near

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.check import Finding, warnings_about
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
+from dqeval.analysis.findings import Finding, warnings_about
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score_result import dqe_of, failure_notes, mark_best, named_values, part_label

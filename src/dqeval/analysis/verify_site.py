@@ -17,9 +17,9 @@ from dqeval.render.site_numbers import Results, group_keys, groups_of
 # What a run knows beside its numbers, and the downloads do not.
 OF_THE_RUN = ("n_left_out", "without_value", "not_planned", "n_not_planned", "n_fallback")
 NOT_CHECKED = (
-    "Not checked, as only the run knows it: why there is no ranking where there is none, which detectors and series have "
-    "no value or are no longer in the plan, and in how many series no period was found. To check this too, name the "
-    "folder of the run."
+    "Not checked, as only the run knows it: why there is no ranking where there is none, which detectors and series "
+    "have no value or are no longer in the plan, and in how many series no period was found. To check this too, name "
+    "the folder of the run."
 )
 NOT_FINISHED = f"The site was not finished, or nothing of it is in the receipt: make it again with dqeval {COMMAND}."
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.bench.plan import KEPT_AS, Plan, read_content, read_plan, to_json_types, with_modules
-from dqeval.bench.store import FILE
+from dqeval.bench.results_file import FILE
 from dqeval.support.writing import write_text
 
 KEPT = "plan.json"

@@ -81,7 +81,7 @@ class Registry(Generic[Entry]):
         return name in self._entries or name in self.names
 
     def unknown(self, name: Any, *, also: Sequence[str] = ()) -> ValueError:
-        """Return the error for a name that is not there: it says which may have been meant, also of those of several."""
+        """Return the error for a name that is not there: it says which may have been meant, also of some groups."""
         if isinstance(name, str) and name in self._groups:
             members = ", ".join(self._groups[name])
             choice = f": {members}; choose one" if members else f"; choose one: dqeval {self._kind}s lists them"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dqeval.analysis.check import Finding, errors_first
 from dqeval.analysis.compare_result import Comparison
+from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import WEAK, NearProfile
 from dqeval.analysis.pitfalls import MOVES
 from dqeval.analysis.score_result import dqe_of
