@@ -2,7 +2,8 @@
 
 from dqeval.bench.exporting import export
 from dqeval.bench.plan import Plan, make_plan, read_plan
-from dqeval.bench.ranking import Ranking, rank
+from dqeval.bench.ranking import rank
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.runner import State, merge, retry, run
 from dqeval.bench.store import Store
 

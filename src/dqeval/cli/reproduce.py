@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.bench import Scheduler, Workers, processes
+from dqeval.cli.bench_work import Scheduler, Workers, processes
 from dqeval.cli.output_formats import json_text
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import numpy as np
 from dqeval.analysis.diff_result import CAPTURED
 from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.jobs import DETECT, UNKNOWN
-from dqeval.bench.ranking import Cube, Ranking, cube_of
+from dqeval.bench.ranking import Cube, cube_of
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import Significance, Standing
 from dqeval.bench.store import Store
 from dqeval.core.types import SCORE_NAMES, FloatArray
