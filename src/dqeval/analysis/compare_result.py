@@ -166,11 +166,9 @@ class Comparison(Framed, Result):
         alike = [name for name, behind in self.differences.items() if not behind.is_told_apart]
         if not alike:
             return ""
-        return (
-            ", but the events tell it apart from none of them"
-            if len(alike) == len(self.differences)
-            else (f", but the events do not tell it apart from {in_words(alike)}")
-        )
+        if len(alike) == len(self.differences) > 1:
+            return ", but the events tell it apart from none of them"
+        return f", but the events do not tell it apart from {in_words(alike)}"
 
     def _reason(self) -> str:
         best, *others = self.explanations.values()

@@ -323,7 +323,14 @@ class Explanation(Framed):
         yield f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there).{there}"
         if about_thresholds:
             below = "The lines below describe what happens at this threshold. Where there is no near miss or false "
-            yield f"{below}alarm, brackets give the threshold at which the first one appears."
+            yield f"{below}alarm, brackets give the threshold at which the first one appears.{self._after_events()}"
+
+    def _after_events(self) -> str:
+        """Say why the lines on events may have fewer false alarms than operators count."""
+        late = any(start >= each.scores.stop for each in self.events for start, _ in each.near_misses)
+        if not late or self.alarms is None or not self.alarms.false_alarms:
+            return ""
+        return " An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
 
     def _columns(self) -> dict[str, Any]:
         columns = columns_of_records(self.records()) | self.result._columns()  # where times are no text
