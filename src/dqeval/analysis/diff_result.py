@@ -180,12 +180,15 @@ class Diff(Framed, Result):
         return " ".join(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
+        same = []
         for detector in self.detectors:
             changes = [change for change in self.changes if change.detector == detector]
             if all(change.verdict == "same" for change in changes):
-                yield f"{detector}: every number is the same."
+                same.append(detector)
             else:
                 yield f"{detector}: {self._told(changes[0])}{self._of_events(detector)}."
+        if same:
+            yield f"{in_words(same, most=len(same))}: every number is the same."
         if self.missing:
             yield f"Missing after: {in_words(self.missing, most=MOST_NAMED)}."
 
