@@ -207,6 +207,21 @@ def test_an_alarm_beside_an_event_that_it_does_not_touch_is_a_near_miss():
     assert found.events[0].early == 0
 
 
+def test_alarms_after_an_event_are_near_misses_and_false_alarms():
+    """Of operators, they are false alarms; without a word, the two counts would contradict each other."""
+    said = "An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
+    labels = np.zeros(200, dtype=int)
+    labels[[100, 101, 150, 151]] = 1
+    exact = labels.astype(float) + 0.001 * np.arange(200)
+    late, early, lone = exact.copy(), exact.copy(), exact.copy()
+    late[[105, 155]] = early[[95, 145]] = lone[20] = 2.0
+    pages = {}
+    for name, scores in {"late": late, "early": early, "lone": lone, "exact": exact}.items():
+        pages[name] = str(dqeval.explain(labels, scores, near=10))
+        assert ("; 0 false alarms" in pages[name]) == (name in ("early", "exact")), pages[name]
+    assert [name for name, page in pages.items() if said in page] == ["late"]
+
+
 def test_alarms_are_narrowed_and_others_silenced():
     (step,) = wide(90, 120, near=50, more=(140,)).improvements
     assert step.sentence.startswith(
@@ -344,18 +359,3 @@ def test_records_and_numbers():
 def test_labels_without_an_anomaly_are_an_error():
     with pytest.raises(dqeval.UndefinedError):
         dqeval.explain([0, 0, 0], [1, 2, 3])
-
-
-def test_alarms_after_an_event_are_near_misses_and_false_alarms():
-    """Of operators, they are false alarms; without a word, the two counts would contradict each other."""
-    said = "An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
-    labels = np.zeros(200, dtype=int)
-    labels[[100, 101, 150, 151]] = 1
-    exact = labels.astype(float) + 0.001 * np.arange(200)
-    late, early, lone = exact.copy(), exact.copy(), exact.copy()
-    late[[105, 155]] = early[[95, 145]] = lone[20] = 2.0
-    pages = {}
-    for name, scores in {"late": late, "early": early, "lone": lone, "exact": exact}.items():
-        pages[name] = str(dqeval.explain(labels, scores, near=10))
-        assert ("; 0 false alarms" in pages[name]) == (name in ("early", "exact")), pages[name]
-    assert [name for name, page in pages.items() if said in page] == ["late"]
