@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dqeval.bench.store import FILE
+from dqeval.bench.results_file import FILE
 from dqeval.core.registry import experiment, label_of
 from dqeval.experiments.detector_runs import QUICK_SUBSET, DetectorRun, Runs, run_detectors, series_by_dataset
 from dqeval.experiments.outcome import Cell, Outcome

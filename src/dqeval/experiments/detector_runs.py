@@ -16,9 +16,10 @@ from dqeval.bench.jobs import Job, data_of, scores_of
 from dqeval.bench.lock import folder_lock
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
+from dqeval.bench.results_file import FILE
 from dqeval.bench.runner import run
 from dqeval.bench.series_cache import read_series
-from dqeval.bench.store import FILE, Store
+from dqeval.bench.store import Store
 from dqeval.core.near import period_or_fallback
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Series

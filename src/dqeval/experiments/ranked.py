@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.ranking import Cube, Ranking, cube_of, rank_rows
+from dqeval.bench.ranking import Cube, cube_of, rank_rows
+from dqeval.bench.ranking_result import Ranking
 from dqeval.core.types import FloatArray
 from dqeval.experiments.detector_runs import DetectorRun, Runs, failures_sentence
 from dqeval.experiments.outcome import PUBLISHED, By

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval.bench.jobs import Job
-from dqeval.bench.ranking import Ranking
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import scipy_stats
 from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import FloatArray

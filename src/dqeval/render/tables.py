@@ -49,6 +49,17 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent, as it is written everywhere.
+
+    Examples
+    --------
+    >>> percent(0.05), percent(0.0712, 1)
+    ('5 %', '7.1 %')
+    """
+    return f"{100 * share:.{decimals}f} %"
+
+
 def in_words(names: Sequence[str], most: int = 4) -> str:
     """Return names in words, the last of many as a number.
 
