@@ -312,6 +312,37 @@ def test_a_case_with_several_seeds(tmp_path, monkeypatch):
     assert not any("is no half period" in note for note in outcome.notes)
 
 
+def test_a_run_that_came_without_its_scores(tmp_path, monkeypatch):
+    """Scores of two machines are not mixed: where a run has none, its detectors run again, and all is of these."""
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("KMeansAD", "FFT"))
+    write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
+    setting = Setting(tmp_path / "kept", data=tmp_path, case="wsd", seeds=2)
+    (outcome,) = case_study(setting)
+    assert not (setting.folder / "case-study").exists()
+    (gone, *_) = (setting.folder / "runs" / "scores").rglob("*.npy")
+    gone.unlink()
+    (again,) = case_study(setting)
+    own = setting.folder / "case-study"
+    assert len(list((own / "runs" / "scores").rglob("*.npy"))) == 4  # two seeds, and two forms of the other
+    assert len((own / "published_dqe.jsonl").read_text().splitlines()) == 3
+    assert not gone.exists()
+    assert again.numbers() == outcome.numbers()
+
+
+def test_a_seed_that_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("KMeansAD", "FFT"))
+    write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
+    setting = Setting(tmp_path / "kept", data=tmp_path, case="wsd", seeds=3)
+    (outcome,) = case_study(setting)
+    has = Runs.has
+    monkeypatch.setattr(Runs, "has", lambda runs, of: has(runs, of) and of.seed != 1)
+    (without,) = case_study(setting)
+    told = [[each for each in found.claims if each.holds is not None] for found in (outcome, without)]
+    assert [claims[0].found[-18:] for claims in told] == ["with 0 of 3 seeds", "with 0 of 2 seeds"]
+    tables = [found.tables["Every metric, mean over the seeds"].rows for found in (outcome, without)]
+    assert tables[0] != tables[1]
+
+
 def write_without_period(folder, name):
     """Write a series that rises, with three events that stand out; its first values repeat nothing."""
     values = np.arange(1500.0)

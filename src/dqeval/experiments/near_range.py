@@ -19,12 +19,10 @@ from dqeval.experiments.detector_runs import (
     BEYOND,
     DetectorRun,
     Runs,
-    failures_sentence,
     folder_name,
-    missing_sentence,
-    run_detectors,
+    run_on_datasets,
     scored_series,
-    series_by_dataset,
+    shortfalls,
 )
 from dqeval.experiments.outcome import OURS, Cell, Claim, Outcome
 from dqeval.experiments.score_work import work_on_scores
@@ -53,16 +51,11 @@ _TICKS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 @experiment(name=NAME, label="The near range, over all series", published="the question of the outlook")
 def near_range(setting: Setting) -> Iterator[Outcome]:
     """Compute DQE of every detector and series with near ranges from none to eight times the usual one."""
-    datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    datasets, runs, notes = run_on_datasets(setting, beyond=tuple(BEYOND))
     found = vary_near(runs, setting)
     values = {dataset: by_choice(found, dataset, runs.detectors, CHOICES, _numbers) for dataset in datasets}
-    notes += [
-        *(_fallback_sentence(dataset, series) for dataset, series in datasets.items()),
-        missing_sentence(runs.detectors),
-        failures_sentence(runs),
-    ]
-    yield outcome(values, notes)
+    fallbacks = (_fallback_sentence(dataset, series) for dataset, series in datasets.items())
+    yield outcome(values, [*notes, *fallbacks, *shortfalls(runs)])
 
 
 def vary_near(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:

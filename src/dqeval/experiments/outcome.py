@@ -153,7 +153,7 @@ class Claim:
     @property
     def verdict_and_share(self) -> str:
         """The verdict, and in how many of the resamples the sentence holds, where there are any."""
-        return self.verdict if self.share is None else f"{self.verdict} ({_percent(self.share)} of resamples)"
+        return self.verdict if self.share is None else f"{self.verdict} ({percent(self.share)} of resamples)"
 
     def record(self) -> dict[str, Any]:
         """Return the claim, ready for JSON and CSV."""
@@ -305,7 +305,7 @@ def metric_header(metrics: Iterable[str], *first: str) -> tuple[str, ...]:
     return (*first, *map(label_of, metrics))
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Return a share in percent; one that is not all of them is never shown as 100, nor one that is not none as 0."""
     shown = f"{100 * share:.0f}" if share in (0, 1) else f"{min(max(100 * share, 0.1), 99.9):.3g}"
     return f"{shown} %"

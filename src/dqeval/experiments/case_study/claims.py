@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
@@ -41,13 +41,20 @@ class Statement:
     found: Callable[[Form], str]
 
 
-def decide(statement: Statement, published: Form, ours: Form) -> Claim:
-    """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it."""
+def decide(statement: Statement, published: Form, ours: Form, by_seed: Sequence[Form] = ()) -> Claim:
+    """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it.
+
+    ``by_seed`` has the numbers as published with every seed: with how many of several the claim holds is told, too.
+    """
     missing = [name for name in statement.needs if name not in published.values]
     if missing:
         return Claim(statement.section, statement.text, None, f"{' and '.join(missing)} did not run")
     both = (Decision(statement.holds(form), statement.found(form)) for form in (published, ours))
-    return of_both_forms(statement.section, statement.text, *both)
+    claim = of_both_forms(statement.section, statement.text, *both)
+    if len(by_seed) < 2:
+        return claim
+    often = sum(statement.holds(form) for form in by_seed)
+    return replace(claim, found=f"{claim.found}; as published, it holds with {often} of {len(by_seed)} seeds")
 
 
 def _values_of(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:
