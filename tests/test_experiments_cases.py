@@ -30,6 +30,7 @@ from dqeval.experiments.case_study.claims import (
     decide,
 )
 from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
+from dqeval.experiments.detector_runs import Runs
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting
@@ -338,7 +339,7 @@ def test_a_seed_that_failed(tmp_path, monkeypatch):
     monkeypatch.setattr(Runs, "has", lambda runs, of: has(runs, of) and of.seed != 1)
     (without,) = case_study(setting)
     told = [[each for each in found.claims if each.holds is not None] for found in (outcome, without)]
-    assert [claims[0].found[-18:] for claims in told] == ["with 0 of 3 seeds", "with 0 of 2 seeds"]
+    assert [claims[0].found[-17:] for claims in told] == ["with 0 of 3 seeds", "with 0 of 2 seeds"]
     tables = [found.tables["Every metric, mean over the seeds"].rows for found in (outcome, without)]
     assert tables[0] != tables[1]
 
@@ -464,6 +465,12 @@ class TestNearSweep:
             "The near range changes the ranking by DQE: a, b at 0; b, a from 1 to 3."
         )
 
+    def test_orders_with_each_seed(self):
+        other = near_sweep.NearSweep(self.sweep.near, {"a": np.zeros(4), "b": np.ones(4)})
+        found = near_sweep.seeds_sentence({0: self.sweep, 7: other}, 2)
+        assert found == "Near ranges with the ranking b, a, of 4: 3 with seed 0, 4 with seed 7."
+        assert near_sweep.seeds_sentence({0: self.sweep}, 2) == ""
+
     def test_one_order(self):
         same = near_sweep.NearSweep(self.sweep.near, {"a": np.ones(4), "b": np.zeros(4)})
         assert near_sweep.sweep_sentence(same) == (
@@ -472,7 +479,7 @@ class TestNearSweep:
 
     def test_is_dqe_at_each_near_range(self):
         study = made_up()
-        sweep = near_sweep.sweep_of(study)
+        sweep = near_sweep.sweep_of(study, study.forms[OURS].scores)
         scores = study.forms[OURS].scores["TimesNet"]
         for share, word in ((0.25, "period/4"), (2, "2 periods")):
             value = dqeval.dqe_score(study.series.labels, scores, near=share * 41)
@@ -546,6 +553,14 @@ class TestClaims:
         assert (
             decide(statement, form, close).found == "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE CNN 0.80, KMeansAD 0.50"
         )
+
+    @pytest.mark.parametrize(("held", "verdict"), [(3, "holds"), (2, "open"), (1, "open"), (0, "does not hold here")])
+    def test_open_where_seeds_say_different(self, held, verdict):
+        form, statement = printed("UCR"), UCR_STATEMENTS[3]
+        by_seed = [form] * held + [turned(form)] * (3 - held)
+        claim = decide(statement, by_seed[0], form, by_seed)
+        assert (claim.verdict, claim.share) == (verdict, None)
+        assert claim.found.endswith(f"; as published, it holds with {held} of 3 seeds")
 
     def test_cannot_be_told_without_the_detectors(self):
         form = printed("UCR")

@@ -414,7 +414,7 @@ class TestByChoice:
         # With two draws of two seeds, both are the better one in a quarter of the resamples.
         assert 0.2 < firsts.mean() < 0.3
         assert of.same_order(("other", "other"), 0)
-        # Moves are those of the seeds in the same resample: by 0.2 on average, by 0 where the better one is drawn twice.
+        # Moves are those of the seeds in the same resample: by 0 where the better one is drawn twice.
         moves = of.resampled_moves("other", "usual")
         assert set(np.round(moves, 9)) == {0, 0.1, 0.2}
         assert set(moves[firsts].round(9)) == {0}

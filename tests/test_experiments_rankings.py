@@ -29,6 +29,7 @@ from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, agreement
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.ranked import ranked_rows
 from dqeval.experiments.rankings import outcome, published_of
+from dqeval.experiments.resamples import Resamples
 from dqeval.experiments.robustness import (
     FORGIVING,
     KINDS,
@@ -39,7 +40,6 @@ from dqeval.experiments.robustness import (
     spreads_of,
 )
 from dqeval.experiments.score_work import SeededJob
-from dqeval.experiments.resamples import Resamples
 from dqeval.experiments.setting import ARCHIVE, Setting
 from dqeval.experiments.varied import SeriesSpreads, Varied
 from dqeval.lab.perturbations import Changed, lags, shift, windows
@@ -690,7 +690,9 @@ class TestRobustness:
         times = Resamples(19).times
         parts = {"all": slice(None), "WSD": slice(12), "UCR": slice(12, None)}
         # DQE and PATE trade places from one kind of series to the other, so that the more frequent kind decides.
-        most = {name: times[:, part][:, -3:].sum(axis=1) < times[:, part].sum(axis=1) / 2 for name, part in parts.items()}
+        most = {
+            name: times[:, part][:, -3:].sum(axis=1) < times[:, part].sum(axis=1) / 2 for name, part in parts.items()
+        }
         most["WSD"] = np.full(len(times), True)
         alike = (most["WSD"] == most["all"]) & (most["UCR"] == most["all"])
         assert 0.1 < alike.mean() < 0.9

@@ -87,7 +87,7 @@ def _claims(dataset: str, varied: Varied) -> Iterator[Claim]:
     moving = list(varied.resampled("point")) if enough else []
     found = spreads_in_words(varied.means["point"], POINTWISE)
     yield decision(varied.resamples, found, lambda i: _calmest(moving[i])).as_claim(_SECTION, text)
-    text = f"on {dataset}, so it does beside the spread between the detectors"
+    text = f"on {dataset}, so it does if each is divided by the spread between the detectors"
     shares = list(varied.resampled_relative("point")) if enough else []
     found = spreads_in_words(varied.relative["point"], POINTWISE)
     yield decision(varied.resamples, found, lambda i: _calmest(shares[i])).as_claim(_SECTION, text)

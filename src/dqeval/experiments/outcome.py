@@ -117,14 +117,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper that a number can test.
+    """A sentence that a number can test: the paper's, or one that answers a question of it.
 
     Attributes
     ----------
     section : str
-        Where the paper says so.
+        Where the paper says or asks so.
     text : str
-        What it says, in our words.
+        In our words.
     holds : bool or None
         None if it cannot be told from what was run.
     found : str
@@ -200,7 +200,7 @@ class Outcome:
             parts += [title, table]
         parts += self._sentences()
         if self.claims:
-            parts += ["What the paper says of it:", "\n".join(map(_sentence, self.claims))]
+            parts += ["Statements, and whether they hold:", "\n".join(map(_sentence, self.claims))]
         return Page(parts)
 
     def numbers(self) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def agreement(cells: Iterable[Cell]) -> str:
 def claims_table(claims: Sequence[Claim]) -> Table:
     """Return claims and what became of them as a table."""
     rows = [(claim.section, claim.text, claim.verdict_and_share, claim.found) for claim in claims]
-    return Table(("section", "the paper says", "verdict", "found here"), rows, text_columns=4)
+    return Table(("section", "statement", "verdict", "found here"), rows, text_columns=4)
 
 
 def _sentence(claim: Claim) -> str:

@@ -210,7 +210,7 @@ class Varied:
                 rows.append((f"{name}, ± by seed", *(f"{by_seed[metric]:.4f}" for metric in PAPER_METRICS)))
         note = "the least of each row stands out"
         if len(rows) > len(self.kinds):
-            note += "; ± by seed: the standard deviation of the mean from seed to seed, of detectors and of noise"
+            note += "; ± by seed: standard deviation of the mean from seed to seed, of detectors and of noise, if any"
         return Table(metric_header(PAPER_METRICS, "varied"), rows, note=note, marked=least)
 
     def interval_table(self) -> Table:

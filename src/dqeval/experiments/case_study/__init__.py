@@ -22,7 +22,7 @@ from dqeval.experiments import score_plots
 from dqeval.experiments.case_study import near_sweep
 from dqeval.experiments.case_study.checks import TRUE_PERIODS, fallback_sentence, periods_table, seed_cells
 from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decide
-from dqeval.experiments.case_study.numbers import Study, dqe_and_parts, published_forms, study_of
+from dqeval.experiments.case_study.numbers import Study, dqe_and_parts, forms_by_seed, study_of
 from dqeval.experiments.detector_runs import (
     VARIED,
     Runs,
@@ -96,8 +96,10 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
     detectors = usable_detectors()
     setting, runs = runs_with_scores(setting, planned, detectors)
     study = study_of(dataset, planned, runs, RANKED.get(dataset, ()))
-    exact, sweep = near_sweep.exact_parts(study), near_sweep.sweep_of(study)
+    by_seed = {by: forms_by_seed(study, planned, runs, by) for by in FORMS}
     ours = study.forms[OURS]
+    sweeps = {seed: near_sweep.sweep_of(study, form.scores) for seed, form in by_seed[OURS].items()}
+    exact, sweep = near_sweep.exact_parts(study), sweeps[runs.seeds[0]]
     cells = list(cells_of(study))
     sentences = [
         *notes,
@@ -109,8 +111,8 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
         *findings(study),
         near_sweep.exact_sentence(ours, exact),
         near_sweep.sweep_sentence(sweep),
+        near_sweep.seeds_sentence(sweeps, study.period),
     ]
-    by_seed = published_forms(study, planned, runs)
     seeds = list(seed_cells(NAME, study, planned, runs, setting)) if len(runs.seeds) > 1 else []
     return Outcome(
         f"{NAME}-{dataset.lower()}",
@@ -123,7 +125,10 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
             **_at_true_period(study, planned, runs),
         },
         [*cells, *_further_cells(study, exact, sweep)],
-        [decide(each, study.forms[PUBLISHED], ours, by_seed) for each in STATEMENTS.get(dataset, ())],
+        [
+            decide(each, study.forms[PUBLISHED], ours, list(by_seed[PUBLISHED].values()))
+            for each in STATEMENTS.get(dataset, ())
+        ],
         [sentence for sentence in sentences if sentence],
         {
             "scores": partial(draw_scores, study),

@@ -60,4 +60,6 @@ def periods_table(study: Study, other: Study) -> Table:
     header = ("section", "the paper says", *nears, f"found with {nears[1]}")
     note = f"near {study.period / 2:g} is half the fallback, near {other.period / 2:g} half the true period"
     marked = {(i, 3) for i, row in enumerate(rows) if row[2] != row[3]}
-    return Table(header, rows, note=f"{note}; marked: another verdict", marked=marked, text_columns=5)
+    return Table(
+        header, rows, note=f"{note}; with the first seed; marked: another verdict", marked=marked, text_columns=5
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
 from dqeval.experiments.case_study.numbers import Form, event_row
-from dqeval.experiments.outcome import PAPER_METRICS, Claim
+from dqeval.experiments.outcome import OPEN, PAPER_METRICS, Claim
 from dqeval.experiments.verdicts import Decision, is_majority, metrics_in_words, of_both_forms, order_of
 
 OTHERS = PAPER_METRICS[:-1]  # the metrics that DQE is compared with
@@ -44,7 +44,8 @@ class Statement:
 def decide(statement: Statement, published: Form, ours: Form, by_seed: Sequence[Form] = ()) -> Claim:
     """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it.
 
-    ``by_seed`` has the numbers as published with every seed: with how many of several the claim holds is told, too.
+    ``by_seed`` has the numbers as published with every seed. If there are several, and the claim holds with some of
+    them only, it is open.
     """
     missing = [name for name in statement.needs if name not in published.values]
     if missing:
@@ -53,8 +54,9 @@ def decide(statement: Statement, published: Form, ours: Form, by_seed: Sequence[
     claim = of_both_forms(statement.section, statement.text, *both)
     if len(by_seed) < 2:
         return claim
-    often = sum(statement.holds(form) for form in by_seed)
-    return replace(claim, found=f"{claim.found}; as published, it holds with {often} of {len(by_seed)} seeds")
+    often, seeds = sum(statement.holds(form) for form in by_seed), len(by_seed)
+    found = f"{claim.found}; as published, it holds with {often} of {seeds} seeds"
+    return replace(claim, found=found, holds=claim.holds if often in (0, seeds) else None, why_untold=OPEN)
 
 
 def _values_of(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:

@@ -116,13 +116,13 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
     return len(find_events(beyond & (min_max(np.asarray(y_score, dtype=float)) >= HALFWAY)))
 
 
-def published_forms(study: Study, planned: PlannedSeries, runs: Runs) -> list[Form]:
-    """Return the numbers of a case as published, with each seed that no detector failed with."""
-    by, detectors = PUBLISHED, study.detectors
+def forms_by_seed(study: Study, planned: PlannedSeries, runs: Runs, by: By) -> dict[int, Form]:
+    """Return the numbers of a case in one form, with each seed that no detector failed with."""
+    detectors = study.detectors
     whole = [
         seed for seed in runs.seeds if all(runs.has(runs.with_seed(planned, each, by, seed)) for each in detectors)
     ]
-    return [_form(planned, study.series, runs, detectors, by, study.period, seed) for seed in whole]
+    return {seed: _form(planned, study.series, runs, detectors, by, study.period, seed) for seed in whole}
 
 
 def _form(
