@@ -100,7 +100,7 @@ class TestThresholds:
             assert found["SR", by, "auc_pr"].ours == pytest.approx(dqeval.metrics.auc_pr(labels, scores))
         assert found["KMeansAD", OURS, "dqe"].ours == found["KMeansAD", PUBLISHED, "dqe"].ours
         assert "half the period of the series, 24" in outcome.notes[0]
-        assert all(claim.found for claim in outcome.claims)
+        assert all("it holds with " in claim.found and claim.found.endswith(" of 10 seeds") for claim in outcome.claims)
 
     def test_the_table_shows_its_cells(self, tmp_path):
         write_yahoo(tmp_path)
@@ -152,6 +152,9 @@ class TestThresholds:
         assert [claim.holds for claim in claims(narrow, broad, broad)] == [False, False, False]
         first, _, last = claims(broad, narrow, broad)
         assert "AUC-ROC 1.000" in first.found
+        differing = claims(broad, narrow, narrow, [broad, narrow])
+        assert [claim.verdict for claim in differing] == ["open"] * 3
+        assert differing[1].found.endswith("; as published, it holds with 1 of 2 seeds")
         assert last.found == (
             "one and other: 28 and 2 of 57 points; dqeval: one and one: 28 and 28 of 57 points, where it does not hold"
         )

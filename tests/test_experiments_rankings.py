@@ -662,12 +662,12 @@ class TestRobustness:
         found = robustness.outcome(measured({"WSD": [AS_PAPER] * 5, "UCR": [AS_PAPER] * 5}), [])
         assert (found.claims[-1].section, found.claims[-1].holds) == ("appendix D", True)
         assert found.claims[-1].share > 0.99  # all but the resamples that have no series of one of the two
-        assert found.claims[-1].found == "each sentence by itself in 95 % of resamples or more"
+        assert found.claims[-1].found == "each sentence by itself, in 95 % of resamples or more"
         other = {**AS_PAPER, "ratio": in_order("vus_pr", "auc_pr", "dqe")}
         found = robustness.outcome(measured({"WSD": [AS_PAPER] * 300, "UCR": [other] * 5}), [])
         assert found.claims[-1].holds is False
         assert found.claims[-1].share == 0
-        told = "on UCR, as over all in 0 % of resamples: VUS-PR varies most with the anomaly ratio"
+        told = "on UCR, it holds in 0 % of resamples: VUS-PR varies most with the anomaly ratio"
         assert told in found.claims[-1].found
         assert "on WSD" not in found.claims[-1].found
         alone = robustness.outcome(measured({"WSD": [AS_PAPER] * 5}), [])

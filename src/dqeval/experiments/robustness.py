@@ -220,20 +220,19 @@ def datasets_claim(overall: Varied, by_dataset: Mapping[str, Varied]) -> Claim:
     if not all(varied.defined for varied in by_dataset.values()):
         return Claim(section, text, None, "a metric is undefined on a dataset")
     whole = _held(overall)
-    same = {
-        dataset: _held(overall, {_qualified(dataset, each.series) for each in varied.found}) == whole
+    parts = {
+        dataset: _held(overall, {_qualified(dataset, each.series) for each in varied.found})
         for dataset, varied in by_dataset.items()
     }
-    sentences = [sentence for sentence, *_ in decisions(overall.means)]
     others = [
-        f"on {dataset}, as over all in {percent(share)} of resamples: {sentence}"
-        for dataset, alike in same.items()
-        for sentence, share in zip(sentences, alike.mean(axis=0).tolist(), strict=True)
-        if not verdict_of(share)
+        f"on {dataset}, it holds in {percent(float(held[:, j].mean()))} of resamples: {sentence}"
+        for dataset, held in parts.items()
+        for j, (sentence, *_) in enumerate(decisions(overall.means))
+        if not verdict_of(float((held[:, j] == whole[:, j]).mean()))
     ]
-    everywhere = np.all([alike.all(axis=1) for alike in same.values()], axis=0)
-    found = "; ".join(others) or "each sentence by itself in 95 % of resamples or more"
-    return decision(fewest, found, everywhere.tolist().__getitem__).as_claim(section, text)
+    same = np.all([(held == whole).all(axis=1) for held in parts.values()], axis=0)
+    found = "; ".join(others) or "each sentence by itself, in 95 % of resamples or more"
+    return decision(fewest, found, same.tolist().__getitem__).as_claim(section, text)
 
 
 def _qualified(dataset: str, series: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
 from dqeval.experiments.case_study.numbers import Form, event_row
-from dqeval.experiments.outcome import OPEN, PAPER_METRICS, Claim
-from dqeval.experiments.verdicts import Decision, is_majority, metrics_in_words, of_both_forms, order_of
+from dqeval.experiments.outcome import PAPER_METRICS, Claim
+from dqeval.experiments.verdicts import Decision, is_majority, metrics_in_words, of_both_forms, order_of, with_seeds
 
 OTHERS = PAPER_METRICS[:-1]  # the metrics that DQE is compared with
 WSD_SHOWN, UCR_SHOWN = ("CNN", "Sub-LOF", "TimesNet", "FFT"), ("CNN", "KMeansAD")
@@ -44,19 +44,14 @@ class Statement:
 def decide(statement: Statement, published: Form, ours: Form, by_seed: Sequence[Form] = ()) -> Claim:
     """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it.
 
-    ``by_seed`` has the numbers as published with every seed. If there are several, and the claim holds with some of
-    them only, it is open.
+    ``by_seed`` has the numbers as published with every seed.
     """
     missing = [name for name in statement.needs if name not in published.values]
     if missing:
         return Claim(statement.section, statement.text, None, f"{' and '.join(missing)} did not run")
     both = (Decision(statement.holds(form), statement.found(form)) for form in (published, ours))
     claim = of_both_forms(statement.section, statement.text, *both)
-    if len(by_seed) < 2:
-        return claim
-    often, seeds = sum(statement.holds(form) for form in by_seed), len(by_seed)
-    found = f"{claim.found}; as published, it holds with {often} of {seeds} seeds"
-    return replace(claim, found=found, holds=claim.holds if often in (0, seeds) else None, why_untold=OPEN)
+    return with_seeds(claim, [statement.holds(form) for form in by_seed])
 
 
 def _values_of(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:
