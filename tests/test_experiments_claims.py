@@ -102,6 +102,11 @@ class TestCollect:
         rows = [row[0] for row in found["robustness"].tables["Robustness, synthetic"].rows]
         assert rows == [f"{kind}{what}" for kind in ("lag", "noise", "anomaly ratio") for what in ("", ", ± by seed")]
 
+    def test_every_verdict_on_many_series_has_its_share(self, found):
+        claims = [claim for outcome in found.values() for claim in outcome.claims]
+        assert len(claims) > 10
+        assert [claim.text for claim in claims if claim.share is None] == []
+
     def test_means_over_the_seeds_are_theirs(self, collected, found):
         runs = collected[2]
         values = [runs.value(each, "auc_pr") for each in runs.each_run(OURS) if each.detector == "KMeansAD"]
@@ -554,7 +559,7 @@ class TestRandomDetections:
         assert [row[0] for row in quick.tables["Means"].rows][::5] == ["0.01", "0.3", "0.99"]
         half = one_cell(quick, row="density 0.5", metric="dqe")
         assert half.ours < 0.1
-        assert [claim.holds for claim in quick.claims] == [False, False, False]
+        assert [(claim.holds, claim.share) for claim in quick.claims] == [(False, 0)] * 3
         assert quick.claims[1].found.startswith("0.4")
         assert " at a density of 0.1, its highest; 0.00 at " in quick.claims[1].found
         assert "20 draws of each density" in quick.notes[0]

@@ -228,7 +228,8 @@ class Varied:
             least |= {(len(rows), 1 + j) for j in best_of([-share for share in shares])}
             rows.append((f"{name}, as a share", *(f"{share:.2f}" for share in shares)))
         note = (
-            "the first row is the standard deviation between the detectors of a series; below, that under change by it"
+            "the first row is the standard deviation between the detectors of a series, of their means over the seeds; "
+            "below, that under change by it"
         )
         return Table(metric_header(PAPER_METRICS, "varied"), rows, note=note, marked=least)
 
