@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -139,10 +139,10 @@ def claims_of(varied: Varied) -> list[Claim]:
     """Decide what the paper says of the robustness of the metrics, by series that are drawn again."""
     decided, enough = decisions(varied.means), varied.resamples.enough
     if enough and not varied.defined:
-        return [Claim(_SECTION, text, None, found) for text, _, found in decided]
+        return [Claim(_SECTION, text, None, found()) for text, _, found in decided]
     held = _held(varied) if enough else np.empty((0, len(decided)))
     return [
-        decision(varied.resamples, found, held[:, j].tolist().__getitem__).as_claim(_SECTION, text)
+        decision(varied.resamples, found(), held[:, j].tolist().__getitem__).as_claim(_SECTION, text)
         for j, (text, _, found) in enumerate(decided)
     ]
 
@@ -154,50 +154,56 @@ def _held(varied: Varied, among: Collection[str] | None = None) -> BoolArray:
     return np.array([[holds for _, holds, _ in decisions(means)] for means in by_kind])
 
 
-def decisions(overall: Mapping[str, Spreads]) -> list[tuple[str, bool, str]]:
-    """Return what the paper says of the robustness of the metrics, whether it holds for some means, and these."""
+def decisions(overall: Mapping[str, Spreads]) -> list[tuple[str, bool, Callable[[], str]]]:
+    """Return what the paper says of the robustness of the metrics, whether it holds for means, and what tells these."""
     lag, noise, ratio = (overall[kind] for kind in KINDS)
     strict_lag, strict_noise, strict_ratio = (ascending(s, STRICT) for s in (lag, noise, ratio))
     half, place = len(STRICT) // 2, strict_lag.index("dqe")
     before, own, behind = _around_dqe(lag, strict_lag)
     return [
-        ("AF varies least with lag", ascending(lag)[0] == "affiliation_f1", spreads_in_words(lag)),
+        ("AF varies least with lag", ascending(lag)[0] == "affiliation_f1", partial(spreads_in_words, lag)),
         (
             "VUS-ROC, which forgives false alarms as AF does, varies little with lag",
             "vus_roc" in ascending(lag)[:3],
-            spreads_in_words(lag),
+            partial(spreads_in_words, lag),
         ),
         (
             "of the metrics that punish false alarms, VUS-PR varies least with lag",
             strict_lag[0] == "vus_pr",
-            spreads_in_words(lag, STRICT),
+            partial(spreads_in_words, lag, STRICT),
         ),
         (
             "with lag, DQE follows VUS-PR and varies less than most others",
             strict_lag.index("vus_pr") < place < half,
-            f"DQE is number {place + 1} of {len(STRICT)}: {spreads_in_words(lag, STRICT)}",
+            lambda: f"DQE is number {place + 1} of {len(STRICT)}: {spreads_in_words(lag, STRICT)}",
         ),
         (
             "with lag, DQE follows VUS-PR closely (it is nearer to it than to the next metric)",
             0 <= own - before < behind - own,
-            f"DQE varies {own / before:.2f} times as much as VUS-PR: {own - before:.3f} more, and the next metric "
-            f"{behind - own:.3f} more than DQE",
+            lambda: (
+                f"DQE varies {own / before:.2f} times as much as VUS-PR: {own - before:.3f} more, and the next metric "
+                f"{behind - own:.3f} more than DQE"
+            ),
         ),
         (
             "VUS-PR and DQE are among the half that varies least with noise",
             {"vus_pr", "dqe"} <= set(strict_noise[:half]),
-            spreads_in_words(noise, STRICT),
+            partial(spreads_in_words, noise, STRICT),
         ),
         (
             "of the metrics that punish false alarms, DQE varies least with the anomaly ratio",
             strict_ratio[0] == "dqe",
-            spreads_in_words(ratio, STRICT),
+            partial(spreads_in_words, ratio, STRICT),
         ),
-        ("VUS-PR varies most with the anomaly ratio", ascending(ratio)[-1] == "vus_pr", spreads_in_words(ratio)),
+        (
+            "VUS-PR varies most with the anomaly ratio",
+            ascending(ratio)[-1] == "vus_pr",
+            partial(spreads_in_words, ratio),
+        ),
         (
             "all in all, DQE is among the half that varies least with each of the three",
             all("dqe" in order[:half] for order in (strict_lag, strict_noise, strict_ratio)),
-            _places("dqe", {"lag": strict_lag, "noise": strict_noise, "ratio": strict_ratio}),
+            partial(_places, "dqe", {"lag": strict_lag, "noise": strict_noise, "ratio": strict_ratio}),
         ),
     ]
 
