@@ -181,11 +181,11 @@ class Table:
 
         For the packages booktabs and adjustbox.
         """
-        longest = [max(map(_width, column)) for column in zip(self.header, *self.rows, strict=True)]
-        whole = sum(longest)
+        lengths = [list(map(_width, column)) for column in zip(self.header, *self.rows, strict=True)]
+        whole = sum(map(sum, lengths))  # columns get room by how much text they have, so that none is very tall
         columns = [
-            f"p{{{_PAGE * length / whole:.2f}\\linewidth}}" if length > _LONG else alignment
-            for length, alignment in zip(longest, self._aligned("l", "r"), strict=True)
+            f"p{{{_PAGE * sum(each) / whole:.2f}\\linewidth}}" if max(each) > _LONG else alignment
+            for each, alignment in zip(lengths, self._aligned("l", "r"), strict=True)
         ]
         begin = r"\begin{adjustbox}{max width=\linewidth, max totalheight=0.95\textheight}"
         return f"{begin}\n{self._latex(''.join(columns))}\n\\end{{adjustbox}}"
