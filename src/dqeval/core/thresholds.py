@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.scaling import Linear, log_shares
+from dqeval.core.scaling import Linear, LinearParts, log_shares
 from dqeval.core.sorting import ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
-from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_in_order, levels_on_grid
+from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_in_order, levels_on_grid, levels_on_grid_in_parts
 
 _MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
 
@@ -65,12 +65,16 @@ def grid(count: int) -> FloatArray:
     return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
 
 
-def sample_levels(scores: FloatArray | Linear, partition: Partition, count: int) -> Levels:
+def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partition, count: int) -> Levels:
     """Return the levels on a grid of ``count`` thresholds, of equal weight."""
     thresholds = grid(count)
-    found, low, width = (scores.scores, scores.low, scores.width) if isinstance(scores, Linear) else (scores, 0.0, 1.0)
+    found = scores if isinstance(scores, np.ndarray) else scores.scores
     of_point = np.empty(len(found), dtype=np.intc)
-    levels_on_grid(found, low, width, thresholds, of_point)
+    if isinstance(scores, LinearParts):
+        levels_on_grid_in_parts(found, scores.starts, scores.low, scores.width, thresholds, of_point)
+    else:
+        low, width = (scores.low, scores.width) if isinstance(scores, Linear) else (0.0, 1.0)
+        levels_on_grid(found, low, width, thresholds, of_point)
     return _shared(partition, of_point, thresholds)
 
 
