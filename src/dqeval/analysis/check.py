@@ -27,6 +27,7 @@ from dqeval.support.frames import Framed, columns_of_items
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
 MOST_SATURATED = 0.05
+FIRST_LOOK = 1_000  # points, which tell of most scores what they are
 LOW_PART, MOST_IN_LOW_PART = 0.01, 0.99  # heavier tails than this leave hardly a threshold among the others
 END_OF_SERIES = 0.2
 SHORT_BESIDE_PERIOD = 50  # below a fiftieth of the period, the near range is more than 25 times the event
@@ -361,13 +362,24 @@ def _why_no_detector(name: str, scores: FloatArray | None) -> str:
 
 def _is_identifier(name: str, scores: FloatArray) -> bool:
     """Tell whether whole numbers tell series apart: by the column's name, or as each stands in one block."""
-    if (scores != np.rint(scores)).any():
+    if not _are_whole(scores):
         return False
     distinct, blocks = len(np.unique(scores)), 1 + int(np.count_nonzero(clock.steps_of(scores)))
     if IDENTIFIER.fullmatch(name):
         return True
     detections = bool(np.isin(scores, (0, 1)).all())
     return not detections and 1 < distinct == blocks and blocks * SHORTEST_BLOCK <= len(scores)
+
+
+def _are_whole(scores: FloatArray) -> bool:
+    """Tell whether all scores are whole numbers; the first of a detector's scores tell that they are not."""
+    return all(bool((some == np.rint(some)).all()) for some in (scores[:FIRST_LOOK], scores))
+
+
+def _distinct(scores: FloatArray) -> int:
+    """Return how many distinct scores there are; or of many only how many the first ones have, which needs no sort."""
+    first = len(np.unique(scores[:FIRST_LOOK]))
+    return first if first > FEWEST_VALUES else len(np.unique(scores))
 
 
 def _is_measured(name: str) -> bool:
@@ -468,7 +480,7 @@ def _unusable(scores: FloatArray, points: int) -> str:
 
 def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     scores = scored.raw
-    distinct = len(np.unique(scores))
+    distinct = _distinct(scores)
     if distinct == 1 and scores[0] == 0:  # which is an answer, as of alerts in a quiet time
         yield _warning(name, "nothing is detected: all scores are 0")
         return

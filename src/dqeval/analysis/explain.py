@@ -17,6 +17,7 @@ from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as levelling
 from dqeval.core.durations import Length
+from dqeval.core.matching import highest_in_events
 from dqeval.core.pieces import belonging_to_captures, parts_in
 from dqeval.core.prepared import Scored, points_of
 from dqeval.core.sampling import Clock
@@ -25,6 +26,7 @@ from dqeval.core.types import (
     PARTS,
     BoolArray,
     DQEResult,
+    Events,
     EventScores,
     FloatArray,
     IntArray,
@@ -174,19 +176,21 @@ class _Explaining:
         return levelling.shortest_threshold(raw, float(detected.min()), around=middle)
 
     def events(self) -> Iterator[EventExplanation]:
-        costs = self.costs()
-        digits = self.digits
+        costs = {part: cost.tolist() for part, cost in self.costs().items()}
+        captured: list[bool] = self.detections[self.places["capture"]].tolist()
+        captured_to = self.digits.shown(self.highest_in_events())
+        near_miss, false_alarm = (self.digits.shown(self.highest(part)) for part in ("near_miss", "false_alarm"))
         for i, scores in enumerate(self.result.per_event):
             yield EventExplanation(
                 scores=scores,
-                captured=bool(self.detections[self.places["capture"][i]]),
-                captured_to=digits.shown(self.highest_in_event(i)),
+                captured=captured[i],
+                captured_to=captured_to[i],
                 near_misses=tuple(self.parts.of(i, "near miss")),
                 false_alarms=tuple(self.parts.of(i, "false alarm")),
                 **self.width(i),
-                first_near_miss=digits.shown(self.highest(i, "near_miss")),
-                first_false_alarm=digits.shown(self.highest(i, "false_alarm")),
-                costs={part: float(costs[part][i]) for part in PARTS},
+                first_near_miss=near_miss[i],
+                first_false_alarm=false_alarm[i],
+                costs={part: costs[part][i] for part in PARTS},
                 axis=self.axis,
                 binary=self.scored.binary,
             )
@@ -202,16 +206,16 @@ class _Explaining:
             "beyond": _duration(beyond),
         }
 
-    def highest_in_event(self, i: int) -> float | None:
-        """Return the highest score in an event, if it is ever detected."""
-        point = self.places["capture"][i]
-        return float(self.scored.raw[point]) if self.scored.scores[point] > 0 else None
+    def highest_in_events(self) -> FloatArray:
+        """Return the highest score in each event; minus infinity where it is never detected."""
+        points = self.places["capture"]
+        return np.where(self.scored.scores[points] > 0, self.scored.raw[points], -np.inf)
 
-    def highest(self, i: int, part: str) -> float | None:
-        """Return the highest score in some pieces of a region, if it is ever detected."""
-        region = slice(int(np.floor(self.regions.left[i])), int(np.ceil(self.regions.right[i])))
-        there = self.places[part][region] & (self.scored.scores[region] > 0)
-        return float(self.scored.raw[region][there].max()) if there.any() else None
+    def highest(self, part: str) -> FloatArray:
+        """Return the highest score in some pieces of each region; minus infinity where it is never detected."""
+        there = np.where(self.places[part] & (self.scored.scores > 0), self.scored.raw, -np.inf)
+        starts, stops = np.floor(self.regions.left).astype(np.intp), np.ceil(self.regions.right).astype(np.intp)
+        return highest_in_events(there, Events(starts, stops, self.regions.events.length))
 
     def costs(self) -> dict[str, FloatArray]:
         """Return what each kind of trouble costs at each event, so that together they are what is lost.
@@ -240,27 +244,24 @@ class _Explaining:
         """Return the cheapest changes at the suggested threshold."""
         if np.isinf(self.threshold):
             return []
-        found = [step for part in PARTS for step in self.steps(part)]
-        most = max((step.after - step.before for step in found), default=0.0)
-        found = [step for step in found if step.after - step.before >= max(most / 10, WORTH_SAYING)]
+        before = self.sdqe_of(self.detections)
+        every = [change for part in PARTS for change in self.changes(part, before)]
+        least = max(max((after - now for _, _, now, after in every), default=0.0) / 10, WORTH_SAYING)
+        found = [
+            Improvement(i, part, now, after, self.moved(i, part), sentence="")
+            for i, part, now, after in every
+            if after - now >= least
+        ]
         found.sort(key=lambda step: -(step.after - step.before) / step.moved)
         return [replace(step, sentence=self.sentence(step)) for step in found[:MOST_IMPROVEMENTS]]
 
-    def steps(self, part: str) -> Iterator[Improvement]:
-        """Yield the change of one kind at each event where it brings anything, without words."""
-        before, after = self.sdqe_of(self.detections), self.sdqe_of(self.changed(part))
+    def changes(self, part: str, before: FloatArray) -> Iterator[tuple[int, str, float, float]]:
+        """Yield where the change of one kind brings anything: event and kind, SDQE of the event before and after."""
+        after = self.sdqe_of(self.changed(part))
         for i in np.flatnonzero(after > before).tolist():
-            peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
-            if part != "capture" and not peaks:
-                continue  # half a point of a neighbour's alarm reaches over the border between their regions
-            yield Improvement(
-                event=i,
-                part=part,
-                before=float(before[i]),
-                after=float(after[i]),
-                moved=self.moved(i, peaks),
-                sentence="",
-            )
+            # Half a point of a neighbour's alarm may reach over the border between their regions: that is none of it.
+            if part == "capture" or self.silenced(i, part) or self.cut_off(i, part):
+                yield i, part, float(before[i]), float(after[i])
 
     def sentence(self, step: Improvement) -> str:
         """Say what to change, and what it brings."""
@@ -296,11 +297,13 @@ class _Explaining:
         first, stop = int(np.floor(part[0])), int(np.ceil(part[1]))
         return first + int(np.argmax(self.scored.scores[first:stop]))
 
-    def moved(self, i: int, silenced: list[int]) -> float:
+    def moved(self, i: int, part: str) -> float:
+        """Return how far scores must move for a change."""
         scores, step = self.scored.scores, 1 / THRESHOLDS
-        if not silenced:
+        peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
+        if not peaks:
             return max(self.start - float(scores[self.places["capture"][i]]), step)
-        return float(np.sum(scores[silenced] - self.start + step))
+        return float(np.sum(scores[peaks] - self.start + step))
 
     def change(self, i: int, part: str) -> str:
         """Say what to change."""
@@ -310,14 +313,14 @@ class _Explaining:
         if part == "capture" and self.scored.binary:
             return f"Detect {place}"
         if part == "capture":
-            now = digits.shown(raw[self.places["capture"][i]])
+            now = digits.shown_one(raw[self.places["capture"][i]])
             return f"Raise the highest score in {place} from {now} to {self.threshold!r}"
         steps = list(_trims(event, self.cut_off(i, part), self.axis))
         if peaks:
             noun, plural = ("near miss", "near misses") if part == "near_miss" else ("false alarm", "false alarms")
             which = f"the {noun}" if len(peaks) == 1 else f"the {len(peaks):,} {plural}"
             verb = "scores" if len(peaks) == 1 else "score"
-            height = "" if self.scored.binary else f", which {verb} up to {digits.shown(raw[peaks].max())}"
+            height = "" if self.scored.binary else f", which {verb} up to {digits.shown_one(raw[peaks].max())}"
             steps.append(f"silence {which} around {place}{height}")
         words = in_words(steps)
         return words[0].upper() + words[1:]
@@ -344,14 +347,28 @@ class _Digits:
     def __init__(self, raw: FloatArray) -> None:
         self._ordered = np.sort(raw)
 
-    def shown(self, score: float | None) -> str:
-        if score is None:
-            return ""
-        first, stop = (int(np.searchsorted(self._ordered, score, side=side)) for side in ("left", "right"))
-        below = self._ordered[first - 1] if first > 0 else -np.inf
-        above = self._ordered[stop] if stop < len(self._ordered) else np.inf
-        shorter = (f"{score:.{digits}g}" for digits in range(_FEWEST_DIGITS, 17))
-        return next((text for text in shorter if below < float(text) < above), repr(float(score)))
+    def shown(self, scores: FloatArray) -> list[str]:
+        """Return scores as text; nothing for minus infinity."""
+        first, stop = (np.searchsorted(self._ordered, scores, side=side) for side in ("left", "right"))
+        last = len(self._ordered) - 1
+        below = np.where(first > 0, self._ordered[np.maximum(first - 1, 0)], -np.inf)
+        above = np.where(stop <= last, self._ordered[np.minimum(stop, last)], np.inf)
+        return list(map(_told_apart, scores.tolist(), below.tolist(), above.tolist()))
+
+    def shown_one(self, score: float) -> str:
+        """Return a score as text."""
+        return self.shown(np.array([score]))[0]
+
+
+def _told_apart(score: float, below: float, above: float) -> str:
+    """Return a score as text that lies between the next lower and the next higher one."""
+    if score == -np.inf:
+        return ""
+    for digits in range(_FEWEST_DIGITS, 17):
+        text = f"{score:.{digits}g}"
+        if below < float(text) < above:
+            return text
+    return repr(score)
 
 
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:

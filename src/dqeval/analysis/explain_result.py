@@ -13,6 +13,7 @@ from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
 from dqeval.render.tables import Page, count_of
 from dqeval.support.frames import Framed, columns_of_records, without_blank
+from dqeval.support.on_demand import cached_property
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -225,7 +226,7 @@ class Improvement:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Explanation(Framed):
     """A detector's result in plain words.
 
@@ -271,7 +272,7 @@ class Explanation(Framed):
     alarms: Alarms | None = field(default=None, compare=False)
     binary: bool = False
 
-    @property
+    @cached_property
     def costs(self) -> dict[str, float]:
         """What is lost in all by each kind of trouble, the means over the events: with DQE they add up to 1."""
         return {part: float(np.mean([event.costs[part] for event in self.events])) for part in TROUBLE}

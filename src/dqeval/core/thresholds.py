@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -21,6 +22,8 @@ from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_in_order, levels_on_grid, levels_on_grid_in_parts
 
+_MOST_DIGITS = 17  # of a number, which tell it from all others
+_FLOOR = Context(prec=400, rounding=ROUND_FLOOR)
 _MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
 
 
@@ -369,9 +372,10 @@ def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | Non
     below = scores[scores < lowest]
     highest_below = float(below.max()) if len(below) else -np.inf
     exact = Decimal(lowest if around is None else around)
-    for digits in range(1, 18):
-        step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-        rounded = float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400)))
-        if highest_below < rounded <= lowest:
-            return rounded
-    return lowest
+
+    def rounded(digits: int) -> float:
+        return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), context=_FLOOR))
+
+    # More digits give no smaller number, so those that are not too small come last.
+    enough = 1 + bisect_left(range(1, _MOST_DIGITS + 1), True, key=lambda digits: rounded(digits) > highest_below)
+    return found if enough <= _MOST_DIGITS and (found := rounded(enough)) <= lowest else lowest
