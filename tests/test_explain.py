@@ -341,3 +341,9 @@ def test_records_and_numbers():
 def test_labels_without_an_anomaly_are_an_error():
     with pytest.raises(dqeval.UndefinedError):
         dqeval.explain([0, 0, 0], [1, 2, 3])
+
+
+def test_scores_that_differ_in_the_last_digit_are_shown_in_full():
+    below, score = 0.3, 0.1 + 0.2
+    found = dqeval.explain([0, 1, 0, 0, 0], [0.0, score, below, 0.1, 0.0], near=0)
+    assert found.events[0].captured_to == "0.30000000000000004"
