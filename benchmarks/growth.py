@@ -7,8 +7,8 @@ the series is, is subtracted first, as far as a line through the two shortest se
 grows. Series for which it is more than half of the time are left out. The last column is the power between the two
 longest series alone: it is noisier, and shows a cliff at the end.
 
-The rows that grow most stand beside the exponents of ``np.sort`` and ``np.sum`` on the same series: memory that no cache
-holds makes these grow faster than their work, and whatever reads it, too.
+The rows that grow most stand beside the exponents of ``np.sort`` and ``np.sum`` on the same series: memory that no
+cache holds makes these grow faster than their work, and whatever reads it, too.
 
 ``np.sort`` is a row, too: to sort grows with n log n, which is an exponent of 1.07 to 1.1 here, and more where arrays
 outgrow a cache.
