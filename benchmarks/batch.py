@@ -37,6 +37,7 @@ def batches() -> dict[str, Callable[[], object]]:
     """Return ways to evaluate as many points: as one series, or as many."""
     y_true, y_score = case(SERIES * POINTS, "white noise", 1_000)
     offsets = np.arange(0, SERIES * POINTS, POINTS)
+    ids = np.repeat(np.arange(SERIES), POINTS)
     several = np.split(y_true, offsets[1:]), np.split(y_score, offsets[1:])
     many = partial(dqeval.evaluate_many, near=50, workers=1)
 
@@ -47,7 +48,7 @@ def batches() -> dict[str, Callable[[], object]]:
     return {
         "one series": lambda: dqeval.evaluate(y_true, y_score, near=50),
         "evaluate_many, offsets": lambda: many(y_true, y_score, offsets=offsets),
-        "evaluate_many, ids": lambda: many(y_true, y_score, ids=np.repeat(np.arange(SERIES), POINTS)),
+        "evaluate_many, ids": lambda: many(y_true, y_score, ids=ids),
         "evaluate_many, lists": lambda: many(*several),
         "a loop of evaluate": loop,
     }

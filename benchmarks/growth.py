@@ -7,6 +7,9 @@ the series is, is subtracted first, as far as a line through the two shortest se
 grows. Series for which it is more than half of the time are left out. The last column is the power between the two
 longest series alone: it is noisier, and shows a cliff at the end.
 
+The rows that grow most stand beside the exponents of ``np.sort`` and ``np.sum`` on the same series: memory that no
+cache holds makes these grow faster than their work, and whatever reads it, too.
+
 ``np.sort`` is a row, too: to sort grows with n log n, which is an exponent of 1.07 to 1.1 here, and more where arrays
 outgrow a cache.
 
@@ -110,6 +113,7 @@ def functions() -> dict[str, Callable[[Input], object]]:
     """Return what is measured, by name."""
     found: dict[str, Callable[[Input], object]] = {
         "np.sort": lambda i: np.sort(i.y_score),
+        "np.sum": lambda i: np.sum(i.y_score),
         "evaluate": lambda i: dqeval.evaluate(i.y_true, i.y_score, near=i.near, thresholds=i.thresholds),
         "evaluate, exact": lambda i: dqeval.evaluate(i.y_true, i.y_score, near=i.near, thresholds="exact"),
         "evaluate, log-rank": lambda i: dqeval.evaluate(i.y_true, i.y_score, near=i.near, scale="log-rank"),
@@ -272,16 +276,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for row in rows(most=chosen.most, only=chosen.only, kinds=chosen.kinds, longest=chosen.longest):
         print(row, flush=True)
         found.append(row)
-    print(f"\nThe {WORST} that grow most:\n")
-    _print_heads()
+    print(f"\nThe {WORST} that grow most, and how np.sort and np.sum grow on the same series:\n")
+    _print_heads("np.sort", "np.sum")
     for row in sorted((row for row in found if row.exponent == row.exponent), key=lambda row: -row.exponent)[:WORST]:
-        print(row)
+        beside = (measured(name, row.kind, most=row.points[-1]) for name in ("np.sort", "np.sum"))
+        print(f"{row} {' | '.join(f'{each.exponent:.2f}' for each in beside)} |", flush=True)
     above = sum(row.exponent > MOST_EXPONENT for row in found)
     print(f"\n{above} of {len(found)} rows have an exponent above {MOST_EXPONENT}")
 
 
-def _print_heads() -> None:
-    print("| function | series | points | seconds | exponent | last |\n|---|---|---:|---:|---:|---:|")
+def _print_heads(*more: str) -> None:
+    print("| " + " | ".join(["function", "series", "points", "seconds", "exponent", "last", *more]) + " |")
+    print("|---|---|" + "---:|" * (4 + len(more)))
 
 
 if __name__ == "__main__":

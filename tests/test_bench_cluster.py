@@ -20,7 +20,7 @@ from dqeval.bench.crew import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, cre
 from dqeval.bench.dispatch import Waiting, job_results
 from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
-from dqeval.bench.store import Store
+from dqeval.bench.store import FILE, Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
 from dqeval.support.versions import NOBODY, difference, source_digest, versions
 from test_bench import SMALL, one_job, table
@@ -251,8 +251,8 @@ class Client:
             raise self.error
         return self.threads
 
-    def run(self, function, *, on_error):
-        return dict.fromkeys(self.threads, self.error or function())
+    def run(self, function, *arguments, on_error="raise"):
+        return dict.fromkeys(self.threads, self.error or function(*arguments))
 
     def run_on_scheduler(self, function):
         return function()
@@ -291,6 +291,28 @@ def test_an_error_of_a_scheduler_that_is_there_is_told():
     client.status, client.error = "running", RuntimeError("a bug")
     with pytest.raises(RuntimeError, match="a bug"):
         Cluster(client, Limits()).ahead()
+
+
+def test_workers_must_see_where_scores_are_stored_for_them(tmp_path):
+    client = Client()
+    client.threads = {"tcp://node7:1": 8}
+    there = tmp_path / "results"
+    there.touch()
+    Cluster(client, Limits()).check_sees(there)
+    missing = tmp_path / "elsewhere" / "results"
+    Crew(InProcess(), 1).check_sees(missing)  # nobody else is to see it
+    with pytest.raises(ValueError, match=r"the worker tcp://node7:1 does not see the folder .*elsewhere, where scores"):
+        Cluster(client, Limits()).check_sees(missing)
+
+
+def test_a_group_is_not_begun_where_workers_do_not_see_its_scores(tmp_path, monkeypatch):
+    looked = []
+    monkeypatch.setattr(Crew, "check_sees", lambda self, file: looked.append(file))
+    bench.run(SMALL, tmp_path / "alone", at_once=1)
+    assert looked == []
+    gathered = {**SMALL, "modules": ["odd_detectors"], "modules_in": str(TESTS), "detector": [{"name": "gathered"}]}
+    bench.run(gathered, tmp_path / "together", at_once=4)
+    assert looked == [(tmp_path / "together" / FILE).resolve()]
 
 
 def test_who_has_no_dqeval_is_named():

@@ -118,6 +118,15 @@ def test_fewer_at_once_where_memory_runs_out(tmp_path):
     assert sorted(path.name for path in calls.iterdir()) == ["4 2 2", "5 4 1", "6 8 0"]
 
 
+def test_that_memory_ran_out_is_not_forgotten(tmp_path, monkeypatch):
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    monkeypatch.setattr(together, "POINTS", 1000)
+    group = jobs(tmp_path / "scores", fails="memory", folder=str(calls), count=5, seeds=[0])
+    assert list(make_scores(Group(group, 4))) == [(number, True) for number in range(5)]
+    assert sorted(path.name for path in calls.iterdir()) == ["1 2 1", "1 2 3", "2 2 2", "2 4 0"]
+
+
 def test_a_series_that_cannot_be_read_is_left_to_its_job(tmp_path):
     path = tmp_path / "data" / "a.csv"
     path.parent.mkdir()

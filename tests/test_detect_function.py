@@ -141,6 +141,19 @@ class TestMany:
         with pytest.raises(DetectorError, match="the detector gave scores of 1 series for 2 series"):
             dqeval.detect_many([VALUES, VALUES], "forgets")
 
+    @pytest.mark.parametrize(
+        ("given", "got"),
+        [([(2, VALUES)], "2"), ([(-1, VALUES)], "-1"), ([("a", VALUES)], "'a'"), ([3.5], "3.5"), (7, "7")],
+    )
+    def test_scores_of_which_nobody_knows_whose_they_are(self, own, given, got):
+        def counts(values):
+            raise AssertionError
+
+        own(counts, many=lambda values, options, *, at_once: iter([given]))
+        rule = "the detector must yield lists of pairs: the number of a series, from 0 to 1, and its scores; got"
+        with pytest.raises(DetectorError, match=f"^{rule} {got} in place of such a number$"):
+            dqeval.detect_many([VALUES, VALUES], "counts")
+
     def test_what_is_refused(self, own):
         own(learned)
         own(several, many=lambda values, options, *, at_once: [[1.0]])

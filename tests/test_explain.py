@@ -395,3 +395,9 @@ def test_events_that_nobody_asks_for_take_little_memory():
     tracemalloc.stop()
     points = len(labels) * (4 + 4)  # the levels, for the curve, and what is much shorter
     assert before - points < of_objects / 2, f"{before / len(events):.0f} bytes of an event"
+
+
+def test_scores_that_differ_in_the_last_digit_are_shown_in_full():
+    below, score = 0.3, 0.1 + 0.2
+    found = dqeval.explain([0, 1, 0, 0, 0], [0.0, score, below, 0.1, 0.0], near=0)
+    assert found.events[0].captured_to == "0.30000000000000004"

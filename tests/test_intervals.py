@@ -49,6 +49,8 @@ def test_draws_in_parts_are_the_same_draws(monkeypatch):
     monkeypatch.setattr("dqeval.core.intervals._KEPT", 0)
     parts = mean_interval(values, resamples=100)
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), rel=1e-12)
+    monkeypatch.setattr("dqeval.core.intervals._KEPT_SMALL", 0)
+    assert mean_interval(values, resamples=100) == parts  # whether they are kept or not
 
 
 def test_higher_levels_are_wider():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dqeval
 import strategies as own
 from dqeval.core.prepared import Labelled
-from dqeval.core.scaling import linear, log_rank, min_max
+from dqeval.core.scaling import linear, linear_parts, log_rank, min_max, scaled
 from dqeval.core.thresholds import exact_levels, grid, log_rank_levels
 from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
@@ -58,6 +58,22 @@ def test_levels_on_grid_of_scores_next_to_thresholds(count, low, width, others):
     counting, levels = linear(scores), np.empty(len(scores), np.intc)
     kernel.levels_on_grid(counting.scores, counting.low, counting.width, grid(count), levels)
     np.testing.assert_array_equal(levels, np.searchsorted(grid(count), min_max(scores), side="right"))
+
+
+finite = st.floats(-1.7e308, 1.7e308)
+
+
+@given(st.integers(1, 300), st.lists(st.lists(finite, min_size=1, max_size=300).map(np.array), min_size=1, max_size=5))
+def test_levels_on_grid_of_parts_that_are_scaled_by_themselves(count, parts):
+    starts = np.cumsum([0, *map(len, parts[:-1])])
+    given, scores = np.concatenate(parts), np.concatenate(parts)
+    counting, levels = linear_parts(scores, starts), np.empty(len(scores), np.intc)
+    lows, widths = counting.low, counting.width
+    kernel.levels_on_grid_in_parts(counting.scores, counting.starts, lows, widths, grid(count), levels)
+    expected = np.concatenate([min_max(part) for part in parts])
+    np.testing.assert_array_equal(levels, np.searchsorted(grid(count), expected, side="right"))
+    np.testing.assert_array_equal(scaled(counting), expected)
+    np.testing.assert_array_equal(scores, given)  # those of the caller stay as they are
 
 
 def levels_both_ways(points, distinct, share, near):

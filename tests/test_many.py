@@ -165,6 +165,31 @@ def test_the_other_series_change_no_digit():
     same(evaluate_many(labels, scores, near=3.3), one_by_one(labels, scores, near=3.3))
 
 
+@pytest.mark.parametrize("of_ids", [int, str, object, np.float64, "datetime64[s]"])
+def test_series_of_any_length_by_ids_of_any_kind(monkeypatch, of_ids):
+    """Also where a series begins, or ends, with what is compared at once."""
+    monkeypatch.setattr(batches, "MOST_POINTS", 10)
+    sizes = [10, 1, 9, 20, 3, 21]
+    rng = np.random.default_rng(0)
+    labels, scores = rng.random(sum(sizes)) < 0.5, rng.random(sum(sizes))
+    ids = np.repeat([5, 4, 3, 7, 1, 2], sizes).astype(of_ids)
+    offsets = np.cumsum([0, *sizes[:-1]])
+    found = quietly(labels, scores, ids=ids, near=2)
+    assert found.series.tolist() == ids[offsets].tolist()
+    assert np.array_equal(rows(found), rows(quietly(labels, scores, offsets=offsets, near=2)), equal_nan=True)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("points", "detectors"), [(1, 3), (16, 1), (16, 2), (40, 5)])
+def test_columns_of_a_table_are_the_detectors(monkeypatch, points, detectors, order):
+    """Also of one that is copied in several pieces, by several threads."""
+    monkeypatch.setattr(batches, "_ROWS", 16)
+    rng = np.random.default_rng(points)
+    labels, scores = np.arange(points) % 7 == 0, np.array(rng.random((points, detectors)), order=order)
+    found = evaluate_many(labels, scores, near=2, workers=2)
+    same(found, [dqeval.evaluate(labels, scores[:, j].copy(), near=2) for j in range(detectors)])
+
+
 def test_many_threads_give_the_same():
     rng = np.random.default_rng(0)
     labels = rng.random(600_000) < 0.01

@@ -107,12 +107,14 @@ def test_alarms_at_each_threshold_are_those_of_the_detections(found):
 
 def test_what_a_page_holds_of_a_detector(demo, comparison, monkeypatch):
     scored, explanation = demo.scored("jumpy"), comparison.explanations["jumpy"]
-    data, curve = detector_data(demo, scored, explanation)
-    assert curve.n_events == 6
+    found = detector_data(demo, scored, explanation)
+    data = found.data
+    assert found.alarms.gains.words["events"]
+    assert all(words.endswith(" of 6") for words in found.alarms.gains.words["events"])
     outcomes = unpacked(data["outcomes"], "<u1").reshape(6, 100)
     for step in (3, 40, 97):
-        found = dqeval.evaluate_detections(demo.labelled.labels, scored.scores >= grid(100)[step - 1], near=24)
-        for event, at in zip(found.curve.per_event, outcomes[:, step - 1], strict=True):
+        there = dqeval.evaluate_detections(demo.labelled.labels, scored.scores >= grid(100)[step - 1], near=24)
+        for event, at in zip(there.curve.per_event, outcomes[:, step - 1], strict=True):
             captured, near, clean = event.capture[0] > 0, event.near_miss[0] > 0, event.false_alarm[0] == 1
             expected = ("captured" if clean else "drowned") if captured else ("near-miss" if near else "missed")
             assert OUTCOME_KEYS[at] == expected
@@ -123,7 +125,7 @@ def test_what_a_page_holds_of_a_detector(demo, comparison, monkeypatch):
     drawn = []
     monkeypatch.setattr(module, "mean_intervals", lambda values, resamples: drawn.append(resamples) or [UNKNOWN])
     for events in (6, 1000, 600_000):
-        assert module._intervals([SimpleNamespace(dqe=np.zeros(1))] * events) is None
+        assert module._intervals(np.zeros((events, 1))) is None
     assert drawn == [2000, 500, 1]
 
 
@@ -133,7 +135,7 @@ UNKNOWN = SimpleNamespace(is_known=False)
 def test_nothing_lost_costs_nothing():
     prepared = prepare({"label": [0, 0, 1, 0, 0], "mine": [0, 0, 1, 0, 0]}, near=1)
     comparison = comparison_of(prepared, metrics="dqe", repeats=1)
-    data, _ = detector_data(prepared, prepared.scored("mine"), comparison.explanations["mine"])
+    data = detector_data(prepared, prepared.scored("mine"), comparison.explanations["mine"]).data
     assert data["costsMost"] == [None]
     assert data["intervals"] is None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dqeval.analysis import clock, pitfalls
 from dqeval.analysis.findings import Finding, Findings, errors_first, warning
-from dqeval.analysis.no_detector import IS_IDENTIFIER, SHORTEST_BLOCK, is_identifier, why_no_detector
+from dqeval.analysis.no_detector import FIRST_LOOK, IS_IDENTIFIER, SHORTEST_BLOCK, is_identifier, why_no_detector
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
 from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
@@ -315,9 +315,15 @@ def _unusable(scores: FloatArray, points: int) -> str:
     return f"must be finite: {_where(scores, bad)}" if bad.any() else ""
 
 
+def _distinct(scores: FloatArray) -> int:
+    """Return how many distinct scores there are; or of many only how many the first ones have, which needs no sort."""
+    first = len(np.unique(scores[:FIRST_LOOK]))
+    return first if first > FEWEST_VALUES else len(np.unique(scores))
+
+
 def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     scores = scored.raw
-    distinct = len(np.unique(scores))
+    distinct = _distinct(scores)
     if distinct == 1 and scores[0] == 0:  # which is an answer, as of alerts in a quiet time
         yield warning(name, "nothing is detected: all scores are 0")
         return

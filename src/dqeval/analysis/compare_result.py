@@ -19,6 +19,7 @@ from dqeval.core.near import Near
 from dqeval.core.types import PARTS, SCORE_NAMES, EventScores, FloatArray
 from dqeval.render.tables import Page, Part, Table, best_of, count_of, in_words
 from dqeval.support.frames import Framed, columns_of_records
+from dqeval.support.on_demand import cached_property
 
 SAME = 0.0005  # values that are closer print alike
 SHOWN_OTHERS = 3
@@ -76,7 +77,7 @@ class Difference:
         return f"{self.mean:.3f} {self.interval}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison(Framed, Result):
     """Every metric of several detectors on one series, side by side.
 
@@ -131,7 +132,7 @@ class Comparison(Framed, Result):
         """Which detector is best, and why, in two sentences."""
         return f"{self._standing()} {self._reason()}"
 
-    @property
+    @cached_property
     def differences(self) -> dict[str, Difference]:
         """How far the other detectors are behind the best by DQE, event by event."""
         first, *others = self._events_by_detector().items()

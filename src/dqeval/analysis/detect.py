@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from dqeval.core import arguments, validate
+from dqeval.core.arguments import quote
 from dqeval.core.entries import Detector
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import FloatArray, Numbers, Series
@@ -185,7 +186,8 @@ def detect_as_ready(
     # Copies: what a detector does to its input must not reach whoever uses it next.
     values = [each.values.copy() for each in given.values()]
     for ready in _run_on_many(chosen, values, options, at_once, parameters):
-        yield [(numbers[i], _scores_or_error(returned, given[numbers[i]])) for i, returned in ready]
+        pairs = _numbered(ready, len(numbers))
+        yield [(numbers[i], _scores_or_error(returned, given[numbers[i]])) for i, returned in pairs]
 
 
 def _run_on_many(
@@ -210,6 +212,17 @@ def _run_on_many(
     if len(returned) != len(values):
         raise DetectorError(f"the detector gave scores of {len(returned):,} series for {len(values):,} series")
     yield enumerate(returned)
+
+
+def _numbered(ready: Any, count: int) -> list[tuple[int, Any]]:
+    """Return what a detector gave for some of so many series, each with its number."""
+    pairs = list(ready) if isinstance(ready, Iterable) else [ready]
+    for pair in pairs:
+        is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not (is_pair and isinstance(pair[0], Integral) and 0 <= int(pair[0]) < count):
+            rule = f"the detector must yield lists of pairs: the number of a series, from 0 to {count - 1:,}, and its"
+            raise DetectorError(f"{rule} scores; got {quote(pair[0] if is_pair else pair)} in place of such a number")
+    return pairs
 
 
 def _scores_or_error(returned: Any, given: _Given) -> FloatArray | Exception:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial
@@ -12,12 +12,13 @@ import numpy as np
 
 from dqeval.analysis import pitfalls
 from dqeval.analysis.explain_result import WORTH_SAYING, Explanation, Improvement, in_points
-from dqeval.analysis.explained_events import Digits, ExplainedEvents, Heights, duration
+from dqeval.analysis.explained_events import Digits, ExplainedEvents, duration
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import arguments, validate
 from dqeval.core import thresholds as levelling
 from dqeval.core.durations import Length
+from dqeval.core.matching import highest_in_events
 from dqeval.core.pieces import belonging_to_captures, parts_in
 from dqeval.core.prepared import Scored, points_of
 from dqeval.core.sampling import Clock
@@ -25,6 +26,7 @@ from dqeval.core.types import (
     PARTS,
     BoolArray,
     DQEResult,
+    Events,
     FloatArray,
     IntArray,
     Numbers,
@@ -173,30 +175,30 @@ class _Explaining:
 
     def events(self) -> ExplainedEvents:
         """Return what is known of each event; no array of all points is kept with it."""
-        every = range(len(self.regions.events))
+        parts, overhang = replace(self.parts), replace(self.overhang)  # without what they keep to be looked up quickly
         return ExplainedEvents(
             result=self.result,
             captured=self.detections[self.places["capture"]],
-            captured_to=Heights.of(map(self.highest_in_event, every), self.digits),
-            first_near_miss=Heights.of((self.highest(i, "near_miss") for i in every), self.digits),
-            first_false_alarm=Heights.of((self.highest(i, "false_alarm") for i in every), self.digits),
-            parts=self.parts,
-            overhang=self.overhang,
+            captured_to=self.digits.heights(self.highest_in_events()),
+            first_near_miss=self.digits.heights(self.highest("near_miss")),
+            first_false_alarm=self.digits.heights(self.highest("false_alarm")),
+            parts=parts,
+            overhang=overhang,
             costs=self.costs(),
             axis=self.axis,
             binary=self.scored.binary,
         )
 
-    def highest_in_event(self, i: int) -> float | None:
-        """Return the highest score in an event, if it is ever detected."""
-        point = self.places["capture"][i]
-        return float(self.scored.raw[point]) if self.scored.scores[point] > 0 else None
+    def highest_in_events(self) -> FloatArray:
+        """Return the highest score in each event; minus infinity where it is never detected."""
+        points = self.places["capture"]
+        return np.where(self.scored.scores[points] > 0, self.scored.raw[points], -np.inf)
 
-    def highest(self, i: int, part: str) -> float | None:
-        """Return the highest score in some pieces of a region, if it is ever detected."""
-        region = slice(int(np.floor(self.regions.left[i])), int(np.ceil(self.regions.right[i])))
-        there = self.places[part][region] & (self.scored.scores[region] > 0)
-        return float(self.scored.raw[region][there].max()) if there.any() else None
+    def highest(self, part: str) -> FloatArray:
+        """Return the highest score in some pieces of each region; minus infinity where it is never detected."""
+        there = np.where(self.places[part] & (self.scored.scores > 0), self.scored.raw, -np.inf)
+        starts, stops = np.floor(self.regions.left).astype(np.intp), np.ceil(self.regions.right).astype(np.intp)
+        return highest_in_events(there, Events(starts, stops, self.regions.events.length))
 
     def costs(self) -> dict[str, FloatArray]:
         """Return what each kind of trouble costs at each event, so that together they are what is lost.
@@ -223,19 +225,23 @@ class _Explaining:
         """Return the cheapest changes at the suggested threshold."""
         if np.isinf(self.threshold):
             return []
-        found = [self.steps(part) for part in PARTS]
+        before = self.sdqe_of(self.detections)
+        found = [self.steps(part, before) for part in PARTS]
         most = max((steps.gains.max(initial=0.0) for steps in found), default=0.0)
         worth = [steps.of_gain(max(most / 10, WORTH_SAYING)) for steps in found]
-        return [replace(step, sentence=self.sentence(step)) for step in cheapest(worth, MOST_IMPROVEMENTS)]
+        cheap = [step for steps in worth for step in steps.cheapest(self.moved, MOST_IMPROVEMENTS)]
+        cheap.sort(key=lambda step: -(step.after - step.before) / step.moved)
+        return [replace(step, sentence=self.sentence(step)) for step in cheap[:MOST_IMPROVEMENTS]]
 
-    def steps(self, part: str) -> Steps:
+    def steps(self, part: str, before: FloatArray) -> Steps:
         """Return the change of one kind at each event where it brings anything."""
-        before, after = self.sdqe_of(self.detections), self.sdqe_of(self.changed(part))
-        events = np.flatnonzero(after > before)
-        moved = np.array([self.moved(i, part) for i in events.tolist()], dtype=np.float64)
-        possible = np.isfinite(moved)
-        events = events[possible]
-        return Steps(part, events, before[events], after[events], moved[possible])
+        after = self.sdqe_of(self.changed(part))
+        # Half a point of a neighbour's alarm may reach over the border between their regions: that is none of it.
+        events = np.array([i for i in np.flatnonzero(after > before).tolist() if self.can_change(i, part)], np.intp)
+        return Steps(part, events, before[events], after[events])
+
+    def can_change(self, i: int, part: str) -> bool:
+        return part == "capture" or bool(self.silenced(i, part) or self.cut_off(i, part))
 
     def sentence(self, step: Improvement) -> str:
         """Say what to change, and what it brings."""
@@ -272,13 +278,11 @@ class _Explaining:
         return first + int(np.argmax(self.scored.scores[first:stop]))
 
     def moved(self, i: int, part: str) -> float:
-        """Return how far scores must move for a change; infinity where there is nothing to change."""
+        """Return how far scores must move for a change."""
         scores, step = self.scored.scores, 1 / THRESHOLDS
-        if part == "capture":
-            return max(self.start - float(scores[self.places["capture"][i]]), step)
         peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
-        if not peaks:  # half a point of a neighbour's alarm reaches over the border between their regions
-            return np.inf
+        if not peaks:
+            return max(self.start - float(scores[self.places["capture"][i]]), step)
         return float(np.sum(scores[peaks] - self.start + step))
 
     def place(self, i: int) -> str:
@@ -318,13 +322,12 @@ class _Explaining:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Changes of one kind, each at one event: the columns of `Improvement`, without words."""
+    """Changes of one kind, each at one event: columns of `Improvement`, without words."""
 
     part: str
     events: IntArray
     before: FloatArray
     after: FloatArray
-    moved: FloatArray
 
     @property
     def gains(self) -> FloatArray:
@@ -334,22 +337,17 @@ class Steps:
     def of_gain(self, least: float) -> Steps:
         """Return those that bring so much."""
         kept = self.gains >= least
-        return Steps(self.part, self.events[kept], self.before[kept], self.after[kept], self.moved[kept])
+        return Steps(self.part, self.events[kept], self.before[kept], self.after[kept])
 
-    def cheapest(self, most: int) -> list[Improvement]:
+    def cheapest(self, moved: Callable[[int, str], float], most: int) -> list[Improvement]:
         """Return some that bring most for how far scores must move."""
-        order = np.argsort(-self.gains / self.moved, kind="stable")[:most]
-        columns = (column[order].tolist() for column in (self.events, self.before, self.after, self.moved))
+        distances = np.array([moved(i, self.part) for i in self.events.tolist()], dtype=np.float64)
+        order = np.argsort(-self.gains / distances, kind="stable")[:most]
+        columns = (column[order].tolist() for column in (self.events, self.before, self.after, distances))
         return [
-            Improvement(event, self.part, before, after, moved, sentence="")
-            for event, before, after, moved in zip(*columns, strict=True)
+            Improvement(event, self.part, before, after, distance, sentence="")
+            for event, before, after, distance in zip(*columns, strict=True)
         ]
-
-
-def cheapest(steps: Iterable[Steps], most: int) -> list[Improvement]:
-    """Return the changes of any kind that bring most for how far scores must move."""
-    found = [step for each in steps for step in each.cheapest(most)]
-    return sorted(found, key=lambda step: -(step.after - step.before) / step.moved)[:most]
 
 
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:

@@ -14,7 +14,7 @@ from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
 from dqeval.render.tables import Page, count_of, percent
 from dqeval.support.frames import Framed, columns_of_records, without_blank
-from dqeval.support.on_demand import OnDemand
+from dqeval.support.on_demand import OnDemand, cached_property
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
 WORTH_SAYING = 0.005  # less does not show in two decimals
@@ -279,7 +279,7 @@ class Explanation(Framed):
         object.__setattr__(found, "cautions", cautions)
         return found
 
-    @property
+    @cached_property
     def costs(self) -> dict[str, float]:
         """What is lost in all by each kind of trouble, the means over the events: with DQE they add up to 1."""
         return {part: float(np.mean([event.costs[part] for event in self.events])) for part in TROUBLE}

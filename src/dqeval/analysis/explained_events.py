@@ -26,19 +26,28 @@ class Digits:
 
     def shown(self, score: float) -> str:
         """Return a score as text."""
-        return _text(score, self.needed(score))
+        return self.heights(np.array([score])).text(0)
 
-    def needed(self, score: float) -> int:
-        """Return how many digits a score needs."""
-        first, stop = (int(np.searchsorted(self._ordered, score, side=side)) for side in ("left", "right"))
-        below = self._ordered[first - 1] if first > 0 else -np.inf
-        above = self._ordered[stop] if stop < len(self._ordered) else np.inf
-        fewer = range(_FEWEST_DIGITS, _ALL_DIGITS)
-        return next((digits for digits in fewer if below < float(_text(score, digits)) < above), _ALL_DIGITS)
+    def heights(self, scores: FloatArray) -> Heights:
+        """Return a score at each event with the digits it needs; minus infinity stands for none."""
+        first, stop = (np.searchsorted(self._ordered, scores, side=side) for side in ("left", "right"))
+        last = len(self._ordered) - 1
+        below = np.where(first > 0, self._ordered[np.maximum(first - 1, 0)], -np.inf)
+        above = np.where(stop <= last, self._ordered[np.minimum(stop, last)], np.inf)
+        needed = list(map(_digits_needed, scores.tolist(), below.tolist(), above.tolist()))
+        return Heights(scores, np.array(needed, dtype=np.int8))
+
+
+def _digits_needed(score: float, below: float, above: float) -> int:
+    """Return how many digits tell a score from the next lower and the next higher one; 0 for minus infinity."""
+    if score == -np.inf:
+        return 0
+    fewer = range(_FEWEST_DIGITS, _ALL_DIGITS)
+    return next((digits for digits in fewer if below < float(_text(score, digits)) < above), _ALL_DIGITS)
 
 
 def _text(score: float, digits: int) -> str:
-    return repr(float(score)) if digits == _ALL_DIGITS else f"{score:.{digits}g}"
+    return repr(score) if digits == _ALL_DIGITS else f"{score:.{digits}g}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,13 +67,6 @@ class Heights:
         """Return the score at an event as text; empty where there is none."""
         digits = int(self.digits[event])
         return _text(float(self.scores[event]), digits) if digits else ""
-
-    @classmethod
-    def of(cls, found: Iterable[float | None], digits: Digits) -> Heights:
-        """Return scores in this form."""
-        pairs = [(np.nan, 0) if score is None else (score, digits.needed(score)) for score in found]
-        scores, needed = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
-        return cls(scores.copy(), needed.astype(np.int8))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -100,7 +100,7 @@ def evaluate_many(
     validate.scale_name(scale)
     validate.undefined_choice(undefined)
     threads = worker_count(workers)
-    batch = batch_of(y_true, y_score, offsets=offsets, ids=ids)
+    batch = batch_of(y_true, y_score, offsets=offsets, ids=ids, workers=threads)
     points, lengths = near_of_each(len(batch), batch.place, near=near, period=period)
     chunks = list(in_order(batch.cut, batch.chunks(), threads))
     events = np.bincount(np.concatenate([chunk.series for chunk in chunks]), minlength=len(batch))
@@ -142,7 +142,7 @@ def _local_scores(
 ) -> FloatArray:
     """Return DQE and its parts of a detector as four columns, a row for each event of a chunk."""
     chunk, detector = task
-    levels = dqe.levels_of(batch.scaled(chunk, detector, scale), chunk.regions, thresholds)
+    levels = dqe.levels_of(batch.counting(chunk, detector, scale), chunk.regions, thresholds)
     return dqe.local_scores(levels, near[chunk.series])
 
 

@@ -328,16 +328,22 @@ def profile_of(
     tabulated = parts if in_use in parts.values() else {"in use": in_use} | parts
     if prepared.scores:
         prepared.require_event()
-    curves = {name: _Curve(prepared.scored(name)) for name in prepared.scores}
     dqe_at: dict[str, FloatArray] = {}
-    for near in ranges.tolist() if curves else ():
+    at_tabulated: dict[str, FloatArray] = {}
+    curves: dict[str, _Curve] = {}
+    every = [*ranges.tolist(), *tabulated.values()]
+    for near in every if prepared.scores else ():
         prepared.labelled.regions(near)  # before several threads would cut them at the same time
-    found = in_order(lambda curve: np.array([curve.at(near) for near in ranges.tolist()]), curves.values(), count)
-    for done, (name, values_at) in enumerate(zip(curves, found, strict=True), start=1):
-        dqe_at[name] = values_at
+
+    def work(name: str) -> tuple[_Curve, FloatArray]:
+        curve = _Curve(prepared.scored(name))
+        return curve, np.array([curve.at(near) for near in every])
+
+    found = in_order(work, prepared.scores, count)
+    for done, (name, (curve, values_at)) in enumerate(zip(prepared.scores, found, strict=True), start=1):
+        curves[name], dqe_at[name], at_tabulated[name] = curve, values_at[: len(ranges)], values_at[len(ranges) :]
         if progress is not None:
-            progress(done, len(curves))
-    at_tabulated = {name: np.array([curve.at(n) for n in tabulated.values()]) for name, curve in curves.items()}
+            progress(done, len(prepared.scores))
     pairs = combinations(curves, 2) if every_flip else _neighbours(dqe_at)
     flips = tuple(sorted(_flips(curves, ranges, dqe_at, pairs), key=lambda flip: flip.near))
     about = (prepared.name, prepared.near, estimated, candidates, period)

@@ -9,6 +9,7 @@ import numpy as np
 from dqeval.analysis.clock import steps_of
 from dqeval.core.types import FloatArray
 
+FIRST_LOOK = 1_000  # points, which tell of most scores what they are
 SHORTEST_BLOCK = 10  # points on average in a row with one number of a series
 # Whole numbers under such a name tell series apart.
 IDENTIFIER = re.compile(
@@ -44,13 +45,18 @@ def why_no_detector(name: str, scores: FloatArray | None) -> str:
 
 def is_identifier(name: str, scores: FloatArray) -> bool:
     """Tell whether whole numbers tell series apart: by the column's name, or as each stands in one block."""
-    if (scores != np.rint(scores)).any():
+    if not _are_whole(scores):
         return False
     distinct, blocks = len(np.unique(scores)), 1 + int(np.count_nonzero(steps_of(scores)))
     if IDENTIFIER.fullmatch(name):
         return True
     detections = bool(np.isin(scores, (0, 1)).all())
     return not detections and 1 < distinct == blocks and blocks * SHORTEST_BLOCK <= len(scores)
+
+
+def _are_whole(scores: FloatArray) -> bool:
+    """Tell whether all scores are whole numbers; the first of a detector's scores tell that they are not."""
+    return all(bool((some == np.rint(some)).all()) for some in (scores[:FIRST_LOOK], scores))
 
 
 def _is_measured(name: str) -> bool:

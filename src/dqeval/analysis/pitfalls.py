@@ -122,9 +122,9 @@ def _rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
 
 
 def _lone_score(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
-    top, second = np.argpartition(-scored.scores, 1)[:2].tolist() if len(scored.scores) > 1 else (0, 0)
-    lowered = scored.scores.copy()
-    lowered[top] = lowered[second]
+    top, lowered = int(np.argmax(scored.scores)), scored.scores.copy()
+    lowered[top] = 0.0
+    lowered[top] = lowered.max()  # of the others
     without = _dqe_of(scored, lowered, near)
     if without - now > MOVES:
         where = " in an event" if scored.labels[top] else ""

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
+from os.path import exists
+from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -66,6 +68,9 @@ class Crew:
         """Hand over jobs, which give an outcome each; if there is not one for all, the last are to be done again."""
         return self.submit(do_all, tasks)
 
+    def check_sees(self, file: Path) -> None:
+        """Check that those who run jobs see a file of the run, as far as that can be told: on this machine, they do."""
+
     def lost_error(self) -> CrewLostError:
         """Return the error for an executor or a cluster that is gone."""
         return CrewLostError(f"{self} is gone: start it again, and then this run, which resumes")
@@ -119,6 +124,14 @@ class Cluster(Crew):
     def submit_jobs(self, tasks: Sequence[Task]) -> Future[list[JobResult]]:
         """Hand over jobs, each of which is guarded on its worker."""
         return self.submit(do_guarded, Batch(tasks, self._limits, self._run))
+
+    def check_sees(self, file: Path) -> None:
+        """Check that all workers who are there see a file of the run."""
+        for worker, found in self._reach(self._client.run, exists, str(file)).items():
+            if not found:
+                why = "where scores are stored that this machine makes on many series at once"
+                advice = "give a folder that all share, or at_once=1 (--at-once 1), and workers make them"
+                raise ValueError(f"the worker {worker} does not see the folder {file.parent}, {why}: {advice}")
 
     def _reach(self, call: Callable[..., Any], *arguments: Any) -> Any:
         try:

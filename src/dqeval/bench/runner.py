@@ -116,7 +116,7 @@ def run(
         On how many series detectors work in the same steps, if they can, as CNN and TimesNet can: in a process of this
         machine, beside the jobs, which then only evaluate. 1 has each job do its own work. By default 256 where PyTorch
         finds a graphics card, and 1 elsewhere. The more, the faster, and the more memory is needed; where it runs out,
-        half as many are worked on.
+        half as many are worked on. The scores are stored in the folder, where the workers of a cluster find them.
     any_version : bool, default False
         Whether workers may have other versions of dqeval, NumPy and Python than this process. They are refused
         otherwise. Each row says what computed it.
@@ -161,6 +161,8 @@ def run(
         store.plan(_labels(checked), (series.source.name for series in checked.series))
         tell(outlook.state)
         groups = groups_for(at_once, outlook.detectors)
+        if groups.detectors:
+            crew.check_sees(store.path.resolve())
 
         def tasks(in_groups: bool) -> Iterator[Task]:
             all_left = outlook.tasks(_jobs(checked, folder, *shard), expected)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -181,18 +181,18 @@ def make_scores(group: Group) -> Iterator[tuple[int, bool]]:
     Beside it stands whether scores were made now. Jobs for which none can be made come too: they will say why.
     """
     wanted: list[_Wanted] = []
-    points = 0
+    points, at_once = 0, group.at_once
     for number, job in enumerate(group.jobs):
         series = _readable(job)
         if series is None or series.values is None or kept_scores(job, series) is not None:
             yield number, False
             continue
         if wanted and points + series.values.size > POINTS:
-            yield from _make(wanted, group.at_once)
+            at_once = yield from _make(wanted, at_once)
             wanted, points = [], 0
         wanted.append(_Wanted(number, job, series))
         points += series.values.size
-    yield from _make(wanted, group.at_once)
+    yield from _make(wanted, at_once)
 
 
 def _readable(job: Job) -> Series | None:
@@ -203,20 +203,21 @@ def _readable(job: Job) -> Series | None:
         return None
 
 
-def _make(wanted: list[_Wanted], at_once: int) -> Iterator[tuple[int, bool]]:
-    """Make the scores of some jobs; on fewer series at once where memory runs out."""
+def _make(wanted: list[_Wanted], at_once: int) -> Generator[tuple[int, bool], None, int]:
+    """Make the scores of some jobs; on fewer series at once where memory runs out. Return on how many it did not."""
     while wanted:
         done: set[int] = set()
         try:
             for number, made in _make_at_once(wanted, at_once):
                 done.add(number)
                 yield number, made
-            return
+            return at_once
         except Exception as error:
             if at_once == 1 or "memory" not in f"{type(error).__name__}: {error}".lower():
                 raise
             at_once //= 2
         wanted = [each for each in wanted if each.number not in done]
+    return at_once
 
 
 def _make_at_once(wanted: Sequence[_Wanted], at_once: int) -> Iterator[tuple[int, bool]]:

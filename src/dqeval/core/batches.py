@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack
 from dataclasses import dataclass
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,14 @@ from dqeval.core import validate
 from dqeval.core.arguments import at_most_one, quote
 from dqeval.core.events import find_events, split_at
 from dqeval.core.regions import cut
-from dqeval.core.scaling import Scale, min_max
+from dqeval.core.scaling import Linear, LinearParts, Scale, linear, linear_parts
 from dqeval.core.types import FloatArray, IntArray, Partition
+from dqeval.support.threads import in_order
 
 # Enough that Python around the kernels does not count, and few enough that the arrays stay in a cache.
-MOST_POINTS = 1 << 17
+MOST_POINTS = 1 << 18
+_ALWAYS_EQUAL = "biuSU"  # kinds of arrays of which every item equals itself
+_ROWS = 1 << 14  # of a table that are copied at once: few enough that they stay in a cache
 ONLY = "score"  # what the only detector is called
 # What columns of a table are called that hold no scores: who gives these among scores has given the whole table.
 NO_DETECTORS = ("label", "labels", "is_anomaly", "value", "values", "timestamp", "timestamps", "time", "series_id")
@@ -105,15 +109,15 @@ class Batch:
         series = first + np.searchsorted(starts, events.starts, side="right") - 1
         return Chunk(first, last, starts, self.sizes[first:last], cut(events, 0.0, starts[1:]), series)
 
-    def scaled(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray:
-        """Return the scores of a detector in [0, 1], each series for itself."""
+    def counting(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray | Linear | LinearParts:
+        """Return the scores of a detector, which count in [0, 1], each series for itself."""
         try:
             found = validate.scores(self.scores[detector](chunk.first, chunk.last))
         except (ValueError, TypeError):
             self._check_each(chunk.first, chunk.last, detector)
             raise
         if validate.scale_name(scale) == "min-max":
-            return _min_max_each(found, chunk)
+            return linear(found) if len(chunk.starts) == 1 else linear_parts(found, chunk.starts)
         scaled = np.empty_like(found)
         stops = chunk.starts + chunk.sizes
         for index, (start, stop) in enumerate(zip(chunk.starts.tolist(), stops.tolist(), strict=True)):
@@ -140,27 +144,13 @@ class Batch:
         return stack
 
 
-def _min_max_each(scores: FloatArray, chunk: Chunk) -> FloatArray:
-    """Return scores of which each series is scaled as `min_max` does it."""
-    if len(chunk.starts) == 1:
-        return min_max(scores)
-    low = np.minimum.reduceat(scores, chunk.starts)
-    with np.errstate(over="ignore"):
-        span = np.maximum.reduceat(scores, chunk.starts) - low
-        too_wide = np.isinf(span)
-        span[too_wide | (span == 0)] = 1.0
-        scaled: FloatArray = scores - np.repeat(low, chunk.sizes)
-    scaled /= np.repeat(span, chunk.sizes)
-    for index in np.flatnonzero(too_wide).tolist():
-        own = slice(chunk.starts[index], chunk.starts[index] + chunk.sizes[index])
-        scaled[own] = min_max(scores[own])
-    return scaled
+def batch_of(y_true: Any, y_score: Any, *, offsets: Any = None, ids: Any = None, workers: int = 1) -> Batch:
+    """Return the series that a caller gave: in lists, or in long arrays with where each begins, or which it is of.
 
-
-def batch_of(y_true: Any, y_score: Any, *, offsets: Any = None, ids: Any = None) -> Batch:
-    """Return the series that a caller gave: in lists, or in long arrays with where each begins, or which it is of."""
+    Where arrays are copied, so many threads do that.
+    """
     if not _is_list_of_series(y_true):
-        return _stacked(y_true, y_score, offsets, ids)
+        return _stacked(y_true, y_score, offsets, ids, workers)
     if offsets is not None or ids is not None:
         raise ValueError("offsets and ids are for long arrays: leave them out, as y_true is a list of series")
     return _listed(y_true, y_score)
@@ -174,7 +164,7 @@ def _is_list_of_series(y_true: Any) -> bool:
     return is_list and len(y_true) > 0 and np.ndim(y_true[0]) > 0
 
 
-def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any) -> Batch:
+def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any, workers: int) -> Batch:
     """Return series that lie one behind the other in long arrays."""
     at_most_one(offsets=offsets, ids=ids)
     labels = validate.column("y_true", y_true)
@@ -188,7 +178,7 @@ def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any) -> Batch:
         borders, names = _groups(validate.column("ids", ids), len(labels))
     validate.same_index("y_true", y_true, "y_score", y_score)
     _not_transposed(y_score, len(labels))
-    columns = _columns(y_score) or _columns_of_array(validate.column("y_score", y_score, or_several=True))
+    columns = _columns(y_score) or _columns_of_array(validate.column("y_score", y_score, or_several=True), workers)
     batch = Batch(names, borders, _part_of(labels, borders), {})
     for name, column in columns.items():
         with batch.errors_in(None, name if len(columns) > 1 else None):
@@ -224,12 +214,26 @@ def _not_transposed(y_score: Any, points: int) -> None:
         raise ValueError(f"{rule}: its shape is {shape}; give {advice}")
 
 
-def _columns_of_array(y_score: NDArray[Any]) -> dict[str, Any]:
+def _columns_of_array(y_score: NDArray[Any], workers: int) -> dict[str, Any]:
     if y_score.ndim == 1:
         return {ONLY: y_score}
     if not y_score.shape[1]:
         raise ValueError(f"y_score holds no scores: its shape is {y_score.shape}; give a column for each detector")
-    return {str(j): y_score[:, j] for j in range(y_score.shape[1])}
+    return dict(zip(map(str, range(y_score.shape[1])), _by_column(y_score, workers), strict=True))
+
+
+def _by_column(rows: NDArray[Any], workers: int) -> NDArray[Any]:
+    """Return a table as its columns, each in one piece: all are copied at once, as each row is read as a whole."""
+    if rows.shape[1] == 1 or not rows.flags.c_contiguous:
+        return rows.T
+    columns = np.empty(rows.shape[::-1], dtype=rows.dtype)
+
+    def copy(begin: int) -> None:
+        columns[:, begin : begin + _ROWS] = rows[begin : begin + _ROWS].T
+
+    for _ in in_order(copy, range(0, len(rows), _ROWS), workers):
+        pass
+    return columns
 
 
 def _part_of(long: NDArray[Any], borders: IntArray) -> Column:
@@ -262,8 +266,8 @@ def _groups(ids: NDArray[Any], points: int) -> tuple[IntArray, NDArray[Any]]:
     if len(ids) != points:
         raise ValueError(f"y_true and ids must have the same length: got {points:,} and {len(ids):,}")
     try:
-        missing = bool((ids != ids).any())
-        starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1]).astype(np.intp)
+        missing = ids.dtype.kind not in _ALWAYS_EQUAL and bool((ids != ids).any())
+        starts = _run_starts(ids)
         first = dict(zip(ids[starts[::-1]].tolist(), starts[::-1].tolist(), strict=True))
         missing |= None in first
     except TypeError:  # of lists, for example
@@ -276,10 +280,19 @@ def _groups(ids: NDArray[Any], points: int) -> tuple[IntArray, NDArray[Any]]:
     return np.append(starts, points), ids[starts]
 
 
+def _run_starts(ids: NDArray[Any]) -> IntArray:
+    """Return where other ids begin than those before, and 0; in blocks, whose comparison stays in a cache."""
+    found = [np.zeros(1, dtype=np.intp)]
+    for begin in range(0, len(ids) - 1, MOST_POINTS):
+        some = ids[begin : begin + MOST_POINTS + 1]
+        found.append(np.flatnonzero(some[1:] != some[:-1]) + (begin + 1))
+    return np.concatenate(found)
+
+
 def _listed(y_true: Sequence[Any], y_score: Any) -> Batch:
     """Return series that are items of lists."""
     labels = _arrays("y_true", y_true)
-    borders = np.concatenate([[0], np.cumsum([len(item) for item in labels])]).astype(np.intp)
+    borders = np.concatenate([[0], np.cumsum(list(map(len, labels)))]).astype(np.intp)
     batch = Batch(np.arange(len(labels)), borders, _joined(labels), {})
     columns = _columns(y_score) or {ONLY: y_score}
     for name, column in columns.items():
@@ -287,9 +300,10 @@ def _listed(y_true: Sequence[Any], y_score: Any) -> Batch:
         with batch.errors_in(None, called):
             found = _arrays("y_score", column)
             _same_count("y_true and y_score must hold as many series", labels, found)
-        for index, (label, score) in enumerate(zip(labels, found, strict=True)):
-            # What has an index was no array.
-            if len(label) != len(score) or label is not y_true[index] or score is not column[index]:
+        # What has an index was no array.
+        as_given = all(map(is_, labels, y_true)) and all(map(is_, found, column))
+        if not as_given or list(map(len, labels)) != list(map(len, found)):
+            for index, (label, score) in enumerate(zip(labels, found, strict=True)):
                 with batch.errors_in(index, called):
                     _same_count("y_true and y_score must have the same length", label, score)
                     validate.same_index("y_true", y_true[index], "y_score", column[index])
@@ -297,15 +311,21 @@ def _listed(y_true: Sequence[Any], y_score: Any) -> Batch:
     return batch
 
 
+def _are_plain(items: Iterable[Any]) -> bool:
+    """Tell whether all items are plain arrays of one dimension, with at least one point; of many, this is soon told."""
+    if set(map(type, items)) != {np.ndarray}:
+        return False
+    return set(map(attrgetter("ndim"), items)) == {1} and all(map(len, items))
+
+
 def _arrays(name: str, given: Any) -> list[NDArray[Any]]:
     """Return the items of a list as arrays."""
     if not isinstance(given, (list, tuple, np.ndarray)):
         raise ValueError(f"{name} must be a list of series, as y_true is: got {type(given).__name__}")
+    if _are_plain(given):
+        return list(given)
     found = []
     for index, item in enumerate(given):
-        if type(item) is np.ndarray and item.ndim == 1 and len(item):
-            found.append(item)
-            continue
         with validate.errors_about(f"series {index}"):
             if name == "y_score" and (isinstance(item, Mapping) or len(getattr(item, "shape", ())) > 1):
                 advice = 'for several detectors give a list of series for each, as {"one": [...], "other": [...]}'

@@ -21,6 +21,7 @@ MOST_RESAMPLES = 1_000_000
 _STEADY = 0.01  # per unit, of the variance of all units: added to that of each draw
 _AT_ONCE = 50_000  # draws, so that they stay in the cache
 _KEPT = 1_000_000  # draws at most that are kept for the next interval, some 8 MB
+_KEPT_SMALL = 8_000_000  # draws at most that are kept as small whole numbers, a byte each
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,8 @@ def _draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:
     """
     if units * count <= _KEPT:
         yield _kept_draws(units, count, seed)
+    elif units * count <= _KEPT_SMALL:
+        yield from (drawn.astype(np.float64) for drawn in _kept_small(units, count, seed))
     else:
         yield from _new_draws(units, count, seed)
 
@@ -182,6 +185,11 @@ def _draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:
 @lru_cache(maxsize=2)
 def _kept_draws(units: int, count: int, seed: int) -> FloatArray:
     return np.concatenate(list(_new_draws(units, count, seed)))
+
+
+@lru_cache(maxsize=2)
+def _kept_small(units: int, count: int, seed: int) -> list[NDArray[np.unsignedinteger]]:
+    return [drawn.astype(np.min_scalar_type(int(drawn.max()))) for drawn in _new_draws(units, count, seed)]
 
 
 def _new_draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
+from dqeval.support.on_demand import cached_property
 
 PIECES = ("false alarm", "near miss", "capture", "near miss", "false alarm")  # of a region, in time order
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Parts:
     """What of each detection lies in which piece, in time order.
 
@@ -32,14 +33,22 @@ class Parts:
 
     def of(self, event: int, kind: str) -> list[tuple[float, float]]:
         """Return the parts of one kind in the region of an event."""
-        at = slice(*np.searchsorted(self.event, [event, event + 1]))
-        return [
-            (start, stop)
-            for piece, start, stop in zip(
-                self.piece[at], self.starts[at].tolist(), self.stops[at].tolist(), strict=True
-            )
-            if PIECES[piece] == kind
-        ]
+        first, starts, stops = self._by_kind[kind]
+        if event + 1 >= len(first) or first[event] == first[event + 1]:
+            return []
+        at = slice(first[event], first[event + 1])
+        return list(zip(starts[at].tolist(), stops[at].tolist(), strict=True))
+
+    @cached_property
+    def _by_kind(self) -> dict[str, tuple[IntArray, FloatArray, FloatArray]]:
+        """Of each kind where the parts of each event begin, up to the last one that has any, and all these parts."""
+        found = {}
+        for kind in dict.fromkeys(PIECES):
+            of_kind = np.isin(self.piece, [i for i, each in enumerate(PIECES) if each == kind])
+            event = self.event[of_kind]
+            first = np.searchsorted(event, np.arange(event.max(initial=-1) + 2))
+            found[kind] = first, self.starts[of_kind], self.stops[of_kind]
+        return found
 
     def without(self, owned: BoolArray) -> Parts:
         """Return the others than some."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core.sorting import ascending, group_ends
-from dqeval.core.types import FloatArray
+from dqeval.core.types import FloatArray, IntArray
 
 Scale = Literal["min-max", "log-rank", "none"]
 
@@ -27,6 +27,16 @@ class Linear:
     width: float
     lowest: float
     highest: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearParts:
+    """Scores of which each part, from one of ``starts`` to the next, counts by a ``low`` and a ``width`` of its own."""
+
+    scores: FloatArray
+    starts: IntArray
+    low: FloatArray
+    width: FloatArray
 
 
 def as_given(scores: FloatArray) -> Linear:
@@ -49,8 +59,31 @@ def min_max(scores: FloatArray) -> FloatArray:
     return scaled(linear(scores))
 
 
-def scaled(counting: Linear) -> FloatArray:
-    """Return scores as they count."""
+def linear_parts(scores: FloatArray, starts: IntArray) -> LinearParts:
+    """Return scores each part of which, from one start to the next, counts as `min_max` scales it."""
+    low = np.minimum.reduceat(scores, starts)
+    with np.errstate(over="ignore"):
+        width = np.maximum.reduceat(scores, starts) - low
+    too_wide = np.flatnonzero(np.isinf(width)).tolist()
+    width[width == 0] = 1.0
+    scores = scores.copy() if too_wide else scores
+    stops = np.append(starts[1:], len(scores))
+    for index in too_wide:
+        own = slice(starts[index], stops[index])
+        found = linear(scores[own])
+        scores[own], low[index], width[index] = found.scores, found.low, found.width
+    return LinearParts(scores, starts, low, width)
+
+
+def scaled(counting: FloatArray | Linear | LinearParts) -> FloatArray:
+    """Return scores as they count; those that are an array count as they are."""
+    if isinstance(counting, np.ndarray):
+        return counting
+    if isinstance(counting, LinearParts):
+        sizes = np.diff(counting.starts, append=len(counting.scores))
+        found: FloatArray = counting.scores - np.repeat(counting.low, sizes)
+        found /= np.repeat(counting.width, sizes)
+        return found
     if (counting.low, counting.width) == (0.0, 1.0):
         return counting.scores
     shifted = counting.scores - counting.low

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -15,12 +16,21 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.scaling import Linear, log_shares
+from dqeval.core.scaling import Linear, LinearParts, log_shares
 from dqeval.core.sorting import ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
-from dqeval.kernels.levels import BLOCK, levels_by_rank, levels_of_items, levels_on_grid, points_by_region
+from dqeval.kernels.levels import (
+    BLOCK,
+    levels_by_rank,
+    levels_of_items,
+    levels_on_grid,
+    levels_on_grid_in_parts,
+    points_by_region,
+)
 
+_MOST_DIGITS = 17  # of a number, which tell it from all others
+_FLOOR = Context(prec=400, rounding=ROUND_FLOOR)
 _MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
 _CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
 
@@ -66,12 +76,16 @@ def grid(count: int) -> FloatArray:
     return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
 
 
-def sample_levels(scores: FloatArray | Linear, partition: Partition, count: int) -> Levels:
+def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partition, count: int) -> Levels:
     """Return the levels on a grid of ``count`` thresholds, of equal weight."""
     thresholds = grid(count)
-    found, low, width = (scores.scores, scores.low, scores.width) if isinstance(scores, Linear) else (scores, 0.0, 1.0)
+    found = scores if isinstance(scores, np.ndarray) else scores.scores
     of_point = np.empty(len(found), dtype=np.intc)
-    levels_on_grid(found, low, width, thresholds, of_point)
+    if isinstance(scores, LinearParts):
+        levels_on_grid_in_parts(found, scores.starts, scores.low, scores.width, thresholds, of_point)
+    else:
+        low, width = (scores.low, scores.width) if isinstance(scores, Linear) else (0.0, 1.0)
+        levels_on_grid(found, low, width, thresholds, of_point)
     return _shared(partition, of_point, thresholds)
 
 
@@ -374,9 +388,10 @@ def shortest_threshold(scores: FloatArray, lowest: float, *, around: float | Non
     below = scores[scores < lowest]
     highest_below = float(below.max()) if len(below) else -np.inf
     exact = Decimal(lowest if around is None else around)
-    for digits in range(1, 18):
-        step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-        rounded = float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400)))
-        if highest_below < rounded <= lowest:
-            return rounded
-    return lowest
+
+    def rounded(digits: int) -> float:
+        return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), context=_FLOOR))
+
+    # More digits give no smaller number, so those that are not too small come last.
+    enough = 1 + bisect_left(range(1, _MOST_DIGITS + 1), True, key=lambda digits: rounded(digits) > highest_below)
+    return found if enough <= _MOST_DIGITS and (found := rounded(enough)) <= lowest else lowest

@@ -35,18 +35,50 @@ def levels_on_grid(
     side="right")`` of what counts. The grid is nearly even, so a guess is right or one off; comparing with the grid
     itself decides. Where guesses a little lower and a little higher agree, they are right, which needs no division.
     """
+    with cython.nogil:
+        _levels_from(scores, low, width, grid, 0, levels.shape[0], levels)
+
+
+def levels_on_grid_in_parts(
+    scores: cython.const[cython.double][::1],
+    starts: cython.Py_ssize_t[::1],
+    low: cython.double[::1],
+    width: cython.double[::1],
+    grid: cython.double[::1],
+    levels: cython.int[::1],
+):
+    """Do the same for parts of the scores that count differently: part i begins at ``starts[i]``, the first at 0."""
+    parts: cython.Py_ssize_t = starts.shape[0]
+    stop: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(parts):
+            stop = starts[i + 1] if i + 1 < parts else levels.shape[0]
+            _levels_from(scores, low[i], width[i], grid, starts[i], stop, levels)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _levels_from(
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    grid: cython.double[::1],
+    begin: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    levels: cython.int[::1],
+) -> cython.void:
+    """Write the levels of the points from one up to another."""
     count: cython.Py_ssize_t = grid.shape[0]
-    points: cython.Py_ssize_t = levels.shape[0]
     per_unit: cython.double = cython.cast(cython.double, count) / width
     guessing: cython.bint = per_unit < MOST_PER_UNIT
-    begin: cython.Py_ssize_t = 0
     end: cython.Py_ssize_t
-    with cython.nogil:
-        while begin < points:
-            end = min(begin + AT_ONCE, points)
-            if not guessing or not _guess_levels(scores, low, per_unit, count * ROUNDING, begin, end, levels):
-                _compare_with_grid(scores, low, width, grid, begin, end, levels)
-            begin = end
+    while begin < stop:
+        end = min(begin + AT_ONCE, stop)
+        if not guessing or not _guess_levels(scores, low, per_unit, count * ROUNDING, begin, end, levels):
+            _compare_with_grid(scores, low, width, grid, begin, end, levels)
+        begin = end
 
 
 @cython.cfunc

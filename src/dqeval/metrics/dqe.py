@@ -16,7 +16,7 @@ from dqeval.core.events import flags_of
 from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.scaling import Linear, Scale, linear, scaled
+from dqeval.core.scaling import Linear, LinearParts, Scale, linear, scaled
 from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
@@ -319,10 +319,12 @@ def mean_scores(local: FloatArray) -> Scores:
     return Scores(*(local.mean(axis=0) if len(local) else np.full(4, np.nan)).tolist())
 
 
-def levels_of(scores: FloatArray | Linear, regions: Partition, thresholds: int | Literal["exact"]) -> Levels:
+def levels_of(
+    scores: FloatArray | Linear | LinearParts, regions: Partition, thresholds: int | Literal["exact"]
+) -> Levels:
     """Return the threshold levels of each event's region."""
     if thresholds == "exact":
-        return levelling.exact_levels(scaled(scores) if isinstance(scores, Linear) else scores, regions)
+        return levelling.exact_levels(scaled(scores), regions)
     return levelling.sample_levels(scores, regions, thresholds)
 
 

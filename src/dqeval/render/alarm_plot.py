@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,32 +18,27 @@ from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
 
 
-def alarm_data(
-    curves: Mapping[str, AlarmCurve],
-    explanations: Mapping[str, Explanation],
-    colours: Mapping[str, str],
-    needed: Sequence[Sequence[int]],
-) -> dict[str, Any]:
+def alarm_data(shown: Sequence[ShownAlarms], colours: Sequence[str], needed: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Return the plot of the share of events detected against false alarms, as Bokeh embeds it, and its budgets.
 
     Parameters
     ----------
-    curves, explanations, colours : mapping of str to AlarmCurve, Explanation and str
-        By detector; the explanations have the suggested thresholds.
+    shown : sequence of ShownAlarms
+        Of each detector.
+    colours : sequence of str
     needed : sequence of sequence of int
         How many false alarms the thresholds of each detector need that can be chosen.
     """
-    first = next(iter(curves.values()))
-    shown = [_shown(name, curve, explanations[name]) for name, curve in curves.items()]
-    most = [each.needed.max(initial=0.0) for pair in shown for each in pair]
+    first = shown[0]
+    most = [part.needed.max(initial=0.0) for each in shown for part in (each.gains, each.suggested)]
     budgets = _Budgets(first.smallest_budget, 1.3 * max(first.smallest_budget, *map(float, most)))
     right = budgets.x(budgets.right)
     models = {"alarm-range": {"start": -0.02 * right, "end": right}, **budgets.ticks()}
-    for i, (gains, suggested) in enumerate(shown):
-        models[f"alarm-steps-{i}"] = {"data": table(gains.steps(budgets))}
-        models[f"alarm-dots-{i}"] = {"data": table(gains.marks(budgets))}
-        models[f"alarm-suggested-{i}"] = {"data": table(suggested.marks(budgets))}
-    plot = embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours[name] for name in curves), models=models)
+    for i, each in enumerate(shown):
+        models[f"alarm-steps-{i}"] = {"data": table(each.gains.steps(budgets))}
+        models[f"alarm-dots-{i}"] = {"data": table(each.gains.marks(budgets))}
+        models[f"alarm-suggested-{i}"] = {"data": table(each.suggested.marks(budgets))}
+    plot = embedded(_alarm_plot, first.unit, budgets.wide, tuple(colours), models=models)
     return {"alarmPlot": plot, "budgets": {"per": first.unit, **budgets.choices(needed)}}
 
 
@@ -98,8 +93,28 @@ class _Thresholds:
         return {"x": [budgets.x(each) for each in self.needed.tolist()], "y": self.shares.tolist(), **self.words}
 
 
-def _shown(name: str, curve: AlarmCurve, explanation: Explanation) -> tuple[_Thresholds, _Thresholds]:
-    """Return the thresholds of a detector that are drawn: those that detect another event, and the suggested one."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownAlarms:
+    """The thresholds of a detector that are drawn, without the rest of its curve, which takes much memory.
+
+    Attributes
+    ----------
+    unit : str
+        What false alarms are counted by.
+    smallest_budget : float
+        That of a single false alarm.
+    gains, suggested : _Thresholds
+        Those that detect another event, and the suggested one.
+    """
+
+    unit: str
+    smallest_budget: float
+    gains: _Thresholds
+    suggested: _Thresholds
+
+
+def shown_alarms(name: str, curve: AlarmCurve, explanation: Explanation) -> ShownAlarms:
+    """Return the thresholds of a detector that are drawn."""
     needed, rates = curve.budgets, curve.false_alarms_per(curve.unit)
 
     def those(positions: IntArray, called: Callable[[int], str]) -> _Thresholds:
@@ -113,7 +128,9 @@ def _shown(name: str, curve: AlarmCurve, explanation: Explanation) -> tuple[_Thr
 
     # The one that detects as much as the suggested threshold; none if nothing is detected.
     suggested = np.flatnonzero(curve.thresholds >= explanation.threshold)[-1:]
-    return (
+    return ShownAlarms(
+        curve.unit,
+        curve.smallest_budget,
         those(curve.drawn, lambda k: str(curve.rounded_threshold(k))),
         those(suggested, lambda _: f"{explanation.shown_threshold} (suggested)"),
     )

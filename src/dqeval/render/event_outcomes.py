@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.types import Curve, DQEResult
+from dqeval.core.types import Curve, DQEResult, FloatArray
 
 # In words, and what they mean: shown where people choose among them.
 OUTCOME_MEANINGS = {
@@ -41,5 +41,10 @@ def outcome_shares(result: DQEResult) -> dict[str, float]:
 
 def outcomes_of(event: Curve) -> NDArray[np.uint8]:
     """Return what happens at an event at each threshold of its curve, as positions in `EVENT_OUTCOMES`."""
-    captured, near, clean = event.capture > 0, event.near_miss > 0, event.false_alarm == 1
+    return outcomes_at(event.capture, event.near_miss, event.false_alarm)
+
+
+def outcomes_at(capture: FloatArray, near_miss: FloatArray, false_alarm: FloatArray) -> NDArray[np.uint8]:
+    """Return what happens where these are the scores, as positions in `EVENT_OUTCOMES`."""
+    captured, near, clean = capture > 0, near_miss > 0, false_alarm == 1
     return np.where(captured, np.where(clean, 0, 1), np.where(near, 2, 3)).astype(np.uint8)

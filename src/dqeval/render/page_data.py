@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from decimal import ROUND_FLOOR, Context, Decimal
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ from dqeval.analysis.near_profile import NearProfile
 from dqeval.core import thresholds
 from dqeval.core.intervals import RESAMPLES, mean_intervals
 from dqeval.core.prepared import Prepared, Scored
-from dqeval.core.types import PARTS, Curve, FloatArray
-from dqeval.metrics.alarm_curve import AlarmCurve, alarm_curve_of
-from dqeval.render.alarm_plot import alarm_data
+from dqeval.core.types import PARTS, FloatArray, Region
+from dqeval.metrics.alarm_curve import alarm_curve_of
+from dqeval.render.alarm_plot import ShownAlarms, alarm_data, shown_alarms
 from dqeval.render.alarm_steps import alarm_steps
 from dqeval.render.drawing import COLOURS, UNOBSERVED
-from dqeval.render.event_outcomes import outcomes_of
+from dqeval.render.event_outcomes import outcomes_at
 from dqeval.render.explorer import colours_of, curve_item, near_item, time_item
 from dqeval.render.packing import packed, packed_scores, packed_values
 from dqeval.render.page_clock import clock_of, content_key
@@ -30,13 +31,14 @@ from dqeval.render.time_scale import TimeScale, event_times, scale_of
 
 # Of events, for the interval at each threshold: of many events it is so narrow that fewer draws give all its digits.
 MOST_DRAWS = 500_000
+_CUTS = attrgetter(*(field.name for field in fields(Region)))
 
 
 def page_data(
     prepared: Prepared,
     explanations: Mapping[str, Explanation],
     profile: NearProfile,
-    detectors: Sequence[tuple[dict[str, Any], AlarmCurve]],
+    detectors: Sequence[DetectorData],
 ) -> dict[str, Any]:
     """Return all that the script of a page needs.
 
@@ -46,13 +48,13 @@ def page_data(
     explanations : mapping of str to Explanation
         By detector, the best first.
     profile : NearProfile
-    detectors : sequence of (dict, AlarmCurve)
-        What `detector_data` returns for each detector, in the same order.
+    detectors : sequence of DetectorData
+        Of each detector, in the same order.
     """
     scale, axis = scale_of(prepared), prepared.labelled.axis
     colours = colours_of(explanations)
-    curves = dict(zip(explanations, (curve for _, curve in detectors), strict=True))
-    shown = [data for data, _ in detectors]
+    shown = [each.data for each in detectors]
+    alarms = [each.alarms for each in detectors]
     return {
         "name": printable(prepared.name),
         "key": content_key(prepared),
@@ -61,7 +63,7 @@ def page_data(
         "near": prepared.near.points,
         "scale": _scale(scale, prepared.labelled.resolution),
         "clock": clock_of(prepared),
-        "events": [astuple(region) for region in prepared.regions.regions],
+        "events": list(map(_CUTS, prepared.regions.regions)),
         "names": [printable(name) for name in prepared.event_names],
         "times": _times(prepared),
         "thresholds": thresholds.grid(THRESHOLDS).tolist(),
@@ -70,18 +72,27 @@ def page_data(
         "detectors": shown,
         "timePlots": time_item(prepared, scale),
         "curvePlot": curve_item(beside_values=prepared.line is not None),
-        **alarm_data(curves, explanations, colours, [data["alarms"]["needed"] for data in shown]),
+        **alarm_data(alarms, list(colours.values()), [data["alarms"]["needed"] for data in shown]),
         "nearPlot": near_item(profile, colours, axis),
     }
 
 
-def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) -> tuple[dict[str, Any], AlarmCurve]:
-    """Return what a page shows of a detector at each threshold, and its false alarms at every one there is."""
+@dataclass(frozen=True, slots=True, eq=False)
+class DetectorData:
+    """What a page shows of a detector: at each threshold, ready for JSON, and its alarms as they are drawn."""
+
+    data: dict[str, Any]
+    alarms: ShownAlarms
+
+
+def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) -> DetectorData:
+    """Return what a page shows of a detector."""
     raw, scores = scored.raw, scored.scores
     levels = thresholds.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
     curve = explanation.result.curve
     early = int(min(prepared.near.points, len(raw)))
     alarms = alarm_curve_of(scored, early=early)
+    by_event = np.array([(c.dqe, c.capture, c.near_miss, c.false_alarm) for c in curve.per_event])[:, :, ::-1]
     data = {
         "name": printable(explanation.name),
         "start": explanation.step,
@@ -92,13 +103,13 @@ def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) 
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),
         "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
-        "means": _thousandths([curve]),
-        "intervals": _intervals(curve.per_event),
-        "perEvent": _thousandths(list(curve.per_event)),
-        "outcomes": packed(np.stack([outcomes_of(event)[::-1] for event in curve.per_event]), "<u1"),
+        "means": _thousandths(np.stack([curve.dqe, curve.capture, curve.near_miss, curve.false_alarm])[:, ::-1]),
+        "intervals": _intervals(by_event[:, 0]),
+        "perEvent": _thousandths(by_event),
+        "outcomes": packed(outcomes_at(*by_event[:, 1:].transpose(1, 0, 2)), "<u1"),
         "alarms": alarm_steps(scored, alarms, levels, THRESHOLDS, early=early).as_json(),
     }
-    return data, alarms
+    return DetectorData(data, shown_alarms(explanation.name, alarms, explanation))
 
 
 def _part(name: str | None) -> int | None:
@@ -106,10 +117,13 @@ def _part(name: str | None) -> int | None:
     return None if name is None else PARTS.index(name)
 
 
-def _intervals(events: Iterable[Curve]) -> list[list[int]] | None:
-    """Return from where to where DQE at each threshold may lie, lowest first, in thousandths; None if nobody knows."""
+def _intervals(dqe: FloatArray) -> list[list[int]] | None:
+    """Return from where to where DQE at each threshold may lie, in thousandths, from its values at each event.
+
+    None if nobody knows.
+    """
     # With few events, many thresholds do the same.
-    values, place = np.unique(np.stack([event.dqe[::-1] for event in events]), axis=1, return_inverse=True)
+    values, place = np.unique(dqe, axis=1, return_inverse=True)
     found = mean_intervals(values, resamples=min(RESAMPLES, max(MOST_DRAWS // len(values), 1)))
     if not found[0].is_known:
         return None
@@ -162,7 +176,6 @@ def _rounded_down(number: float, digits: int) -> str:
     return f"{float(exact.quantize(step, rounding=ROUND_FLOOR, context=Context(prec=400))):.{digits}g}"
 
 
-def _thousandths(curves: list[Curve]) -> str:
-    """Return the four scores of each curve, each at all thresholds, lowest first, as whole thousandths."""
-    rows = [np.stack([c.dqe, c.capture, c.near_miss, c.false_alarm])[:, ::-1] for c in curves]
-    return packed(np.rint(1000 * np.stack(rows)), "<u2")
+def _thousandths(scores: FloatArray) -> str:
+    """Return scores as whole thousandths."""
+    return packed(np.rint(1000 * scores), "<u2")

@@ -30,7 +30,7 @@ def embedded(
     """
     item: dict[str, Any] = json.loads(_template(make, *kind))
     own = dict(models or {})
-    for attributes in _attributes_in(item):
+    for attributes in list(_attributes_in(item)):  # there is no need to look into what is filled in
         attributes.update(own.pop(attributes.get("name", ""), {}))
     assert not own, f"no models have these names: {', '.join(own)}"
     return item

@@ -24,12 +24,11 @@ from dqeval.core.prepared import Labelled, Prepared, Scored
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress
 from dqeval.datasets.door import Data, prepare
-from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.event_outcomes import OUTCOME_KEYS, OUTCOME_MEANINGS
 from dqeval.render.explorer import colours_of
 from dqeval.render.html import fill_template, source_of
-from dqeval.render.page_data import detector_data, page_data
+from dqeval.render.page_data import DetectorData, detector_data, page_data
 from dqeval.render.summary import summary_rows
 from dqeval.render.tables import count_of
 from dqeval.render.time_scale import size_in_words
@@ -130,7 +129,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers:
         profile=profile,
         near=str(profile.near),
         has_thresholds=comparison.has_thresholds,
-        unit=next(iter(each.values())).curve.unit,
+        unit=next(iter(each.values())).shown.alarms.unit,
         outcomes=list(zip(OUTCOME_KEYS, OUTCOME_MEANINGS.items(), strict=True)),
         trouble=TROUBLE,
         gaps=len(prepared.labelled.breaks) > 0,
@@ -139,7 +138,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers:
         detectors=colours_of(comparison.panels),
         colours=COLOURS,
         footer=_footer(prepared, comparison),
-        data=page_data(prepared, comparison.explanations, profile, [(one.data, one.curve) for one in each.values()]),
+        data=page_data(prepared, comparison.explanations, profile, [one.shown for one in each.values()]),
         script=SCRIPT,
         inline=inline,
     )
@@ -149,8 +148,7 @@ def page(prepared: Prepared, comparison: Comparison, *, back: str = "", workers:
 class _Detector:
     """What a page says of a detector besides the comparison: see `detector_data`, `check` and `rescaled_dqe`."""
 
-    data: dict[str, Any]
-    curve: AlarmCurve
+    shown: DetectorData
     findings: list[Finding]
     rescaled: dict[str, float]
 
@@ -162,7 +160,7 @@ def _each_detector(prepared: Prepared, comparison: Comparison, workers: int | No
     def work(name: str, scored: Scored) -> _Detector:
         explanation = comparison.explanations[name]
         return _Detector(
-            *detector_data(prepared, scored, explanation),
+            detector_data(prepared, scored, explanation),
             findings_of_scores(name, scored, near, scored.raw >= explanation.threshold),
             {} if scored.binary else rescaled_dqe(scored, near.points),
         )
