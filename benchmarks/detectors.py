@@ -22,6 +22,7 @@ import dqeval
 from benchmarks.cases import CASES, case, generated, peak_megabytes
 from dqeval import detectors
 from dqeval.core.entries import Detector
+from dqeval.render.tables import percent
 
 LENGTHS = (1_000, 10_000, 100_000)
 MOST_POINTS = {"trains": 10_000, "interpreted": 10_000}
@@ -225,7 +226,7 @@ def rough_beside_exact() -> None:
             agreement = np.corrcoef(ranks(exact), ranks(rough))[0, 1]
             longer = np.quantile(found.at_most / np.maximum(true, 1e-300), [0.5, 0.99])
             sure = (found.at_least == found.at_most).mean()
-            cells = f"{agreement:.3f} | {longer[0]:.3f} × | {longer[1]:.3f} × | {sure:.0%}"
+            cells = f"{agreement:.3f} | {longer[0]:.3f} × | {longer[1]:.3f} × | {percent(sure)}"
             print(f"| {title} | {most:,} | {cells} |", flush=True)
 
 

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from dqeval.lab.variation import Copies, varied_by
+from dqeval.render.tables import percent
 
 COPIES = (5, 10, 20, 40)
 RESAMPLES = 1000
@@ -42,7 +43,7 @@ def main():
     for kind in KINDS:
         for count in COPIES:
             hits, widths = held(kind, count, trials)
-            cells = " | ".join(f"{hit:.1%}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
+            cells = " | ".join(f"{percent(hit, 1)}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
             print(f"| {count} | {kind} | {cells} |", flush=True)
 
 

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from dqeval.core.intervals import mean_intervals
+from dqeval.render.tables import percent
 
 SERIES = (5, 8, 12, 20, 50, 100)
 RESAMPLES = 1000
@@ -58,7 +59,7 @@ def main():
     print("| series | dqeval | percentile | BCa |\n|---:|---:|---:|---:|")
     for series in SERIES:
         hits, widths = held(series, trials)
-        cells = " | ".join(f"{hit:.1%}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
+        cells = " | ".join(f"{percent(hit, 1)}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
         print(f"| {series} | {cells} |", flush=True)
 
 

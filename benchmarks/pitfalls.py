@@ -16,6 +16,7 @@ from dqeval.core.near import near_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.scaling import min_max
 from dqeval.core.types import Series
+from dqeval.render.tables import percent
 
 KINDS = ("scale", "lone score", "event heights", "wrong point")
 AROUND = 10  # points
@@ -91,7 +92,7 @@ def main(path):
     for kind in KINDS:
         warned, measured = (np.array([row[kind][i] for row in found]) for i in (0, 1))
         both = (warned & measured).sum()
-        precision, recall = (f"{both / max(n, 1):.0%}".replace("%", " %") for n in (warned.sum(), measured.sum()))
+        precision, recall = (percent(both / max(n, 1)) for n in (warned.sum(), measured.sum()))
         print(f"| {kind} | {measured.sum()} | {warned.sum()} | {precision} | {recall} |")
 
 

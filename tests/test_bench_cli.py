@@ -21,8 +21,7 @@ from commands import caller, run
 from dqeval.bench import State, Store, make_plan
 from dqeval.bench import run as start
 from dqeval.bench.crew import CrewLostError
-from dqeval.cli import bench as benching
-from dqeval.cli import output
+from dqeval.cli import bench_work, output
 from dqeval.cli.app import app
 from dqeval.datasets import synthetic
 
@@ -109,7 +108,7 @@ def test_once_more_and_what_follows(call):
 def test_processes_by_default(call, monkeypatch):
     seen = []
     monkeypatch.setattr("dqeval.bench.run", lambda *_, **options: seen.append(options["workers"]))
-    monkeypatch.setattr(benching.Watch, "count", lambda watch: "nothing done")
+    monkeypatch.setattr(bench_work.Watch, "count", lambda watch: "nothing done")
     for count, expected in ((3, 3), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
         call("bench", "run", "plan.toml", "-o", "run")
@@ -188,6 +187,17 @@ def test_which_plan_is_kept(done, tmp_path):
     told = "dqeval: plan.json is not from a run, and would be overwritten: choose another folder\n"
     assert (refused.code, refused.err, (tmp_path / "plan.json").read_text()) == (2, told, '{"my": "own"}')
     assert not (tmp_path / "results.sqlite").exists()
+
+
+def test_a_run_does_not_go_to_its_data(done, tmp_path):
+    write_series(tmp_path / "series" / "a.csv", mine=range(400))
+    for folder in ("series", "run/../series"):
+        refused = done("bench", "run", "files.toml", "-o", folder, "--workers", 0)
+        told = f"{folder} holds data of the plan, such as a.csv: choose another folder for the run"
+        assert (refused.code, refused.err) == (2, f"dqeval: {told}\n")
+    assert [path.name for path in (tmp_path / "series").iterdir()] == ["a.csv"]
+    (tmp_path / "run" / "results.sqlite").rename(tmp_path / "series" / "results.sqlite")
+    assert done("bench", "run", "files.toml", "-o", "series", "--workers", 0).code == 0
 
 
 @pytest.mark.unmeasured
@@ -399,7 +409,7 @@ def test_a_cluster_without_a_worker(call, monkeypatch):
     Store(Path("run"), create=True).close()
     found = call("bench", "run", "plan.toml", "-o", "run", "--scheduler", "tcp://here:1")
     lines = found.err.splitlines()
-    told, waiting = "dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left", benching.NO_WORKER
+    told, waiting = "dqeval: 3 of 10 jobs done (2 before), 0 failed, 7 left", bench_work.NO_WORKER
     alone = lines.index(f"dqeval: {waiting}")  # at once
     assert any("ends about" in line for line in lines[:alone])
     assert f"{told}; {waiting}" in lines[alone:]

@@ -400,7 +400,10 @@ def test_a_site_that_holds(folder, site, monkeypatch, capsys):
     for runs in ([], [folder]):
         told = call("verify", site / "receipt.json", *runs)
         assert (told.code, told.err) == (0, "")
-        assert told.out.startswith("The receipt holds")
+        assert told.out.startswith("The receipt holds: no file of the site was changed, and its rankings ")
+        assert "same input" not in told.out
+        assert ("are those of the run (" in told.out) == bool(runs)
+        assert ("Not checked, as only the run knows it: why there is no ranking" in told.out) == (not runs)
 
 
 def test_a_file_that_was_changed_or_is_gone(copy, monkeypatch, capsys):
@@ -434,6 +437,35 @@ def test_a_ranking_that_does_not_follow_from_the_results(copy, folder):
     assert failure.startswith("The ranking of all series by series: standings[1].mean was 0.")
     (failure,) = verify_site(copy / "receipt.json", receipt, [folder]).failures
     assert failure.startswith("[0].standings[1].mean was 0.")
+
+
+def test_rankings_that_were_taken_out_or_added(copy):
+    def failures(change):
+        return verify_site(copy / "receipt.json", changed(copy, "downloads/rankings.json", change), []).failures
+
+    names = ["all series", *sorted(DATASETS)]
+    before = (copy / "downloads/rankings.json").read_text(encoding="utf-8")
+    expected = tuple(f"The ranking of {name} by {by}: it is missing." for name in names for by in ("series", "event"))
+    assert failures(lambda documents: documents.clear()) == expected
+    (copy / "downloads/rankings.json").write_text(before, encoding="utf-8")
+    (failure,) = failures(lambda documents: documents.append(documents[0]))
+    assert failure == "downloads/rankings.json has more rankings than the results give."
+    (copy / "downloads/rankings.json").write_text(before, encoding="utf-8")
+
+    def silenced(documents):
+        documents[1] = {"dataset": None, "by": "event", "reason": "There is no ranking."}
+
+    (failure,) = failures(silenced)
+    assert failure == "The ranking of all series by event: the site has none, and the results give one."
+
+
+def test_a_ranking_of_nothing(copy):
+    receipt = changed(copy, "downloads/events.json", lambda columns: [each.clear() for each in columns.values()])
+    (copy / "receipt.json").write_text(json.dumps(receipt), encoding="utf-8")
+    found = verify_site(copy / "receipt.json", receipt, []).failures
+    assert found == tuple(
+        f"The ranking of {name} by event: the results give none." for name in ["all series", *DATASETS]
+    )
 
 
 def test_results_of_another_run(site, tmp_path, folder):

@@ -9,7 +9,8 @@ import pytest
 
 import dqeval
 from dqeval.analysis import clock
-from dqeval.analysis.check import Checked, misread_scores, misread_times
+from dqeval.analysis.check import misread_scores, misread_times
+from dqeval.analysis.findings import Checked
 from dqeval.datasets.door import prepare
 
 T = np.arange(1000)
@@ -49,7 +50,7 @@ CASES = {
     ),
     "no anomaly": ({"labels": 0 * T}, "error", "label", "no value is 1"),
     "all anomalous": ({"labels": 0 * T + 1}, "error", "label", "every value is 1"),
-    "many anomalous": ({"labels": T % 4 == 0}, "warning", "label", "25% of the points are anomalous"),
+    "many anomalous": ({"labels": T % 4 == 0}, "warning", "label", "25 % of the points are anomalous"),
     "close events": (
         {"labels": np.isin(T, (5, 7, 50))},
         "warning",
@@ -124,7 +125,7 @@ def test_heavy_tails_and_times():
         dqeval.Series("s", labels, {"tail": tail, "clock": np.arange(1000.0)}, np.sin(np.arange(1000.0)))
     )
     said = {name: " ".join(each.message for each in found if each.column == name) for name in ("tail", "clock")}
-    assert "99.9% of the scores lie in the lowest 1% of their range" in said["tail"]
+    assert "99.9 % of the scores lie in the lowest 1 % of their range" in said["tail"]
     assert "is this a time, not a score?" in said["clock"]
 
 

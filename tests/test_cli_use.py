@@ -18,7 +18,7 @@ import typer
 
 import dqeval
 from commands import caller, run, write_clean, write_demo
-from dqeval.analysis.check import Checked
+from dqeval.analysis.findings import Checked
 from dqeval.analysis.several import Several
 from dqeval.bench.plan import read_plan
 from dqeval.cli import help as helping
@@ -116,10 +116,16 @@ def test_a_plan_for_series_of_ones_own(call, tmp_path):
     assert tomllib.loads(path.read_text())["data"] == [{"path": f"../../{name}"}]
     assert [each.source.path.name[:11] for each in read_plan(path).series] == ["synthetic_0"]
     assert "does not exist" in call("bench", "init", "x.toml", "--data", "nowhere").err
+    (tmp_path / "empty").mkdir()
+    refused = call("bench", "init", "x.toml", "--data", "empty")
+    assert refused.code == 2
+    assert refused.err.startswith("dqeval: empty: there is no series here; expected ")
+    assert not (tmp_path / "x.toml").exists()
 
 
 def test_every_comment_of_a_plan_can_be_switched_on(call, tmp_path):
     """What is commented out is valid too, but for the words between."""
+    assert call("datasets", "generate", "-o", "series", "--count", "1").code == 0
     call("bench", "init", "--data", ".")
     lines = (tmp_path / "plan.toml").read_text().splitlines()
     switched = [re.sub(r"^# (?=\[\[|\w+ = )", "", line) for line in lines]

@@ -24,7 +24,8 @@ from dqeval.core.moments import moments_of
 from dqeval.core.prepared import prepare_series
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, median_step, sampling_of
-from dqeval.core.timeline import Spans, TimeAxis, spans_of
+from dqeval.core.spans import Spans, spans_of
+from dqeval.core.timeline import TimeAxis
 from dqeval.datasets.door import prepare
 from test_dqe import assert_equal, local
 

@@ -476,8 +476,8 @@ def test_datasets_list(call, tmp_path):
     done = call("datasets", "list", tmp_path)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0].split() == COLUMNS
-    assert done.out.splitlines()[2].split() == [path.stem, "tsb_ad", "400", "3", "5.25%", "100", "10"]
-    assert done.out.splitlines()[3].split() == ["z", "table", "400", "3", "5.25%", "10"]
+    assert done.out.splitlines()[2].split() == [path.stem, "tsb_ad", "400", "3", "5.25", "%", "100", "10"]
+    assert done.out.splitlines()[3].split() == ["z", "table", "400", "3", "5.25", "%", "10"]
     (first, _) = json.loads(call("datasets", "list", tmp_path, "--format", "json").out)["series"]
     assert first == {
         "series": path.stem,

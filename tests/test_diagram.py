@@ -8,7 +8,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy import stats
 
-from dqeval.bench.ranking import Ranking, rank_rows
+from dqeval.bench.ranking import rank_rows
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import Significance, Standing, groups, ranks_of
 from dqeval.render.diagram import critical_difference, size_of
 

@@ -188,6 +188,21 @@ class TestMatching:
         assert found.has_loss
         assert "Missing after: series u, detector b and a on t." in found.verdict
         assert "New: series v, detector c." in str(found)
+        assert str(found).lower().count("missing after") == 1
+
+    def test_detectors_that_are_the_same_are_named_together(self):
+        both = {name: measured(0.5) for name in "abc"}
+        found = difference(side("x", s=both), side("y", s={**both, "b": measured(0.7)}))
+        assert found.verdict.startswith("b: DQE 0.500 → 0.700")
+        assert found.verdict.endswith(" a and c: every number is the same.")
+
+    def test_many_that_are_missing(self):
+        names = [*"abcdef"]
+        before = side("x", s={name: measured(0.5) for name in names})
+        found = difference(before, side("y", s={"a": measured(0.5)}))
+        assert "Missing after: detector b, detector c, detector d and 2 others." in found.verdict
+        assert "All that is missing after: detector b, detector c, detector d, detector e, detector f." in str(found)
+        assert "New:" not in str(found)
 
     def test_nothing_in_common(self):
         with pytest.raises(

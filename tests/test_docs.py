@@ -15,7 +15,7 @@ import typer
 import dqeval
 from commands import caller
 from dqeval.cli.app import app
-from dqeval.cli.bench import UNFINISHED
+from dqeval.cli.bench_work import UNFINISHED
 from dqeval.cli.entry import INTERRUPTED
 from dqeval.cli.output import READER_GONE
 from dqeval.experiments import Setting, reproduce

@@ -66,8 +66,8 @@ def counts(monkeypatch):
     count(files, "_content_of")
     count(near, "_published_period")
     count(prepared, "cut", lambda events, near, *_: f" {near:g}")
-    count(validate, "_binary", lambda name, *_: f" {name}")
-    count(validate, "_finite", lambda name, *_: f" {name}")
+    count(validate, "binary_array", lambda name, *_: f" {name}")
+    count(validate, "finite_array", lambda name, *_: f" {name}")
     count(dqe, "result_of")
     return found
 
@@ -76,9 +76,9 @@ def counts(monkeypatch):
 ONCE = {
     "_content_of": 1,
     "_published_period": 1,
-    "_binary y_true": 1,
-    "_finite y_score": 3,
-    "_finite values": 1,
+    "binary_array y_true": 1,
+    "finite_array y_score": 3,
+    "finite_array values": 1,
     "cut 24": 1,
 }
 EXPECTED = {
@@ -87,7 +87,7 @@ EXPECTED = {
     "explain": {**ONCE, "result_of": 3},
     "report": {**ONCE, "cut 0": 1, "result_of": 3 + 10},
     "plot": {**ONCE, "result_of": 3},
-    "check": {"_content_of": 1, "_published_period": 1, "_finite values": 1, "cut 24": 1},
+    "check": {"_content_of": 1, "_published_period": 1, "finite_array values": 1, "cut 24": 1},
 }
 
 
@@ -112,7 +112,7 @@ def test_a_series_is_read_checked_and_cut_once(call, counts, tmp_path, command):
 def test_nothing_is_estimated_where_the_range_is_given(call, counts, tmp_path, option):
     write_demo(tmp_path / "demo.csv", length=500)
     assert call("compare", "demo.csv", option, "24").code == 0
-    assert counts["_published_period"] == counts["_finite values"] == 0
+    assert counts["_published_period"] == counts["finite_array values"] == 0
 
 
 @pytest.mark.unmeasured

@@ -30,6 +30,7 @@ from dqeval.experiments.case_study.claims import (
     decide,
 )
 from dqeval.experiments.case_study.numbers import Form, Study, event_row, false_alarms
+from dqeval.experiments.detector_runs import Runs
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.setting import NoDataError, Setting
@@ -99,7 +100,7 @@ class TestThresholds:
             assert found["SR", by, "auc_pr"].ours == pytest.approx(dqeval.metrics.auc_pr(labels, scores))
         assert found["KMeansAD", OURS, "dqe"].ours == found["KMeansAD", PUBLISHED, "dqe"].ours
         assert "half the period of the series, 24" in outcome.notes[0]
-        assert all(claim.found for claim in outcome.claims)
+        assert all("it holds with " in claim.found and claim.found.endswith(" of 10 seeds") for claim in outcome.claims)
 
     def test_the_table_shows_its_cells(self, tmp_path):
         write_yahoo(tmp_path)
@@ -151,6 +152,9 @@ class TestThresholds:
         assert [claim.holds for claim in claims(narrow, broad, broad)] == [False, False, False]
         first, _, last = claims(broad, narrow, broad)
         assert "AUC-ROC 1.000" in first.found
+        differing = claims(broad, narrow, narrow, [broad, narrow])
+        assert [claim.verdict for claim in differing] == ["open"] * 3
+        assert differing[1].found.endswith("; as published, it holds with 1 of 2 seeds")
         assert last.found == (
             "one and other: 28 and 2 of 57 points; dqeval: one and one: 28 and 28 of 57 points, where it does not hold"
         )
@@ -312,6 +316,37 @@ def test_a_case_with_several_seeds(tmp_path, monkeypatch):
     assert not any("is no half period" in note for note in outcome.notes)
 
 
+def test_a_run_that_came_without_its_scores(tmp_path, monkeypatch):
+    """Scores of two machines are not mixed: where a run has none, its detectors run again, and all is of these."""
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("KMeansAD", "FFT"))
+    write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
+    setting = Setting(tmp_path / "kept", data=tmp_path, case="wsd", seeds=2)
+    (outcome,) = case_study(setting)
+    assert not (setting.folder / "case-study").exists()
+    (gone, *_) = (setting.folder / "runs" / "scores").rglob("*.npy")
+    gone.unlink()
+    (again,) = case_study(setting)
+    own = setting.folder / "case-study"
+    assert len(list((own / "runs" / "scores").rglob("*.npy"))) == 4  # two seeds, and two forms of the other
+    assert len((own / "published_dqe.jsonl").read_text().splitlines()) == 3
+    assert not gone.exists()
+    assert again.numbers() == outcome.numbers()
+
+
+def test_a_seed_that_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr(studying, "usable_detectors", lambda: ("KMeansAD", "FFT"))
+    write_case(tmp_path, "094_WSD_id_66_WebService_tr_375_1st_376")
+    setting = Setting(tmp_path / "kept", data=tmp_path, case="wsd", seeds=3)
+    (outcome,) = case_study(setting)
+    has = Runs.has
+    monkeypatch.setattr(Runs, "has", lambda runs, of: has(runs, of) and of.seed != 1)
+    (without,) = case_study(setting)
+    told = [[each for each in found.claims if each.holds is not None] for found in (outcome, without)]
+    assert [claims[0].found[-17:] for claims in told] == ["with 0 of 3 seeds", "with 0 of 2 seeds"]
+    tables = [found.tables["Every metric, mean over the seeds"].rows for found in (outcome, without)]
+    assert tables[0] != tables[1]
+
+
 def write_without_period(folder, name):
     """Write a series that rises, with three events that stand out; its first values repeat nothing."""
     values = np.arange(1500.0)
@@ -433,6 +468,12 @@ class TestNearSweep:
             "The near range changes the ranking by DQE: a, b at 0; b, a from 1 to 3."
         )
 
+    def test_orders_with_each_seed(self):
+        other = near_sweep.NearSweep(self.sweep.near, {"a": np.zeros(4), "b": np.ones(4)})
+        found = near_sweep.seeds_sentence({0: self.sweep, 7: other}, 2)
+        assert found == "Near ranges with the ranking b, a, of 4: 3 with seed 0, 4 with seed 7."
+        assert near_sweep.seeds_sentence({0: self.sweep}, 2) == ""
+
     def test_one_order(self):
         same = near_sweep.NearSweep(self.sweep.near, {"a": np.ones(4), "b": np.zeros(4)})
         assert near_sweep.sweep_sentence(same) == (
@@ -441,7 +482,7 @@ class TestNearSweep:
 
     def test_is_dqe_at_each_near_range(self):
         study = made_up()
-        sweep = near_sweep.sweep_of(study)
+        sweep = near_sweep.sweep_of(study, study.forms[OURS].scores)
         scores = study.forms[OURS].scores["TimesNet"]
         for share, word in ((0.25, "period/4"), (2, "2 periods")):
             value = dqeval.dqe_score(study.series.labels, scores, near=share * 41)
@@ -515,6 +556,14 @@ class TestClaims:
         assert (
             decide(statement, form, close).found == "DQE CNN 0.91, KMeansAD 0.50; dqeval: DQE CNN 0.80, KMeansAD 0.50"
         )
+
+    @pytest.mark.parametrize(("held", "verdict"), [(3, "holds"), (2, "open"), (1, "open"), (0, "does not hold here")])
+    def test_open_where_seeds_say_different(self, held, verdict):
+        form, statement = printed("UCR"), UCR_STATEMENTS[3]
+        by_seed = [form] * held + [turned(form)] * (3 - held)
+        claim = decide(statement, by_seed[0], form, by_seed)
+        assert (claim.verdict, claim.share) == (verdict, None)
+        assert claim.found.endswith(f"; as published, it holds with {held} of 3 seeds")
 
     def test_cannot_be_told_without_the_detectors(self):
         form = printed("UCR")

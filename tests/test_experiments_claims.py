@@ -21,7 +21,6 @@ from dqeval.experiments import (
     random_detections,
     rankings,
     reproduce,
-    robustness,
     score_plots,
     threshold_choice,
 )
@@ -31,6 +30,7 @@ from dqeval.experiments.detector_runs import BEYOND, DetectorRun, generated_seri
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, Cell, Claim
 from dqeval.experiments.ranked import ranked_rows
 from dqeval.experiments.resamples import COUNT, Resamples, verdict_of
+from dqeval.experiments.score_work import SeededJob
 from dqeval.experiments.summary import write_summary
 from dqeval.experiments.varied import SeriesSpreads, Varied
 from dqeval.experiments.verdicts import Decision, decision, of_both_forms
@@ -102,6 +102,11 @@ class TestCollect:
         rows = [row[0] for row in found["robustness"].tables["Robustness, synthetic"].rows]
         assert rows == [f"{kind}{what}" for kind in ("lag", "noise", "anomaly ratio") for what in ("", ", ± by seed")]
 
+    def test_every_verdict_on_many_series_has_its_share(self, found):
+        claims = [claim for outcome in found.values() for claim in outcome.claims]
+        assert len(claims) > 10
+        assert [claim.text for claim in claims if claim.share is None] == []
+
     def test_means_over_the_seeds_are_theirs(self, collected, found):
         runs = collected[2]
         values = [runs.value(each, "auc_pr") for each in runs.each_run(OURS) if each.detector == "KMeansAD"]
@@ -144,6 +149,28 @@ class TestResamples:
         found = Resamples(5).means(np.array([[1.0], [0], [0], [0], [0]]), np.array([1.0, 0, 0, 0, 0]))
         assert 0 < np.isnan(found).sum() < COUNT
         assert set(found[np.isfinite(found)]) == {1}
+
+    def test_errors_are_those_of_a_ratio_in_each_draw(self):
+        rng = np.random.default_rng(0)
+        resamples, sums, sizes = Resamples(7), rng.random((7, 1)), np.array([1.0, 2, 1, 4, 3, 1, 2])
+        number, found = 5, resamples.errors(sums, sizes)
+        chosen = np.repeat(np.arange(7), resamples.times[number].astype(int))
+        total = sizes[chosen].sum()
+        mean = sums[chosen, 0].sum() / total
+        assert found[number] == pytest.approx(np.sqrt(((sums[chosen, 0] - mean * sizes[chosen]) ** 2).sum()) / total)
+        # Of series with a value each, the standard error of a mean; seeds are those that its resample has.
+        values, ones = rng.random((7, 2)), np.ones(7)
+        drawn = resamples.each(values, stream=3)[number]
+        assert resamples.errors(values, ones, stream=3)[number] == pytest.approx(np.std(drawn[chosen]) / np.sqrt(7))
+        assert resamples.means(values, ones, stream=3)[number] == pytest.approx(drawn[chosen].mean())
+
+    def test_errors_are_as_far_as_means_of_draws_differ(self):
+        rng = np.random.default_rng(1)
+        sizes = rng.integers(1, 9, 200).astype(float)
+        sums = sizes[:, None] * rng.random((200, 1))
+        resamples = Resamples(200)
+        spread = np.std(resamples.means(sums, sizes))
+        assert np.median(resamples.errors(sums, sizes)) == pytest.approx(spread, rel=0.06)
 
     @pytest.mark.parametrize(
         ("share", "holds"), [(1, True), (0.95, True), (0.94, None), (0.06, None), (0.05, False), (0, False)]
@@ -267,9 +294,9 @@ class TestLabelChanges:
         runs = collected[2]
         of = first_run(runs)
         series, scores = of.series.source.read(), runs.scores(of)
-        found = label_changes.changes_of(label_changes.Task(runs.job(of), 0))
+        found = label_changes.changes_of(SeededJob(runs.job(of), 0))
         assert list(found) == list(label_changes.KINDS)
-        random = robustness.stream_of(of.name, 0, 0)
+        random = SeededJob(runs.job(of), 0).stream(0)
         labels = np.asarray(series.labels, dtype=bool)
         copies = list(label_changes.changed_labels("point", Labelled(labels), 24, random))
         assert len(copies) == label_changes.DRAWS
@@ -286,7 +313,7 @@ class TestLabelChanges:
         random = np.random.default_rng(0)
         assert list(label_changes.changed_labels("split", Labelled(labels), 10, random)) == []
         scores = np.linspace(0, 1, 50)
-        task = label_changes.Task(FakeJob(), 0)
+        task = SeededJob(FakeJob(), 0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(label_changes, "scored_series", lambda job: detector_runs.ScoredSeries(labels, scores, 10))
             assert list(label_changes.changes_of(task)) == ["point", "period"]
@@ -334,8 +361,10 @@ def varied_labels(dqe):
 
 
 def chosen(values, choices=("usual", "other"), detectors=("a", "b")):
+    """Return values, series × detectors × choices, of one seed."""
     values = np.array(values, dtype=float)
-    return ByChoice(tuple(f"s{i}" for i in range(len(values))), detectors, choices, values)
+    by_seed = [values[:, j].T[:, :, None] for j in range(len(detectors))]
+    return ByChoice(tuple(f"s{i}" for i in range(len(values))), detectors, choices, by_seed)
 
 
 class TestByChoice:
@@ -365,6 +394,45 @@ class TestByChoice:
         assert of.series == ("synthetic_600_0",)
         np.testing.assert_allclose(of.values, [[[0.2, 0.3], [0.5, 0.6]]])
         assert by_choice(found, "WSD", ("a", "b"), ("x", "y"), list).values.shape == (0, 2, 2)
+
+    def test_seeds_that_failed_and_numbers_that_are_undefined(self):
+        series = SMALL(3)
+        found = {
+            DetectorRun(each, "a", OURS, seed): [0.1 * seed, 0.2]
+            for i, each in enumerate(series)
+            for seed in (0, 1, 2)
+            if (i, seed) != (1, 0)
+        }
+        found |= {DetectorRun(each, "b", OURS, 0): [0.5, nan if each is series[2] else 0.6] for each in series}
+        of = by_choice(found, "synthetic", ("a", "b"), ("x", "y"), list)
+        assert of.series == ("synthetic_600_0", "synthetic_600_1")
+        assert [each.shape for each in of.by_seed] == [(2, 2, 3), (2, 2, 1)]
+        # What failed is the mean of the other seeds.
+        np.testing.assert_allclose(of.by_seed[0][0], [[0, 0.1, 0.2], [0.15, 0.1, 0.2]])
+
+    def test_seeds_are_drawn_again(self):
+        """One detector is ahead with one of its two seeds, and with all series: only the seeds make a difference."""
+        one = np.array([[[0.2, 0.6]] * 5, [[0.6, 0.6]] * 5])
+        of = ByChoice(tuple("vwxyz"), ("a", "b"), ("usual", "other"), [one, np.full((2, 5, 1), 0.5)])
+        assert of.order("usual") == ("b", "a")
+        firsts = np.array([of.order("usual", i)[0] == "a" for i in range(COUNT)])
+        # With two draws of two seeds, both are the better one in a quarter of the resamples.
+        assert 0.2 < firsts.mean() < 0.3
+        assert of.same_order(("other", "other"), 0)
+        # Moves are those of the seeds in the same resample: by 0 where the better one is drawn twice.
+        moves = of.resampled_moves("other", "usual")
+        assert set(np.round(moves, 9)) == {0, 0.1, 0.2}
+        assert set(moves[firsts].round(9)) == {0}
+        assert of.moves("other", "usual").mean() == pytest.approx(0.1)
+
+    def test_moves_of_resamples_by_hand(self):
+        rng = np.random.default_rng(0)
+        of = ByChoice(tuple("vwxyz"), ("a", "b"), ("usual", "other"), [rng.random((2, 5, 3)), rng.random((2, 5, 1))])
+        number, found = 11, of.resampled_moves("other", "usual")
+        seeds = np.random.default_rng([1, 0]).multinomial(3, [1 / 3] * 3, size=COUNT)[number]
+        drawn = [(of.by_seed[0] * seeds).sum(axis=2) / 3, of.by_seed[1][:, :, 0]]
+        moves = np.mean([np.abs(values[1] - values[0]) for values in drawn], axis=0)
+        assert found[number] == pytest.approx(of.resamples.times[number] @ moves / 5)
 
 
 class TestNearRange:
@@ -491,13 +559,13 @@ class TestRandomDetections:
         assert [row[0] for row in quick.tables["Means"].rows][::5] == ["0.01", "0.3", "0.99"]
         half = one_cell(quick, row="density 0.5", metric="dqe")
         assert half.ours < 0.1
-        assert [claim.holds for claim in quick.claims] == [False, False, False]
+        assert [(claim.holds, claim.share) for claim in quick.claims] == [(False, 0)] * 3
         assert quick.claims[1].found.startswith("0.4")
         assert " at a density of 0.1, its highest; 0.00 at " in quick.claims[1].found
         assert "20 draws of each density" in quick.notes[0]
 
     def test_what_would_hold(self):
-        rows = np.zeros((2, 11))
+        rows = np.zeros((5, 11))
         for metric in random_detections.GENEROUS:
             rows[:, PAPER_METRICS.index(metric)] = 0.5
         for metric in ("point_f1", "auc_pr", "pate"):
@@ -508,7 +576,7 @@ class TestRandomDetections:
         assert claims[0].found == "at 2 of 2 densities: 0.1, 0.5"
 
     def test_nothing_holds_anywhere(self):
-        rows = np.full((2, 11), 0.5)
+        rows = np.full((5, 11), 0.5)
         rows[:, PAPER_METRICS.index("dqe")] = 0.9
         claims = random_detections.outcome({0.1: rows}).claims
         assert claims[0].found == "at 0 of 1 densities: none"
@@ -547,10 +615,15 @@ class TestDatasets:
 
 def rows_of(events):
     """Return rows of series with so many events each; those of many events are worse."""
+    return rows_with([[0.5 / count + 0.01 * i] * count for i, count in enumerate(events)])
+
+
+def rows_with(events):
+    """Return rows of series whose events have such values of one detector, and 0.1 less of the other."""
     by_series, by_event = [], []
-    for i, count in enumerate(events):
+    for i, of_series in enumerate(events):
         for detector, extra in (("a", 0.1), ("b", 0.0)):
-            values = [0.5 / count + extra + 0.01 * i for _ in range(count)]
+            values = [value + extra for value in of_series]
             common = {"detector": detector, "metric": "dqe", "seed": 0}
             by_series.append({**common, "unit": f"s{i}", "value": float(np.mean(values))})
             by_event += [{**common, "unit": (f"s{i}", j), "value": value} for j, value in enumerate(values)]
@@ -574,13 +647,19 @@ class TestLevels:
     def test_claims(self):
         ranked = ranked_rows(*rows_of([9, 7, 5, 3, 2, 1, 1, 1]))
         biased, fairer = levels.level_claims("WSD", ranked)
-        assert (biased.holds, fairer.holds) == (True, True)
+        assert (biased.holds, fairer.holds) == (True, None)
+        assert 0.5 < fairer.share < 0.95
         off = np.mean([ranked.mean(name, "dqe", "series") - ranked.mean(name, "dqe", "event") for name in "ab"])
         assert biased.found == f"by series higher by {off:.3f}, on average over the detectors"
-        assert list(levels.level_claims("WSD", ranked_rows(*rows_of([10, 1, 1, 1, 1, 2]))))[1].holds is False
+        # Where series of many events are alike and the others are not, their weight makes means more certain.
+        calm = rows_with([[0.1], [0.9], [0.5] * 8] * 12)
+        assert list(levels.level_claims("WSD", ranked_rows(*calm)))[1].holds is True
+        heavy = rows_of([40, *[1] * 30])
+        assert list(levels.level_claims("WSD", ranked_rows(*heavy)))[1].holds is False
         assert "ratio of the standard errors: a " in fairer.found
         few = list(levels.level_claims("WSD", ranked_rows(*rows_of([3, 1]))))
-        assert [claim.verdict for claim in few] == ["too few series (2)"]
+        assert [claim.verdict for claim in few] == ["too few series (2)"] * 2
+        assert few[1].found == "no standard errors, of so few series"
         assert not levels.has_levels(ranked_rows(*rows_of([1, 1])))
 
     def test_beside_detectors_beyond_the_paper(self, found):

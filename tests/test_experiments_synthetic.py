@@ -147,7 +147,7 @@ def test_page_shows_what_there_is():
     assert len(small_outcome().page().parts) == 3
     cells, claims = [Cell("small", "t", "r", "dqe", 0.5, "0.50")], [Claim("2", "so", None, "nothing")]
     parts = small_outcome(cells=cells, claims=claims, notes=["A note."]).page().parts
-    assert parts[3:6] == [agreement(cells), "A note.", "What the paper says of it:"]
+    assert parts[3:6] == [agreement(cells), "A note.", "Statements, and whether they hold:"]
     assert parts[6:] == ["- cannot be told here: so (section 2). Found: nothing."]
     (part,) = small_outcome(claims=[Claim("appendix A", "so", True, "0.5")]).page().parts[4:]
     assert part == "- holds: so (appendix A). Found: 0.5."
@@ -188,7 +188,7 @@ def test_write(outcome, tmp_path):
     assert [float(cell["ours"]) for cell in cells] == [cell.ours for cell in outcome.cells]
     with (place / "claims.csv").open(newline="") as file:
         claims = list(csv.DictReader(file))
-    found = [(claim["the paper says"], claim["verdict"]) for claim in claims]
+    found = [(claim["statement"], claim["verdict"]) for claim in claims]
     assert found == [(claim.text, claim.verdict) for claim in outcome.claims]
     report = (place / "report.md").read_text()
     assert outcome.title in report

@@ -134,7 +134,10 @@ def sentence(y_true, y_score, near=3.0):
             [0, 0, 0, 0, 0, 9, 9, 0, 0, 0, 0, 0],
             "Captured, at every threshold; no near miss; no false alarm. Nothing",
         ),
-        ([9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0], "Captured, at thresholds up to 6, 66% of them; no near miss; one false"),
+        (
+            [9, 0, 0, 0, 0, 6, 5, 0, 0, 0, 0, 0],
+            "Captured, at thresholds up to 6, 66 % of them; no near miss; one false",
+        ),
         (
             [0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0],
             "Never captured; one near miss, right after it; no false alarm. Miss",
@@ -202,6 +205,21 @@ def test_an_alarm_beside_an_event_that_it_does_not_touch_is_a_near_miss():
     found = wide(88, 100, near=50, more=(110,))
     assert "Captured, at every threshold; one near miss, right before it; no" in found.events[0].sentence
     assert found.events[0].early == 0
+
+
+def test_alarms_after_an_event_are_near_misses_and_false_alarms():
+    """Of operators, they are false alarms; without a word, the two counts would contradict each other."""
+    said = "An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
+    labels = np.zeros(200, dtype=int)
+    labels[[100, 101, 150, 151]] = 1
+    exact = labels.astype(float) + 0.001 * np.arange(200)
+    late, early, lone = exact.copy(), exact.copy(), exact.copy()
+    late[[105, 155]] = early[[95, 145]] = lone[20] = 2.0
+    pages = {}
+    for name, scores in {"late": late, "early": early, "lone": lone, "exact": exact}.items():
+        pages[name] = str(dqeval.explain(labels, scores, near=10))
+        assert ("; 0 false alarms" in pages[name]) == (name in ("early", "exact")), pages[name]
+    assert [name for name, page in pages.items() if said in page] == ["late"]
 
 
 def test_alarms_are_narrowed_and_others_silenced():
@@ -280,7 +298,7 @@ def test_a_score_far_above_all_others_hides_no_threshold():
     found = dqeval.explain(labels, scores, near=5)
     assert 0.2 < found.threshold <= 0.9
     assert [event.captured for event in found.events] == [True, True]
-    assert found.events[0].sentence.startswith("Captured, at thresholds up to 0.9, 0% of them")
+    assert found.events[0].sentence.startswith("Captured, at thresholds up to 0.9, 0 % of them")
 
 
 def test_scores_are_shown_with_as_many_digits_as_tell_them_apart():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 import dqeval
-from dqeval.core.timeline import spans_of
+from dqeval.core.spans import spans_of
 from dqeval.datasets import read_intervals
 
 HOUR = 3600 * 10**9

@@ -128,6 +128,8 @@ def test_one_of_two_that_events_tell_apart():
     good[0], bad[1], same[2] = 0.5, 0.5, 0.6
     found = dqeval.compare({"label": labels.astype(int), "good": good, "bad": bad, "same": same}, repeats=1)
     assert "but the events do not tell it apart from same;" in found.verdict
+    found = dqeval.compare({"label": labels.astype(int), "good": good, "same": same}, repeats=1)
+    assert "but the events do not tell it apart from same;" in found.verdict
 
 
 def test_few_events_tell_nothing_apart():

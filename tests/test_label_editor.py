@@ -642,6 +642,9 @@ def test_what_is_exported_is_read_back(opened, tmp_path, monkeypatch, capsys, cl
     labels[60:81] = True
     assert np.array_equal(labels, labels_of(events_on(page), len(labels)))
     known = None if times is None else [moment for moment, label in zip(times, labels, strict=True) if label]
+    assert (
+        "Labels are a column label, to put in place of that of your file." in page.locator("#label-editor").inner_text()
+    )
     saved = {kind: download(page, kind, tmp_path) for kind in EXPORTS}
     assert [path.name for path in saved.values()] == [
         "series-labels.csv",

@@ -329,6 +329,7 @@ WRONG = [
     ((FINE, {}), {}, "y_score holds no scores"),
     ((FINE, np.zeros((3, 0))), {}, r"y_score holds no scores: its shape is \(3, 0\)"),
     ((FINE, np.zeros((2, 3))), {}, r"a row for each of the 3 points, .*: its shape is \(2, 3\); give y_score.T"),
+    ((FINE, [np.zeros(3), np.ones(3)]), {}, r"its shape is \(2, 3\); give np.column_stack\(y_score\)"),
     (
         (FINE, {"label": FINE, "d": FINE, "Value ": FINE}),
         {},

@@ -164,6 +164,8 @@ def test_a_plan_names_data_on_another_drive_in_full(monkeypatch, tmp_path):
     def relpath(path, start):
         raise ValueError("path is on mount 'D:', start on mount 'C:'")
 
+    (tmp_path / "series").mkdir()
+    (tmp_path / "series" / "a.csv").write_text("value,label\n1,0\n2,1\n", encoding="utf-8")
     monkeypatch.setattr(os.path, "relpath", relpath)
     bench_init.write_plan(tmp_path / "plan.toml", tmp_path / "series")
     assert f'path = "{(tmp_path / "series").as_posix()}"' in (tmp_path / "plan.toml").read_text(encoding="utf-8")

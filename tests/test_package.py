@@ -30,7 +30,8 @@ LAYERS = [
     {
         *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
-        *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.sweep"),
+        *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.spans"),
+        *("core.numeric_arrays", "core.sweep"),
         *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
@@ -44,6 +45,8 @@ LAYERS = [
             "analysis.panel",
             "analysis.result",
             "analysis.check",
+            "analysis.findings",
+            "analysis.no_detector",
         ),
         *(
             "analysis.alarms",

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
-from dqeval.analysis.check import Finding, errors_first, findings_in, findings_of_scores, findings_of_series
+from dqeval.analysis.check import findings_in, findings_of_scores, findings_of_series
 from dqeval.analysis.compare import comparison_of
+from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.pitfalls import rescaled_dqe
 from dqeval.core.near import Near
@@ -200,7 +201,10 @@ def test_the_demo_can_be_trusted_so_far(demo):
     assert found["Other near ranges"].level == "fine"
     scale = found["Scale of scores"]
     assert scale.level == "look"
-    assert scale.text == "DQE of jumpy is 0.557, and 0.374 with their square roots; sharp stays the best."
+    assert scale.text == (
+        "DQE depends on how high scores are, and not only on their order: that of jumpy is 0.557, and would be 0.374 "
+        "with the square roots of the scores; sharp would stay the best."
+    )
     assert [detail.partition(":")[0] for detail in scale.details] == ["sharp", "late", "jumpy"]
     assert found["Number of events"].level == "look"
     assert found["Number of events"].text.endswith("(95 % interval, 6 events); not told apart from late and jumpy.")
@@ -272,7 +276,7 @@ def test_what_is_decided_by_the_near_range_the_scale_or_nothing():
     steep = {"label": labels, "flat": 0.55 * labels + 0.5 * random, "steep": (0.7 * labels + 0.3 * random) ** 4}
     scale = trusted(prepare(steep, near=5))["Scale of scores"]
     assert scale.level == "look"
-    assert " is best" in scale.text
+    assert scale.text.endswith("; with the squares of the scores, flat would be best.")
 
 
 def test_few_events():

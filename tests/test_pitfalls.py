@@ -57,7 +57,7 @@ def test_clean_detectors(name):
 def test_scale():
     mine = min_max(np.where(LABELS, 1.0, 0.2 * NOISE))
     now, then = (dqeval.dqe_score(LABELS, s, near=10) for s in (mine, np.sqrt(mine)))
-    numbers = f"it is {now:.3f}, and {then:.3f} with their square roots"
+    numbers = f"it is {now:.3f}, and {then:.3f} with the square roots of the scores"
     assert kinds(LABELS, mine)["scale"].startswith(f"DQE depends on the scale of these scores: {numbers}; DQE-LR")
     assert kinds(LABELS, 50 * mine - 7)["scale"] == kinds(LABELS, mine)["scale"]
 
@@ -97,12 +97,12 @@ def test_a_lone_score():
 def test_events_of_different_heights():
     mine = np.where(LABELS, np.where(T < 500, 1.0, 0.1), 0.0)
     expected = (
-        "at 90% of the thresholds of DQE most events are missed: the highest scores in the events lie from 0.10 to"
+        "at 90 % of the thresholds of DQE most events are missed: the highest scores in the events lie from 0.10 to"
     )
     assert kinds(LABELS, mine)["event heights"].startswith(expected)
     four = T % 500 >= 490
     levels = np.where(T < 500, 0.0, np.where(T < 1000, 0.05, np.where(T < 1500, 0.25, 1.0))) * four
-    assert kinds(four, levels)["event heights"].startswith("at 75% of the thresholds")  # three of four are most
+    assert kinds(four, levels)["event heights"].startswith("at 75 % of the thresholds")  # three of four are most
     levels[four & (T >= 1000) & (T < 1500)] = 0.59
     assert "event heights" not in kinds(four, levels)
     alike = np.where(LABELS, 0.2, 0.0)

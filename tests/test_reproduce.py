@@ -76,6 +76,8 @@ def test_nothing_is_written_for_a_list(call, tmp_path):
         (["rankngs"], "unknown experiment 'rankngs'; did you mean 'rankings'?"),
         (["case_study"], "unknown experiment 'case_study'; did you mean 'case-study'?"),
         (["xyz"], "unknown experiment 'xyz'; choose from cases, scenarios, "),
+        (["xyz"], ", check, all\n"),
+        (["al"], "unknown experiment 'al'; did you mean 'all'?"),
         (["case-study", "yahoo"], "unknown case 'yahoo' of case-study; choose from wsd, ucr"),
         (["cases", "wsd"], "unknown case 'wsd' of cases; it has none"),
         (["all", "wsd"], "unknown case 'wsd' of cases; it has none"),

@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks.generated_run import write_run
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.ranking import ABOUT_BOUNDS, rank
+from dqeval.bench.ranking import rank
+from dqeval.bench.ranking_result import ABOUT_BOUNDS
 from dqeval.bench.store import Store
 from dqeval.core.registry import METRICS
 from dqeval.render.site import bench_site

@@ -15,10 +15,11 @@ import pytest
 
 from commands import caller
 from dqeval import bench
-from dqeval.bench import store as store_module
+from dqeval.bench import results_file
 from dqeval.bench.jobs import MADE_AGAIN, kept_scores
+from dqeval.bench.results_file import FILE
 from dqeval.bench.runner import _jobs, progress_of
-from dqeval.bench.store import FILE, Store, check_same_data
+from dqeval.bench.store import Store, check_same_data
 from dqeval.render.bench_page import bench_report
 from test_bench import table, write_series
 
@@ -134,7 +135,7 @@ def test_a_finished_run_on_read_only_media(original, medium, wal, tmp_path):
 @contextmanager
 def as_oneself():
     """Write elsewhere as oneself, while runs are read as somebody else."""
-    real, who = store_module._open_for_reading, os.geteuid()
+    real, who = results_file._open_for_reading, os.geteuid()
 
     def as_somebody_else(path):
         os.seteuid(who)
@@ -143,12 +144,12 @@ def as_oneself():
         finally:
             os.seteuid(os.getuid())
 
-    store_module._open_for_reading = as_somebody_else
+    results_file._open_for_reading = as_somebody_else
     os.seteuid(os.getuid())
     try:
         yield
     finally:
-        store_module._open_for_reading = real
+        results_file._open_for_reading = real
         os.seteuid(who)
 
 
@@ -163,7 +164,8 @@ bench.run(PLAN, sys.argv[1], progress=lambda state: os._exit(9) if state.done ==
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
 def test_what_a_kill_left_beside_the_file_is_not_passed_over(medium):
     place = medium / "run"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    places = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
     subprocess.run([sys.executable, "-c", KILLED, str(place)], env=environment)
     assert (place / f"{FILE}-wal").stat().st_size
     (place / f"{FILE}-shm").unlink()  # as in a copy of what counts
@@ -211,7 +213,7 @@ def test_results_of_an_earlier_version(folder, original, tmp_path):
     assert bench.run(PLAN, folder).earlier == 6
     assert bench.run({**PLAN, "data": [{**PLAN["data"][0], "count": 4}]}, folder).done == 2
     with closing(sqlite3.connect(folder / FILE)) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (store_module.FORM,)
+        assert database.execute("PRAGMA user_version").fetchone() == (results_file.FORM,)
         assert database.execute("SELECT COUNT(*) FROM jobs WHERE data = ''").fetchone() == (6,)
 
 
@@ -288,11 +290,15 @@ def test_what_fails_while_a_run_is_read_is_said(folder):
 
 
 def test_pages_are_checked_once_for_each_state_of_a_file(folder, tmp_path, monkeypatch, capsys):
-    asked, ask = [], Store._one
-    monkeypatch.setattr(
-        Store, "_one", lambda store, query: asked.append((store.path.parent, query)) or ask(store, query)
-    )
-    check = (folder, "PRAGMA quick_check(1)")
+    asked, ask = [], results_file.one_value
+
+    def tell(database, query):
+        _, _, place = database.execute("PRAGMA database_list").fetchone()
+        asked.append((Path(place).parent, query))
+        return ask(database, query)
+
+    monkeypatch.setattr(results_file, "one_value", tell)
+    check = (folder.resolve(), "PRAGMA quick_check(1)")
     call = caller(monkeypatch, capsys)
     assert call("bench", "merge", folder, "-o", tmp_path / "merged").code == 0
     assert asked.count(check) == 1
@@ -466,7 +472,7 @@ def test_no_folder_of_this_machine_in_results_exports_and_reports(tmp_path):
     bench_report(tmp_path / "run", tmp_path / "bench.html")
     shutil.rmtree(place)
     bench_report(tmp_path / "run", tmp_path / "again.html")
-    root = str(Path(store_module.__file__).parents[3])
+    root = str(Path(results_file.__file__).parents[3])
     for name in ("all.csv", "bench.html", "again.html"):
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert str(tmp_path) not in text

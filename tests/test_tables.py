@@ -167,9 +167,15 @@ def test_latex_that_fits_a_page():
     wide = Table(("name", "found", "more"), [("a", "x " * 30, "y" * 60)], text_columns=3)
     lines = wide.latex_to_fit().splitlines()
     assert lines[0] == r"\begin{adjustbox}{max width=\linewidth, max totalheight=0.95\textheight}"
-    assert lines[1] == r"\begin{tabular}{lp{0.44\linewidth}p{0.44\linewidth}}"
+    assert lines[1] == r"\begin{tabular}{lp{0.44\linewidth}p{0.43\linewidth}}"
     assert lines[-1] == r"\end{adjustbox}"
     assert TABLE.latex_to_fit().splitlines()[1:-1] == TABLE.latex().splitlines()
+
+
+def test_one_long_text_leaves_room_for_the_other_column():
+    rows = [("x" * 50, "y" * 50)] * 9
+    tall = Table(("found", "more"), [*rows, ("x" * 50, "y" * 950)], text_columns=2)
+    assert tall.latex_to_fit().splitlines()[1] == r"\begin{tabular}{p{0.24\linewidth}p{0.66\linewidth}}"
 
 
 def test_what_latex_would_take_for_its_own():

@@ -8,7 +8,7 @@ _PACKAGES = ["bench", "datasets", "detectors", "kernels", "metrics"]
 _NAMES = {
     "analysis.alarms": ["OperatingPoint", "alarm_curve", "alarms", "threshold_for"],
     "analysis.best_threshold": ["best_threshold"],
-    "analysis.check": ["Finding", "Findings", "check"],
+    "analysis.check": ["check"],
     "analysis.compare": ["compare"],
     "analysis.compare_result": ["Comparison"],
     "analysis.detect": ["detect", "detect_many"],
@@ -17,6 +17,7 @@ _NAMES = {
     "analysis.evaluate": ["combine", "evaluate", "evaluate_detections"],
     "analysis.explain": ["explain"],
     "analysis.explain_result": ["Explanation"],
+    "analysis.findings": ["Finding", "Findings"],
     "analysis.frames": ["evaluate_frame", "evaluate_frame_events"],
     "analysis.incidents": ["evaluate_intervals", "intervals_from_labels", "labels_from_intervals"],
     "analysis.many": ["evaluate_many"],

@@ -3,7 +3,7 @@
 from dqeval import bench, datasets, detectors, kernels, metrics
 from dqeval.analysis.alarms import OperatingPoint, alarm_curve, alarms, threshold_for
 from dqeval.analysis.best_threshold import best_threshold
-from dqeval.analysis.check import Finding, Findings, check
+from dqeval.analysis.check import check
 from dqeval.analysis.compare import compare
 from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.detect import detect, detect_many
@@ -12,6 +12,7 @@ from dqeval.analysis.diff_result import Diff
 from dqeval.analysis.evaluate import combine, evaluate, evaluate_detections
 from dqeval.analysis.explain import explain
 from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.findings import Finding, Findings
 from dqeval.analysis.frames import evaluate_frame, evaluate_frame_events
 from dqeval.analysis.incidents import evaluate_intervals, intervals_from_labels, labels_from_intervals
 from dqeval.analysis.many import evaluate_many

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from shlex import quote
-from typing import Any, Literal
 
 import numpy as np
 
 from dqeval.analysis import clock, pitfalls
-from dqeval.analysis.result import Result
+from dqeval.analysis.findings import Finding, Findings, errors_first, warning
+from dqeval.analysis.no_detector import IS_IDENTIFIER, SHORTEST_BLOCK, is_identifier, why_no_detector
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
 from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
@@ -21,8 +20,7 @@ from dqeval.core.sampling import Clock, Sampling
 from dqeval.core.times import Times
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Series
 from dqeval.datasets.door import Data, as_series
-from dqeval.render.tables import Page, Table, count_of
-from dqeval.support.frames import Framed, columns_of_items
+from dqeval.render.tables import count_of, percent
 
 MOST_ANOMALOUS = 0.2  # beyond a fifth, anomalies are hardly the exception
 FEWEST_VALUES = 20  # with fewer distinct scores most thresholds do the same
@@ -34,105 +32,6 @@ SHORT_BESIDE_PERIOD = 50  # below a fiftieth of the period, the near range is mo
 # one draw whatever its length, an AUC-ROC of 0.1 comes about by chance in a tenth of all cases.
 LOWEST_AUC, UNLIKELY = 0.25, 1.6  # at most; and so many deviations below 0.5, if each event is an independent draw
 FEWEST_NORMAL = 30  # points; below fewer of them an event lies often
-SHORTEST_BLOCK = 10  # points on average in a row with one number of a series
-# Whole numbers under such a name tell series apart.
-IDENTIFIER = re.compile(
-    r"(.*[-_ .])?(id|uid|series|group|entity|machine|device|host|node|unit|segment|subject|patient|episode)"
-    r"(s|[-_ .]?(id|no|nr|num|number|index|idx|\d+))?",
-    re.IGNORECASE,
-)
-IS_IDENTIFIER = "it looks like the number of a series or group, not a score"
-# What is measured, not scored, by its whole name, such as cpu, mem_used or net.rx_bytes: cpu_score is a score.
-QUANTITIES = {
-    *("cpu", "gpu", "mem", "memory", "ram", "swap", "disk", "net", "network", "rx", "tx", "bytes", "packets"),
-    *("latency", "throughput", "requests", "rps", "qps", "temp", "temperature", "humidity", "pressure", "voltage"),
-    *("current", "power", "rpm", "torque", "vibration", "acceleration", "velocity", "ecg", "eeg", "bpm", "price"),
-    "sales",
-}
-QUALITIES = {
-    *("total", "used", "free", "usage", "util", "utilisation", "utilization", "load", "percent", "pct", "avg", "mean"),
-    *("min", "max", "rate", "count", "in", "out", "io", "read", "write", "idle"),
-}
-BETWEEN_WORDS = re.compile(r"[-_ .\d%]+")
-LONGEST_WORD = max(map(len, QUANTITIES | QUALITIES))
-NUMBERED = re.compile(r"(sensor|channel|feature|feat|dim|var|metric|signal|input|col|column)[-_ .]?\d+", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding(Framed):
-    """Something to look at: an error makes scores wrong or undefined, a warning makes them hard to interpret."""
-
-    level: Literal["error", "warning"]
-    column: str
-    message: str
-
-
-class Findings(Framed, list[Finding]):
-    """What `check` found: a list, errors first. ``to_frame()`` has a row per finding.
-
-    Attributes
-    ----------
-    name : str
-        Of the series.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, findings: Iterable[Finding] = (), name: str = "") -> None:
-        super().__init__(findings)
-        self.name = name
-
-    def __str__(self) -> str:
-        return self._page().text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._page().html()
-
-    def _page(self) -> Page:
-        return Checked(self.name, tuple(self)).page()
-
-    def _columns(self) -> dict[str, Any]:
-        return columns_of_items(Finding, self)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked(Result):
-    """What was found in a series, to be shown.
-
-    Attributes
-    ----------
-    name : str
-        Of the series.
-    findings : tuple of Finding
-        Errors first.
-    """
-
-    name: str
-    findings: tuple[Finding, ...]
-
-    @property
-    def failed(self) -> bool:
-        """Whether there is an error."""
-        return any(finding.level == "error" for finding in self.findings)
-
-    def page(self) -> Page:
-        """Return the findings as a table, or a sentence if there are none."""
-        opening = f"{self.name}: " if self.name else ""
-        if not self.findings:
-            return Page([f"{opening}no problems found"])
-        errors = sum(finding.level == "error" for finding in self.findings)
-        title = f"{opening}{count_of(errors, 'error')}, {count_of(len(self.findings) - errors, 'warning')}"
-        return Page([title, Table(("level", "column", "finding"), [astuple(f) for f in self.findings], text_columns=3)])
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one row per finding."""
-        return [asdict(finding) for finding in self.findings]
-
-    def numbers(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        return {"series": self.name, "findings": self.records()}
 
 
 def check(data: Data, *, near: Length | None = None, period: Length | None = None) -> Findings:
@@ -221,11 +120,6 @@ def findings_of_scores(name: str, scored: Scored, near: Near, detections: BoolAr
     return [*found, *_scores(name, scored), *_misleading_scores(name, scored, near, detections)]
 
 
-def errors_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings with errors before warnings, and otherwise in their order."""
-    return sorted(findings, key=lambda finding: finding.level != "error")
-
-
 def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray]:
     """Return a series with cells in place of samples, and which of them are anomalous."""
     values = None if series.values is None else sampling.last(series.values)
@@ -247,7 +141,7 @@ def _on_clock(series: Series, sampling: Sampling) -> Iterator[Finding]:
         if count := int(np.count_nonzero(short)):
             cell = sampling.axis.lasting(1)
             notes.append(f"{count_of(count, 'incident')} shorter than a cell of {cell}: they count as a whole one")
-    yield from (_warning("timestamp", note) for note in notes)
+    yield from (warning("timestamp", note) for note in notes)
 
 
 def misread_times(series: Series) -> list[Finding]:
@@ -261,7 +155,7 @@ def misread_times(series: Series) -> list[Finding]:
 def about_times(prepared: Prepared) -> list[Finding]:
     """Return what to say of the times of a series that is prepared: what was left out on a clock, or what is wrong."""
     if prepared.on_clock:
-        return [_warning("", note) for note in prepared.notes]
+        return [warning("", note) for note in prepared.notes]
     return misread_times(prepared.series)
 
 
@@ -276,18 +170,11 @@ def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
     said = {"default", "fallback"} if CONSTANT in near.source else {"default"}
     for pitfall in pitfalls.of_labels(labelled, near):
         if pitfall.kind not in said:
-            yield _warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
+            yield warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
 
 
 def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> Iterator[Finding]:
-    yield from (_warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points, detections))
-
-
-def warnings_about(name: str, findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Return findings in a series as sentences."""
-    return tuple(
-        f"{name}{f', column {finding.column}' if finding.column else ''}: {finding.message}" for finding in findings
-    )
+    yield from (warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points, detections))
 
 
 def _as_floats(series: Series) -> Series:
@@ -301,15 +188,11 @@ def _flags(labels: BoolArray | FloatArray) -> BoolArray:
     return np.asarray((labels == 1) & bool(np.isin(labels, (0, 1)).all()))
 
 
-def _warning(column: str, message: str) -> Finding:
-    return Finding("warning", column, message)
-
-
 def _times(times: Times) -> Iterator[Finding]:
     if clock.clock_of(times) is None:
         shown = f"such as {str(times[0])!r}, are not all numbers or dates like 2024-01-31T12:00:00"
-        yield _warning("timestamp", f"timestamps, {shown}: missing points and several series cannot be seen")
-    yield from (_warning("timestamp", why) for why in clock.trouble(times))
+        yield warning("timestamp", f"timestamps, {shown}: missing points and several series cannot be seen")
+    yield from (warning("timestamp", why) for why in clock.trouble(times))
 
 
 def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
@@ -317,14 +200,14 @@ def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
     steps = clock.steps_of(scores)
     starts = 1 + np.flatnonzero(steps)
     again = int(np.count_nonzero(steps < 0))
-    if _is_identifier(name, scores) and 0 < len(starts) <= len(scores) / SHORTEST_BLOCK - 1:
+    if is_identifier(name, scores) and 0 < len(starts) <= len(scores) / SHORTEST_BLOCK - 1:
         blocks = f"{len(starts) + 1:,} blocks of one number each, the second from point {starts[0]:,} on"
-        yield _warning(
+        yield warning(
             name, f"{blocks}: are these several series in one table? Score each by itself, with --series {quote(name)}"
         )
     elif again and (again + 1) * SHORTEST_BLOCK <= len(scores) and len(np.unique(steps[steps >= 0])) == 1:
         message = f"counts up and starts again {clock.times_in_words(again)}: is this a number of the point, of several"
-        yield _warning(
+        yield warning(
             name,
             f"{message} series in one table? Score each by itself, with --series COLUMN, and leave this column out",
         )
@@ -332,56 +215,22 @@ def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
 
 def _inverted(name: str, scored: Scored) -> Iterator[Finding]:
     labels = scored.labels
-    if not labels.any() or np.count_nonzero(~labels) < FEWEST_NORMAL or _why_no_detector(name, scored.raw):
+    if not labels.any() or np.count_nonzero(~labels) < FEWEST_NORMAL or why_no_detector(name, scored.raw):
         return
     auc = METRICS["auc_roc"].compute(scored)
     deviation = 1 / np.sqrt(12 * len(scored.events))  # of the mean of so many uniform ranks
     if auc <= min(LOWEST_AUC, 0.5 - UNLIKELY * deviation):
         message = f"AUC-ROC is {auc:.3f}, far below the 0.5 of random scores: are low scores the anomalous ones here?"
-        yield _warning(name, f"{message} Turned round, as minus the score, it is {1 - auc:.3f}")
+        yield warning(name, f"{message} Turned round, as minus the score, it is {1 - auc:.3f}")
 
 
 def _no_detector(name: str, scores: FloatArray | None) -> list[Finding]:
-    if not (why := _why_no_detector(name, scores)):
+    if not (why := why_no_detector(name, scores)):
         return []
     advice = "name the columns of scores with --score, or leave this column out"
     if why == IS_IDENTIFIER:
         advice += f"; if it tells series apart, split the table with --series {quote(name)}"
-    return [_warning(name, f"taken for a detector, but {why}: {advice}")]
-
-
-def _why_no_detector(name: str, scores: FloatArray | None) -> str:
-    """Return why a column is hardly a detector's, by its name, and by its numbers if they can be used."""
-    if scores is not None and _is_identifier(name, scores):
-        return IS_IDENTIFIER
-    if _is_measured(name):
-        return "by its name this is something measured, not a score"
-    return ""
-
-
-def _is_identifier(name: str, scores: FloatArray) -> bool:
-    """Tell whether whole numbers tell series apart: by the column's name, or as each stands in one block."""
-    if (scores != np.rint(scores)).any():
-        return False
-    distinct, blocks = len(np.unique(scores)), 1 + int(np.count_nonzero(clock.steps_of(scores)))
-    if IDENTIFIER.fullmatch(name):
-        return True
-    detections = bool(np.isin(scores, (0, 1)).all())
-    return not detections and 1 < distinct == blocks and blocks * SHORTEST_BLOCK <= len(scores)
-
-
-def _is_measured(name: str) -> bool:
-    words = [word for written in BETWEEN_WORDS.split(name.lower()) for word in _apart(written)]
-    measured = not QUANTITIES.isdisjoint(words) and set(words) <= QUANTITIES | QUALITIES
-    return measured or bool(NUMBERED.fullmatch(name))
-
-
-def _apart(written: str) -> tuple[str, ...]:
-    """Return the two words of one such as cpuload; any other as it is, and none for none."""
-    for end in range(1, min(len(written), LONGEST_WORD)):
-        if written[:end] in QUANTITIES and written[end:] in QUANTITIES | QUALITIES:
-            return written[:end], written[end:]
-    return (written,) if written else ()
+    return [warning(name, f"taken for a detector, but {why}: {advice}")]
 
 
 def _labels(series: Series, labelled: Labelled, near: Near) -> Iterator[Finding]:
@@ -397,7 +246,7 @@ def _labels(series: Series, labelled: Labelled, near: Near) -> Iterator[Finding]
     if share == 1:
         yield Finding("error", "label", "every value is 1: there is no normal point to compare with")
     elif share > MOST_ANOMALOUS:
-        yield Finding("warning", "label", f"{share:.0%} of the points are anomalous: that is hardly an exception")
+        yield Finding("warning", "label", f"{percent(share)} of the points are anomalous: that is hardly an exception")
     yield from _events(events)
     yield from _misleading_labels(labelled, near)
     if "half" in near.source:
@@ -443,9 +292,9 @@ def _finite_values(values: FloatArray, missing: BoolArray) -> Iterator[Finding]:
     if missing.any():
         message = f"{int(missing.sum()):,} of {missing.size:,} values are missing (first at index {_first(missing)})"
         advice = "to estimate the period, they are filled with straight lines between their neighbours"
-        yield _warning("value", f"{message}: {advice}; nothing else follows from them")
+        yield warning("value", f"{message}: {advice}; nothing else follows from them")
     if np.nanmin(values) == np.nanmax(values):
-        yield _warning("value", "all values are the same: the period cannot be estimated")
+        yield warning("value", "all values are the same: the period cannot be estimated")
 
 
 def _has_period(series: Series) -> bool:
@@ -470,7 +319,7 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     scores = scored.raw
     distinct = len(np.unique(scores))
     if distinct == 1 and scores[0] == 0:  # which is an answer, as of alerts in a quiet time
-        yield _warning(name, "nothing is detected: all scores are 0")
+        yield warning(name, "nothing is detected: all scores are 0")
         return
     if distinct == 1:
         yield Finding("error", name, f"all scores are {scores[0]:g}: the detector says nothing")
@@ -481,15 +330,15 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
     bulk = float(np.mean(scored.scores <= LOW_PART))
     # Those of a good detector may lie there, if its events are all above.
     if distinct > 2 and bulk > MOST_IN_LOW_PART and (pitfalls.event_heights(scored) <= LOW_PART).any():
-        message = f"{bulk:.1%} of the scores lie in the lowest {LOW_PART:.0%} of their range, below nearly all the 100"
-        yield Finding(
-            "warning", name, f"{message} thresholds of DQE and other metrics: clip the highest, or compare by DQE-LR"
-        )
+        lowest = f"the lowest {percent(LOW_PART)} of their range"
+        message = f"{percent(bulk, 1)} of the scores lie in {lowest}, below nearly all the 100"
+        advice = "clip the highest, or compare by DQE-LR"
+        yield warning(name, f"{message} thresholds of DQE and other metrics: {advice}")
     if (scores[1:] > scores[:-1]).all():
         yield Finding("warning", name, "every value is higher than the one before: is this a time, not a score?")
     saturated = float(np.mean(scores == scores.max()))
     if distinct > 2 and saturated > MOST_SATURATED:
-        message = f"{saturated:.0%} of the scores are at their maximum of {scores.max():g}: they are saturated"
+        message = f"{percent(saturated)} of the scores are at their maximum of {scores.max():g}: they are saturated"
         yield Finding("warning", name, message)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dqeval.core import durations
 from dqeval.core.times import Times, are_known
 from dqeval.core.types import BoolArray, FloatArray
-from dqeval.render.tables import count_of
+from dqeval.render.tables import count_of, percent
 
 SAME_STEP = 0.1  # months differ by less, and are steps of one clock
 GAP = 1.5  # in steps of the clock
@@ -110,7 +110,9 @@ def _uneven(clock: Clock, steps: FloatArray) -> Iterator[str]:
     step = float(np.median(forward))
     even = float(np.mean(np.abs(forward - step) <= SAME_STEP * step))
     if even < FEWEST_EVEN:
-        spread = f"steps go from {forward.min():g} to {forward.max():g}{clock.unit}, and {even:.0%} are about {step:g}"
+        spread = (
+            f"steps go from {forward.min():g} to {forward.max():g}{clock.unit}, and {percent(even)} are about {step:g}"
+        )
         advice = "count time in cells, with --resolution such as 1min" if clock.unit else "resample if that matters"
         yield f"the clock is uneven: {spread}; metrics count points, not time: {advice}"
         return

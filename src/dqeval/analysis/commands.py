@@ -19,8 +19,8 @@ from dqeval.core.validate import UndefinedError, errors_about
 from dqeval.datasets.door import prepare
 
 if TYPE_CHECKING:
-    from dqeval.analysis.check import Finding
     from dqeval.analysis.explain_result import Explanation
+    from dqeval.analysis.findings import Finding
 
 Parameters = Mapping[str, Any]
 
@@ -152,7 +152,8 @@ def _explained(prepared: Prepared, parameters: Parameters, progress: Progress | 
 
 
 def _checked(series: Series, parameters: Parameters, progress: Progress | None, workers: int | None) -> Result:
-    from dqeval.analysis.check import Checked, findings_in
+    from dqeval.analysis.check import findings_in
+    from dqeval.analysis.findings import Checked
 
     return Checked(series.name, tuple(findings_in(series, **parameters)))
 

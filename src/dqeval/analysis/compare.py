@@ -7,11 +7,12 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from dqeval.analysis.check import Finding, about_times, misread_scores
+from dqeval.analysis.check import about_times, misread_scores
 from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
 from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import Explanation
+from dqeval.analysis.findings import Finding
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.score_result import dqe_of
 from dqeval.core import arguments, validate

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.check import Finding, warnings_about
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
+from dqeval.analysis.findings import Finding, warnings_about
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score_result import dqe_of, failure_notes, mark_best, named_values, part_label
@@ -166,11 +166,9 @@ class Comparison(Framed, Result):
         alike = [name for name, behind in self.differences.items() if not behind.is_told_apart]
         if not alike:
             return ""
-        return (
-            ", but the events tell it apart from none of them"
-            if len(alike) == len(self.differences)
-            else (f", but the events do not tell it apart from {in_words(alike)}")
-        )
+        if len(alike) == len(self.differences) > 1:
+            return ", but the events tell it apart from none of them"
+        return f", but the events do not tell it apart from {in_words(alike)}"
 
     def _reason(self) -> str:
         best, *others = self.explanations.values()
@@ -222,8 +220,9 @@ class Comparison(Framed, Result):
             rows.append((name, f"{result.dqe:.3f}", *chance, str(result.interval()), *gap, verdict))
         by_chance = ("by chance",) if own_chance else ()
         header = ("detector", "DQE", *by_chance, "95 % interval", f"behind {self.best} by", "95 % interval", "")
-        note = "intervals: how much it may owe to which events there were; without 0 between them, two are told apart"
-        return Table(header, rows, note=note)
+        note = "intervals: where the numbers would likely be if many more events of the same kind had happened"
+        apart = f"; a detector is told apart from {self.best} if the interval of the difference does not include 0"
+        return Table(header, rows, note=note + apart * (len(rows) > 1))
 
     def start_table(self) -> Table:
         """Return the suggested threshold for each detector, DQE there, and the events that it misses there."""

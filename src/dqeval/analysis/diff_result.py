@@ -15,6 +15,7 @@ from dqeval.render.tables import Page, Part, Table, count_of, in_words
 from dqeval.support.frames import Framed
 
 SHOWN = 10  # series, and events of each kind, in text; other formats have all
+MOST_NAMED = 4  # of what is missing, in the verdict
 SAME = 1e-9
 CAPTURED = 0.5  # of the thresholds
 MEANING = "An event counts as captured if that is so at half of the thresholds or more."
@@ -179,14 +180,17 @@ class Diff(Framed, Result):
         return " ".join(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
+        same = []
         for detector in self.detectors:
             changes = [change for change in self.changes if change.detector == detector]
             if all(change.verdict == "same" for change in changes):
-                yield f"{detector}: every number is the same."
+                same.append(detector)
             else:
                 yield f"{detector}: {self._told(changes[0])}{self._of_events(detector)}."
+        if same:
+            yield f"{in_words(same, most=len(same))}: every number is the same."
         if self.missing:
-            yield f"Missing after: {in_words(self.missing)}."
+            yield f"Missing after: {in_words(self.missing, most=MOST_NAMED)}."
 
     def _told(self, change: Change) -> str:
         numbers = f"{change.label.strip()} {change.before:.3f} → {change.after:.3f}"
@@ -268,9 +272,10 @@ class Diff(Framed, Result):
         if few:
             yield f"DQE and its parts have no interval ({few[0]}), so that no change of them counts as a loss."
         yield MEANING if self.n_events else "Nothing is known of events: a receipt has them with --per-event."
-        for title, names in (("Missing after", self.missing), ("New", self.new)):
-            if names:
-                yield f"{title}: {', '.join(names)}."
+        if len(self.missing) > MOST_NAMED:  # fewer are all in the verdict
+            yield f"All that is missing after: {', '.join(self.missing)}."
+        if self.new:
+            yield f"New: {', '.join(self.new)}."
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per detector and metric, per series that changed, and per event gained or lost."""

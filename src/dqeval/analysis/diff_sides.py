@@ -14,7 +14,8 @@ from dqeval.analysis.score import score
 from dqeval.analysis.score_result import Scoring
 from dqeval.analysis.verify import read_receipt
 from dqeval.analysis.walk import Walk
-from dqeval.bench.store import FILE, Store
+from dqeval.bench.results_file import FILE
+from dqeval.bench.store import Store
 from dqeval.core.durations import Length
 from dqeval.core.prepared import Prepared
 from dqeval.core.sampling import NO_CLOCK, Clock

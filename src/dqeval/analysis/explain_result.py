@@ -11,7 +11,7 @@ import numpy as np
 from dqeval.core.alarms import Alarms
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import MEANING, DQEResult, EventScores
-from dqeval.render.tables import Page, count_of
+from dqeval.render.tables import Page, count_of, percent
 from dqeval.support.frames import Framed, columns_of_records, without_blank
 
 TROUBLE = {"capture": "missed events", "near_miss": "near misses", "false_alarm": "false alarms"}
@@ -115,7 +115,7 @@ class EventExplanation:
             return "Never captured"
         if self.scores.capture == 1:
             return "Captured, at every threshold"
-        until = f"at thresholds up to {self.captured_to}, {self.scores.capture:.0%} of them"
+        until = f"at thresholds up to {self.captured_to}, {percent(self.scores.capture)} of them"
         return f"Captured, {until}" if self.captured else f"Missed: captured only {until}"
 
     def _width(self) -> str:
@@ -323,7 +323,14 @@ class Explanation(Framed):
         yield f"Suggested threshold: {self.shown_threshold} (DQE {self.sdqe:.3f} there).{there}"
         if about_thresholds:
             below = "The lines below describe what happens at this threshold. Where there is no near miss or false "
-            yield f"{below}alarm, brackets give the threshold at which the first one appears."
+            yield f"{below}alarm, brackets give the threshold at which the first one appears.{self._after_events()}"
+
+    def _after_events(self) -> str:
+        """Say why the lines on events may have fewer false alarms than operators count."""
+        late = any(start >= each.scores.stop for each in self.events for start, _ in each.near_misses)
+        if not late or self.alarms is None or not self.alarms.false_alarms:
+            return ""
+        return " An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
 
     def _columns(self) -> dict[str, Any]:
         columns = columns_of_records(self.records()) | self.result._columns()  # where times are no text

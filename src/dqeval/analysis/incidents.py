@@ -15,7 +15,8 @@ from dqeval.core.moments import Moments, moments_of, same_kind
 from dqeval.core.near import FALLBACK_NEAR
 from dqeval.core.regions import cut
 from dqeval.core.sampling import ascending, median_step
-from dqeval.core.timeline import Closed, TimeAxis, axis_of, near_in_cells, spans_of
+from dqeval.core.spans import Closed, spans_of
+from dqeval.core.timeline import TimeAxis, axis_of, near_in_cells
 from dqeval.core.types import BoolArray, Curve, FloatArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.datasets.interval_files import IntervalFile

@@ -16,11 +16,11 @@ from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
 from dqeval.metrics import dqe
-from dqeval.render.tables import count_of
+from dqeval.render.tables import count_of, percent
 
 MOVES = 0.1  # of DQE: less is no reason for a warning
 CLIPPED = 99.9  # per cent of the scores
-CLIPPED_SCORES = f"scores clipped at their {CLIPPED}th percentile"
+CLIPPED_SCORES = f"the scores clipped at their {CLIPPED}th percentile"
 BY_ORDER = "DQE-LR (dqe_log_rank) depends on their order alone"
 LOW = 0.3  # of the range of all scores, above which most events are missed
 APART = 2  # times as high is the highest event
@@ -110,7 +110,7 @@ def rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
 
 def _rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
     scores = scored.scores
-    scales = {"their square roots": np.sqrt(scores), "their squares": np.square(scores)}
+    scales = {"the square roots of the scores": np.sqrt(scores), "the squares of the scores": np.square(scores)}
     # Of a detector that tells all events from all normal points, this would cut off what is right.
     if event_heights(scored).min() <= scores[~scored.labels].max(initial=0.0):
         scales[CLIPPED_SCORES] = np.minimum(scores, np.percentile(scores, CLIPPED))
@@ -132,7 +132,7 @@ def _event_heights(scored: Scored) -> Iterator[Pitfall]:
     heights = np.sort(event_heights(scored))
     middle, lowest, highest = (float(heights[i]) for i in (len(heights) // 2, 0, -1))
     if middle < LOW and highest > APART * middle:
-        share = f"at {1 - middle:.0%} of the thresholds of DQE most events are missed"
+        share = f"at {percent(1 - middle)} of the thresholds of DQE most events are missed"
         spread = f"the highest scores in the events lie from {lowest:.2f} to {highest:.2f} of the range of all scores"
         yield Pitfall("event heights", f"{share}: {spread}")
 

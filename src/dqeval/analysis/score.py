@@ -8,8 +8,9 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Literal
 
-from dqeval.analysis.check import Finding, about_times, misread_scores
+from dqeval.analysis.check import about_times, misread_scores
 from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
+from dqeval.analysis.findings import Finding
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score_result import Scoring, SeriesScores
 from dqeval.core import arguments, validate

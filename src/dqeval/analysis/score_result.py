@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.check import Finding, warnings_about
 from dqeval.analysis.evaluate import combine
+from dqeval.analysis.findings import Finding, warnings_about
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from dqeval.analysis.check import Checked, Finding, warnings_about
 from dqeval.analysis.explain_result import Explanation, cautions_in_words
+from dqeval.analysis.findings import Checked, Finding, warnings_about
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score_result import left_out_sentence, mark_best
 from dqeval.core.types import MEANING, SCORE_NAMES

@@ -50,11 +50,14 @@ class Verification:
         What else is different, such as a version.
     compared : int
         How many numbers and words were compared.
+    meaning : str
+        What it means that the receipt holds, in words.
     """
 
     failures: tuple[str, ...]
     notes: tuple[str, ...]
     compared: int
+    meaning: str = "same input, same numbers"
 
     @property
     def holds(self) -> bool:
@@ -64,7 +67,7 @@ class Verification:
     def page(self) -> Page:
         """Return the findings as paragraphs."""
         compared = count_of(self.compared, "value")
-        verdict = f"The receipt holds: same input, same numbers ({compared} compared)."
+        verdict = f"The receipt holds: {self.meaning} ({compared} compared)."
         if self.failures:
             verdict = f"The receipt does not hold ({compared} compared)."
         lines = [f"- {sentence}" for sentence in (*self.failures, *self.notes)]
@@ -77,7 +80,9 @@ class Verification:
 
     def numbers(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {"holds": self.holds, **asdict(self)}
+        found = {"holds": self.holds, **asdict(self)}
+        del found["meaning"]  # which is true of receipts that hold alone
+        return found
 
 
 def read_receipt(path: Path) -> Any:

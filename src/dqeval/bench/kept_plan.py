@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.bench.plan import KEPT_AS, Plan, read_content, read_plan, to_json_types, with_modules
+from dqeval.bench.results_file import FILE
 from dqeval.support.writing import write_text
 
 KEPT = "plan.json"
@@ -28,8 +29,12 @@ class Kept:
     plan: Plan
 
 
-def check_place(folder: Path) -> None:
-    """Check that no file of the user would be overwritten; a truncated plan may be."""
+def check_place(folder: Path, plan: Plan) -> None:
+    """Check that the folder of a run holds no data, and no file that would be overwritten; a truncated plan may be."""
+    data = {file.parent: file.name for series in plan.series for file in series.source.files()}
+    inside = next((name for place, name in data.items() if place.resolve() == folder.resolve()), None)
+    if inside and not (folder / FILE).exists():  # where a run is already, it can be resumed
+        raise ValueError(f"{folder} holds data of the plan, such as {inside}: choose another folder for the run")
     place = folder / KEPT
     if place.exists() and (text := place.read_text(encoding="utf-8", errors="replace").strip()) and _BY not in text:
         raise ValueError(f"{place} is not from a run, and would be overwritten: choose another folder")

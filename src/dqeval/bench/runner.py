@@ -144,7 +144,7 @@ def run(
     checked, folder = _read(plan, more), Path(folder)
     if not 1 <= shard[0] <= shard[1]:
         raise ValueError(f"shard must be a part and the number of parts, such as (1, 3): got {shard}")
-    check_place(folder)
+    check_place(folder, checked)
     tell = progress or (lambda state: None)
     expected = "" if any_version else versions()
     # The store comes last: where there is nobody to work, nothing is written.

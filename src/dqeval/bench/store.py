@@ -5,42 +5,23 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from dqeval.bench.jobs import DETECT, Job, JobResult, is_other_data
+from dqeval.bench.results_file import (
+    FILE,
+    close_written,
+    explain_errors,
+    has_table,
+    nothing_here,
+    one_value,
+    open_results,
+)
 from dqeval.core.near import FALLBACK
-from dqeval.render.tables import in_csv
-from dqeval.support import extras
-from dqeval.support.writing import atomic_write, write_table
 
-FILE = "results.sqlite"
-FORM = 1  # of the tables, which the file says as its user_version; before there were forms it says 0
-_TABLES = """
-CREATE TABLE IF NOT EXISTS jobs (
-    id TEXT PRIMARY KEY, status TEXT NOT NULL, series TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL,
-    data TEXT NOT NULL DEFAULT ''
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS jobs_by_series ON jobs (series, detector, seed);
-CREATE TABLE IF NOT EXISTS results (
-    series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL, metric TEXT NOT NULL,
-    value REAL, seconds REAL NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, traceback TEXT NOT NULL,
-    parameters TEXT NOT NULL, versions TEXT NOT NULL, planned TEXT NOT NULL,
-    PRIMARY KEY (series, detector, seed, metric)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS events (
-    series TEXT NOT NULL, dataset TEXT NOT NULL, detector TEXT NOT NULL, seed INTEGER NOT NULL,
-    start INTEGER NOT NULL, stop INTEGER NOT NULL,
-    dqe REAL NOT NULL, capture REAL NOT NULL, near_miss REAL NOT NULL, false_alarm REAL NOT NULL,
-    planned TEXT NOT NULL,
-    PRIMARY KEY (series, detector, seed, start)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS plan (detector TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS plan_series (series TEXT PRIMARY KEY) WITHOUT ROWID;
-"""
 COLUMNS = (
     "series",
     "dataset",
@@ -61,7 +42,6 @@ _EVENTS = (
     "planned",
 )
 _JOBS = ("id", "status", "series", "detector", "seed", "data")
-_SOUND: dict[Path, tuple[int, int, int]] = {}  # files whose pages this process has checked, as they were then
 _TAKEN = {"results": "planned", "events": "planned", "jobs": "detector"}  # and the column of the plan's detector
 
 
@@ -99,78 +79,25 @@ class Store:
         self.path = Path(folder) / FILE
         self._writes = create
         if not create and not self.path.exists():
-            raise ValueError(self._nothing_here())
+            raise nothing_here(self.path)
         if create:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        with _explain_errors(self.path):
-            self._database = _open_for_writing(self.path) if create else _open_for_reading(self.path)
-            with _close_on_error(self._database):
-                self._check()
-                if create:
-                    self._bring_up_to_date()
-
-    def _nothing_here(self) -> str:
-        folder = self.path.parent
-        return f"{folder}: there is no run here; dqeval bench run PLAN -o {folder} starts one"
-
-    def _check(self) -> None:
-        """Check that this version can read the file, and that no page of it is damaged."""
-        self._check_form()
-        stamp = _stamp(self.path)
-        # Reading every page of a large file takes long, and a command may open it several times.
-        if _SOUND.get(self.path) != stamp:
-            self._check_pages()
-            _SOUND[self.path] = stamp
-
-    def _check_form(self) -> None:
-        form = self._one("PRAGMA user_version")
-        if form > FORM:
-            raise ValueError(
-                f"{self.path}: a newer dqeval wrote this (format {form}; this one reads {FORM}): install that version"
-            )
-        if not self._writes and not self._has("jobs"):
-            raise ValueError(self._nothing_here())
-
-    def _check_pages(self) -> None:
-        found = self._one("PRAGMA quick_check(1)")
-        if found != "ok":
-            reason = " ".join(str(found).split())
-            raise ValueError(f"{self.path} is damaged ({reason}): restore a copy, or run again in a new folder")
-
-    def _bring_up_to_date(self) -> None:
-        """Make the tables, or bring those of an earlier version to the present form; all of it or nothing."""
-        if self._one("PRAGMA user_version") == FORM:
-            return
-        before = self._has("jobs")
-        with self._database as write:
-            write.execute("BEGIN IMMEDIATE")
-            if before:
-                write.execute("ALTER TABLE jobs ADD COLUMN data TEXT NOT NULL DEFAULT ''")
-            for statement in _TABLES.split(";")[:-1]:
-                write.execute(statement)
-            write.execute("INSERT INTO plan_series SELECT DISTINCT series FROM jobs")
-            write.execute(f"PRAGMA user_version = {FORM}")
-
-    def _one(self, query: str) -> Any:
-        return self._database.execute(query).fetchone()[0]
-
-    def _has(self, table: str) -> bool:
-        return bool(self._one(f"SELECT COUNT(*) FROM sqlite_master WHERE name = '{table}'"))
+        with explain_errors(self.path):
+            self._database = open_results(self.path, to_write=create)
 
     def close(self) -> None:
         """Close the file; what was written is then in one file, without any beside it."""
         if self._writes:
-            with suppress(sqlite3.Error):  # somebody is reading, and what lies beside it stays; or it is closed
-                self._database.execute("PRAGMA busy_timeout = 1000")
-                self._database.execute("PRAGMA journal_mode = DELETE")
-        self._database.close()
+            close_written(self._database)
+        else:
+            self._database.close()
 
     def __enter__(self) -> Store:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
         self.close()
-        with _explain_errors(self.path):
+        with explain_errors(self.path):
             if isinstance(error, sqlite3.Error):
                 raise error
 
@@ -199,8 +126,9 @@ class Store:
         return self._read_plan("plan_series", "series")
 
     def _read_plan(self, table: str, column: str) -> list[str]:
-        found = self._database.execute(f"SELECT {column} FROM {table}").fetchall() if self._has(table) else []
-        return [name for (name,) in found or self._database.execute(f"SELECT DISTINCT {column} FROM jobs")]
+        database = self._database
+        found = database.execute(f"SELECT {column} FROM {table}").fetchall() if has_table(database, table) else []
+        return [name for (name,) in found or database.execute(f"SELECT DISTINCT {column} FROM jobs")]
 
     def add(self, job: Job, id: str, outcome: JobResult) -> None:
         """Write the result of a job, in place of an earlier one.
@@ -323,7 +251,8 @@ class Store:
         return _Condition(f"({column} IN ({', '.join('?' * len(labels))}))", tuple(labels))
 
     def _of_series(self) -> _Condition:
-        known = self._has("plan_series") and self._one("SELECT COUNT(*) FROM plan_series")
+        database, table = self._database, "plan_series"
+        known = has_table(database, table) and one_value(database, f"SELECT COUNT(*) FROM {table}")
         return _Condition("(series IN (SELECT series FROM plan_series))" if known else "TRUE")
 
     def _select(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
@@ -408,108 +337,5 @@ def _check_same_data(here: Mapping[str, set[str]], there: Mapping[str, set[str]]
             )
 
 
-@contextmanager
-def _explain_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the database into a sentence that names the run."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise ValueError(f"{path.parent}: its results file cannot be used: {error}") from error
-
-
-@contextmanager
-def _close_on_error(database: sqlite3.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        database.close()
-        raise
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    """Return what tells a file from another one, or from itself before it was changed."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _open_for_writing(path: Path) -> sqlite3.Connection:
-    # Each outcome is a transaction of its own: whoever is killed loses what was not finished, nothing else.
-    database = sqlite3.connect(path, timeout=60)
-    with _close_on_error(database):
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-    return database
-
-
-def _open_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a file so that nothing is written; on read-only media, without what may lie beside it."""
-    place = path.resolve().as_posix()
-    uri = f"file://{'' if place.startswith('/') else '/'}{quote(place)}?mode=ro"
-    database = sqlite3.connect(uri, timeout=60, uri=True)
-    try:
-        with _close_on_error(database):
-            database.execute("SELECT COUNT(*) FROM sqlite_master")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            raise
-        beside = path.with_name(f"{path.name}-wal")
-        if beside.exists() and beside.stat().st_size:
-            raise ValueError(
-                f"{path}: the run was stopped, and its last results, in {beside.name}, cannot be read where nothing "
-                "can be written: copy the folder to another disk"
-            ) from None
-        database = sqlite3.connect(f"{uri}&immutable=1", uri=True)
-    return database
-
-
 def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-def export(folder: str | Path, path: str | Path) -> int:
-    """Write all results as CSV or Parquet, and return how many rows there are.
-
-    The last column, ``planned``, is 1 where the detector and the series are in the plan that was last run, and 0 where
-    they are from an earlier one.
-
-    Parameters
-    ----------
-    folder : str or Path
-        The folder of the run.
-    path : str or Path
-        The file to write: Parquet if it ends with .parquet, and otherwise CSV.
-
-    Returns
-    -------
-    int
-        How many rows were written: one per series, detector, seed and metric, and one for each run of a detector.
-
-    Examples
-    --------
-    >>> plan = {
-    ...     "metrics": ["dqe", "auc_roc"],
-    ...     "data": [{"generator": "synthetic", "count": 2, "n": 500, "period": 20, "events": 3}],
-    ...     "detector": [{"name": "fft"}, {"name": "sr"}],
-    ... }
-    >>> state = dqeval.bench.run(plan, "runs/today")
-    >>> dqeval.bench.export("runs/today", "all.csv")
-    12
-    """
-    columns = (*COLUMNS, "planned")
-    with Store(folder) as store:
-        if Path(path).suffix.lower() == ".parquet":
-            return _to_parquet(columns, store.export_rows(), path)
-        return write_table(path, columns, map(in_csv, store.export_rows()))
-
-
-def _to_parquet(columns: Sequence[str], rows: Iterable[Sequence[Any]], path: str | Path) -> int:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError(f"Parquet files need pyarrow: {extras.install('files')}") from None
-    found = list(rows)
-    table = pyarrow.table({name: [row[i] for row in found] for i, name in enumerate(columns)})
-    with atomic_write(path) as place:
-        parquet.write_table(table, place)
-    return len(found)

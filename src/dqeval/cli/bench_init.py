@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from dqeval.datasets.loading import sources
 from dqeval.support.writing import write_text
 
 GENERATED = """\
@@ -103,6 +104,8 @@ def write_plan(path: Path, data: Path | None) -> None:
     """Write a plan to a new file: for the series of a file or a folder, or for generated ones."""
     if path.exists():
         raise ValueError(f"{path} already exists: name another file, or remove it first")
+    if data is not None:
+        next(sources(data))  # which raises if there is none
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, PLAN.format(data=_data(path, data)))
 

@@ -126,6 +126,8 @@ def _row(title: str, source: Source) -> SeriesRow:
 
 
 def _cells(row: SeriesRow) -> tuple[str, ...]:
+    from dqeval.render.tables import percent
+
     train_stop, period = ("" if number is None else f"{number:,}" for number in (row.train_stop, row.period))
-    first = (row.series, row.format, f"{row.points:,}", f"{row.events:,}", f"{row.share_anomalous:.2%}")
+    first = (row.series, row.format, f"{row.points:,}", f"{row.events:,}", percent(row.share_anomalous, 2))
     return *first, train_stop, "none" if row.no_period else period

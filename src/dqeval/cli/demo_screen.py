@@ -16,7 +16,7 @@ from dqeval.cli import output
 from dqeval.cli.series_files import series_columns
 from dqeval.core.types import FloatArray, Series
 from dqeval.render.event_outcomes import EVENT_OUTCOMES, outcome_shares
-from dqeval.render.tables import Page, Table
+from dqeval.render.tables import Page, Table, percent
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 COLOURS = {"values": "bright_black", "labels": "blue"}
@@ -44,7 +44,7 @@ def columns() -> dict[str, Any]:
 
 def _outcome_table(scoring: Scoring) -> Table:
     shares = [outcome_shares(panel.dqe) for panel in scoring.series[0].panels.values() if panel.dqe]
-    rows = [(outcome, *(f"{share[outcome]:.0%}" for share in shares)) for outcome in EVENT_OUTCOMES]
+    rows = [(outcome, *(percent(share[outcome]) for share in shares)) for outcome in EVENT_OUTCOMES]
     return Table(("over events and thresholds", *scoring.detectors), rows)
 
 

@@ -58,7 +58,8 @@ def plot(
 ) -> None:
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
     intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
-    from dqeval.analysis.check import about_times, warnings_about
+    from dqeval.analysis.check import about_times
+    from dqeval.analysis.findings import warnings_about
     from dqeval.analysis.score_result import named_values
     from dqeval.render.figure import draw, ending
 

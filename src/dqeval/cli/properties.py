@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.bench import Workers, processes
+from dqeval.cli.bench_work import Workers, processes
 from dqeval.cli.options import SEVERAL, Modules, Output, PlainForm, check_page, complete_metrics
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.support.modules import found_from_anywhere

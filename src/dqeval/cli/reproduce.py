@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqeval.cli import output
-from dqeval.cli.bench import Scheduler, Workers, processes
+from dqeval.cli.bench_work import Scheduler, Workers, processes
 from dqeval.cli.output_formats import json_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def reproduce(
     scheduler: Scheduler = None,
 ) -> None:
     """Run an experiment of the paper, and show its numbers beside the published ones."""
-    from dqeval.experiments import Setting
+    from dqeval.experiments import ALL, EXPERIMENTS, Setting
     from dqeval.experiments import reproduce as outcomes
     from dqeval.experiments.summary import write_summary
     from dqeval.render.drawing import require_matplotlib
@@ -63,6 +63,8 @@ def reproduce(
     if name is None:
         output.say_sentences(_experiment_list())
         return
+    if name != ALL and name not in EXPERIMENTS:
+        raise EXPERIMENTS.unknown(name, also=[ALL])
     require_matplotlib()  # before hours of work
     with output.sentences(f"{name}: starting") as progress:
         setting = Setting(

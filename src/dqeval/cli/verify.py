@@ -13,7 +13,10 @@ from dqeval.cli.output_formats import OutputFormat
 
 
 def verify(
-    receipt: Annotated[Path, typer.Argument(help="What a command wrote with --format json.", metavar="RECEIPT")],
+    receipt: Annotated[
+        Path,
+        typer.Argument(help="What a command wrote with --format json, or receipt.json of a site.", metavar="RECEIPT"),
+    ],
     files: Annotated[
         list[Path] | None,
         typer.Argument(

@@ -9,7 +9,7 @@ import numpy as np
 
 from dqeval.core.durations import UNITS, in_words
 from dqeval.core.types import BoolArray, FloatArray, IntArray
-from dqeval.render.tables import Table, count_of
+from dqeval.render.tables import Table, count_of, percent
 from dqeval.support.frames import Framed
 
 Missed = Literal["omit", "length"]
@@ -145,7 +145,7 @@ class Alarms(Framed):
         found = f"{detected:,} of {count_of(count, 'event')} detected"
         if detected:
             found += f", with a median delay of {self._length(self.median_delay)}"
-        share = f"{self.time_in_alarm:.1%}".replace("%", " %")
+        share = percent(self.time_in_alarm, 1)
         return f"{found}; {count_of(self.false_alarms, 'false alarm')} ({self.rate}); in alarm for {share} of the time."
 
     @property
@@ -162,7 +162,7 @@ class Alarms(Framed):
             self._length(self.median_delay),
             self._length(self.delay_quantile(0.9)),
             f"{self.false_alarms:,} ({self.rate})",
-            f"{self.time_in_alarm:.2%}".replace("%", " %"),
+            percent(self.time_in_alarm, 2),
         )
 
     def numbers(self) -> dict[str, Any]:

@@ -216,9 +216,12 @@ def _columns(y_score: Any) -> dict[str, Any]:
 def _not_transposed(y_score: Any, points: int) -> None:
     """Check that an array of several detectors has a row for each point, and not a row for each detector."""
     shape: tuple[int, ...] = getattr(y_score, "shape", ())
+    if isinstance(y_score, (list, tuple)) and y_score and isinstance(y_score[0], Sized):
+        shape = (len(y_score), len(y_score[0]))  # the scores of each detector, in a list
     if len(shape) == 2 and shape[0] != points and shape[1] == points:
         rule = f"y_score must have a row for each of the {points:,} points, and a column for each detector"
-        raise ValueError(f"{rule}: its shape is {shape}; give y_score.T")
+        advice = "np.column_stack(y_score)" if isinstance(y_score, (list, tuple)) else "y_score.T"
+        raise ValueError(f"{rule}: its shape is {shape}; give {advice}")
 
 
 def _columns_of_array(y_score: NDArray[Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,17 @@ def nanoseconds(name: str, given: Any) -> int:
     if not 0 <= found < _LONGEST:
         raise ValueError(f"{name} must be a duration of at least 0, and of less than a century: got {quote(given)}")
     return found
+
+
+def nanoseconds_or_seconds(name: str, given: Any) -> int:
+    """Return a duration in nanoseconds; a number is one of seconds."""
+    if is_duration(given) or isinstance(given, bool):
+        return nanoseconds(name, given)
+    if isinstance(given, (int, np.integer)):
+        return int(given) * UNITS["s"]
+    if isinstance(given, (float, np.floating)) and np.isfinite(given):
+        return round(Fraction(float(given)) * UNITS["s"])
+    return nanoseconds(name, given)
 
 
 def in_words(duration: int, *, exact: bool = False) -> str:

@@ -18,7 +18,8 @@ from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import Linear, as_given, linear, scaled
 from dqeval.core.sorting import ascending
-from dqeval.core.timeline import Found, Spans, TimeAxis
+from dqeval.core.spans import Spans
+from dqeval.core.timeline import Found, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
 from dqeval.kernels import sorting as kernel

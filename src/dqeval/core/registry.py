@@ -90,10 +90,10 @@ class Registry(Generic[Entry]):
         close = difflib.get_close_matches(str(name).lower(), known, n=1, cutoff=0.6)
         if close:
             hint = f"did you mean {known[close[0]]!r}?"
-        elif also:
+        elif also and self._groups:
             hint = f"dqeval {self._kind}s lists those there are; groups of them are {', '.join(also)}"
         else:
-            hint = f"choose from {', '.join(self.names)}"
+            hint = f"choose from {', '.join([*self.names, *also])}"
         return ValueError(f"unknown {self._kind} {quote(name)}; {hint}")
 
     def choose(self, given: Iterable[str]) -> list[Entry]:

@@ -14,7 +14,7 @@ from dqeval.core import arguments, durations
 from dqeval.core.moments import Kind, Moments, Ticks, moments_of, shown
 from dqeval.core.timeline import TimeAxis, given_resolution
 from dqeval.core.types import BoolArray, IntArray
-from dqeval.render.tables import count_of
+from dqeval.render.tables import count_of, percent
 
 JITTER = 0.02  # of a step: what is closer to a round duration is meant to be that
 _FEW_TICKS = 100_000  # which tell where in a step samples are
@@ -81,7 +81,7 @@ class Sampling:
             yield f"{carried} without a sample: that of the cell before counts"
         if self.axis.gaps:
             missing = sum(self.axis.gaps)
-            share = f"{missing / self.axis.cells:.1%}".replace("%", " %")
+            share = percent(missing / self.axis.cells, 1)
             gaps = count_of(len(self.axis.gaps), "gap")
             yield f"{self.axis.lasting(missing)} ({share}) not observed, in {gaps}, left out"
             if 2 * missing > self.axis.cells and len(self.axis.gaps) > self.samples / 2:

@@ -252,7 +252,7 @@ class DQEResult(Framed):
         resamples: int = RESAMPLES,
         seed: int = 0,
     ) -> Interval:
-        """Return a confidence interval of DQE, or of one of its parts: how much it may owe to which events there were.
+        """Return a confidence interval of DQE, or of one of its parts: how far other events might have moved it.
 
         Parameters
         ----------

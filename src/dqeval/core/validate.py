@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import numbers
 import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from dqeval.core.arguments import as_float, at_most, quote, real_number, whole_number, written_out
-from dqeval.core.scaling import AT_ONCE, Scale, extremes, log_rank, min_max
+from dqeval.core.arguments import at_most, quote, real_number, whole_number, written_out
+from dqeval.core.numeric_arrays import array_of, as_array, bad_values, binary_array, finite_array, same_length
+from dqeval.core.scaling import Scale, log_rank, min_max
 from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, Numbers
 
 Undefined = Literal["raise", "nan"]
@@ -93,59 +92,59 @@ def labels_and_raw_scores(
     y_true: Numbers, y_score: Numbers, *, called: Called = _CALLED
 ) -> tuple[BoolArray, FloatArray]:
     """Return labels, and scores in their own units."""
-    labels = _binary(called.labels, y_true, beside=(called.scores, y_score), first=called.first)
+    labels = binary_array(called.labels, y_true, beside=(called.scores, y_score), first=called.first)
     return labels, scores_beside(y_true, labels, y_score, called=called)
 
 
 def scores_beside(y_true: Numbers, labels: BoolArray, y_score: Numbers, *, called: Called = _CALLED) -> FloatArray:
     """Return scores, in their own units, that stand beside labels, here as given and as they are."""
-    scores = _finite(called.scores, y_score)
-    _same_length(called.labels, labels, called.scores, scores)
+    scores = finite_array(called.scores, y_score)
+    same_length(called.labels, labels, called.scores, scores)
     same_index(called.labels, y_true, called.scores, y_score)
     return scores
 
 
 def labels_and_detections(y_true: Numbers, y_pred: Numbers, *, called: Called = _CALLED) -> tuple[BoolArray, BoolArray]:
     """Return labels and detections."""
-    labels = _binary(called.labels, y_true, beside=(called.detections, y_pred), first=called.first)
+    labels = binary_array(called.labels, y_true, beside=(called.detections, y_pred), first=called.first)
     advice = f"1 marks a detected point, 0 any other; {called.for_scores}"
-    detections = _binary(called.detections, y_pred, advice=advice)
-    _same_length(called.labels, labels, called.detections, detections)
+    detections = binary_array(called.detections, y_pred, advice=advice)
+    same_length(called.labels, labels, called.detections, detections)
     same_index(called.labels, y_true, called.detections, y_pred)
     return labels, detections
 
 
 def labels(y_true: Numbers) -> BoolArray:
     """Return labels."""
-    return _binary("y_true", y_true)
+    return binary_array("y_true", y_true)
 
 
 def values(given: Numbers) -> FloatArray:
     """Return the values of one series."""
-    return _finite("values", given, one_column=True)
+    return finite_array("values", given, one_column=True)
 
 
 def scores(given: Numbers) -> FloatArray:
     """Return scores that stand beside no labels."""
-    return _finite("scores", given)
+    return finite_array("scores", given)
 
 
 def values_of_columns(given: Numbers) -> FloatArray:
     """Return the values of a series of one or several columns; which of them may be missing, its detector says."""
-    array = _as_array("values", given)
+    array = as_array("values", given)
     if array.ndim == 2 and array.shape[1] > 1:
-        array = np.column_stack([_array("values", column) for column in array.T])
+        array = np.column_stack([array_of("values", column) for column in array.T])
     else:
-        array = _array("values", array, one_column=True)
+        array = array_of("values", array, one_column=True)
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def one_score_per_point(given: Any, points: int) -> FloatArray:
     """Return what a detector gave for so many points: as many finite scores."""
-    array = _as_array("what the detector gave", given)
+    array = as_array("what the detector gave", given)
     if array.shape != (points,):
         raise ValueError(f"the detector gave scores of shape {array.shape} for {points:,} points")
-    scores = np.ascontiguousarray(_array("what the detector gave", array), dtype=np.float64)
+    scores = np.ascontiguousarray(array_of("what the detector gave", array), dtype=np.float64)
     bad = np.flatnonzero(~np.isfinite(scores))
     if len(bad):
         raise ValueError(f"the detector gave {len(bad):,} scores that are not finite, the first at point {bad[0]:,}")
@@ -158,11 +157,11 @@ def values_with_gaps(given: Numbers, *, name: str = "values") -> FloatArray:
     Missing values lie on a straight line between their neighbours; before the first value and after the last, the
     nearest one stands. The period is all that follows from them.
     """
-    found = np.ascontiguousarray(_array(name, given, one_column=True), dtype=np.float64)
+    found = np.ascontiguousarray(array_of(name, given, one_column=True), dtype=np.float64)
     missing = np.isnan(found)
     if missing.all():
         raise ValueError(f"{name} holds no number, only NaN: leave it out, or give near or period")
-    _finite(name, np.where(missing, 0.0, found) if missing.any() else found)
+    finite_array(name, np.where(missing, 0.0, found) if missing.any() else found)
     return filled(found)
 
 
@@ -182,7 +181,7 @@ def filled(found: FloatArray) -> FloatArray:
 def values_beside(y_true: Numbers, labels: BoolArray, given: Numbers) -> FloatArray:
     """Return the values of a series, with its gaps filled, that stand beside labels, here as given and as they are."""
     found = values_with_gaps(given)
-    _same_length("y_true", labels, "values", found)
+    same_length("y_true", labels, "values", found)
     same_index("y_true", y_true, "values", given)
     return found
 
@@ -354,118 +353,13 @@ def caller_level() -> int:
 
 def column(name: str, given: Any, *, or_several: bool = False) -> np.ndarray[Any, Any]:
     """Return what was given as an array of one dimension, whatever is in it; or of two, if there may be several."""
-    array = _as_array(name, given)
-    return array if array.ndim == 1 or (or_several and array.ndim == 2) else _array(name, given)
-
-
-def _as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
-    """Return what was given as an array of any shape."""
-    masked = sys.modules.get("numpy.ma")  # loaded by whoever has a masked array, and it takes long to load
-    if masked is not None and isinstance(given, masked.MaskedArray) and masked.is_masked(given):
-        raise ValueError(f"{name} has masked values: remove or fill them first")
-    try:
-        return np.asarray(given)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from None
-
-
-def _array(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:
-    """Return what was given as a one-dimensional array of numbers or booleans."""
-    array = _as_array(name, given)
-    if one_column and array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim == 0:
-        raise ValueError(f"{name} must be a one-dimensional array: got {type(given).__name__}")
-    if array.ndim > 1:
-        raise ValueError(f"{name} must be one-dimensional: its shape is {array.shape}; pass one column")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty: at least one point is needed")
-    if array.dtype == object:
-        array = _from_objects(name, array)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numeric or boolean: its dtype is {array.dtype}")
-    return array
-
-
-def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
-    """Return an array of Python objects, all of them numbers, as floats."""
-    for index, item in enumerate(array):
-        if not isinstance(item, (numbers.Real, Decimal, np.bool_)):
-            what = "is missing" if item is None or type(item).__name__ == "NAType" else f"is {item!r}"
-            raise ValueError(f"{name} must be numeric: the value at index {index} {what}")
-    return np.array([as_float(item) for item in array])
-
-
-def _finite(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
-    found = np.ascontiguousarray(_array(name, given, one_column=one_column), dtype=np.float64)
-    # If the sum is finite, so is every value. If it is not, it may be too large, and the extremes tell. Neither of them
-    # needs a temporary array.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(found.sum())
-    if not math.isfinite(total) and not all(map(math.isfinite, extremes(found))):
-        raise ValueError(f"{name} must be finite: {_first(found, ~np.isfinite(found))}; remove or fill them first")
-    return found
-
-
-def _binary(
-    name: str,
-    given: Numbers,
-    *,
-    beside: tuple[str, Numbers] | None = None,
-    first: str = "",
-    advice: str = "1 marks an anomaly, 0 a normal point",
-) -> BoolArray:
-    array = _array(name, given)
-    if (found := _from_bits(array)) is not None:
-        return found
-    if (bad := _not_binary(array)).any():
-        if beside is not None and _is_binary(beside[1]):
-            advice = f"{beside[0]} is binary, so the two look swapped: {first} comes first"
-        raise ValueError(f"{name} must contain only 0 and 1: {_first(array, bad)}; {advice}")
-    return np.ascontiguousarray(array, dtype=np.bool_)
-
-
-def _from_bits(array: np.ndarray[Any, Any]) -> BoolArray | None:
-    """Return booleans or whole numbers that are binary, as booleans; None for anything else. Memory is read once."""
-    if array.dtype == np.bool_:
-        return np.ascontiguousarray(array)
-    if array.dtype.kind not in "iu":
-        return None
-    found = np.empty(len(array), dtype=np.bool_)
-    for begin in range(0, len(array), AT_ONCE):
-        some = array[begin : begin + AT_ONCE]
-        if np.bitwise_or.reduce(some) not in (0, 1):
-            return None
-        found[begin : begin + AT_ONCE] = some
-    return found
-
-
-def _not_binary(array: np.ndarray[Any, Any]) -> BoolArray:
-    return np.asarray((array != 0) & (array != 1))
-
-
-def _is_binary(given: Numbers) -> bool:
-    try:
-        return not _not_binary(_array("", given)).any()
-    except ValueError:
-        return False
-
-
-def _first(array: np.ndarray[Any, Any], bad: BoolArray) -> str:
-    """Say how many values are bad, where the first one is, and what it is."""
-    count, index = int(np.count_nonzero(bad)), int(np.argmax(bad))
-    verb = "is" if count == 1 else "are"
-    return f"{count:,} of {len(array):,} values {verb} not (first at index {index}: {array[index]})"
-
-
-def _same_length(name: str, one: np.ndarray[Any, Any], other_name: str, other: np.ndarray[Any, Any]) -> None:
-    if len(one) != len(other):
-        raise ValueError(f"{name} and {other_name} must have the same length: got {len(one):,} and {len(other):,}")
+    array = as_array(name, given)
+    return array if array.ndim == 1 or (or_several and array.ndim == 2) else array_of(name, given)
 
 
 def _in_unit_interval(scores: FloatArray) -> FloatArray:
     bad = (scores < 0) | (scores > 1)
     if bad.any():
         advice = "leave out scale=False to have them scaled"
-        raise ValueError(f"y_score must lie in [0, 1] when scale=False: {_first(scores, bad)}; {advice}")
+        raise ValueError(f"y_score must lie in [0, 1] when scale=False: {bad_values(scores, bad)}; {advice}")
     return scores

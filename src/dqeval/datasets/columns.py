@@ -320,7 +320,7 @@ def find_roles(
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
-        hint = "; rename the one that holds the labels, or name it with --label" if names else ""
+        hint = "; rename the one that holds the labels, or name it with --label; or give --incidents" if names else ""
         raise ValueError(f"no numeric column is called label or is_anomaly; there are {some_names(names)}{hint}")
     others = [name for name in names if name not in (label, value) and not NUMBERED_VALUE.fullmatch(name)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]

@@ -17,7 +17,7 @@ from dqeval.core.durations import Length
 from dqeval.core.prepared import Prepared, prepare_series
 from dqeval.core.registry import split_names
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.timeline import spans_of
+from dqeval.core.spans import spans_of
 from dqeval.core.times import are_known, parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dqeval.core import arguments
 from dqeval.core.arguments import quote
 from dqeval.core.moments import ZONED, Kind, Moments, in_zone, zone_of
-from dqeval.core.timeline import STARTS, Closed, Spans
+from dqeval.core.spans import STARTS, Closed, Spans
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
 from dqeval.datasets.guard import check_size, shorten, some_names

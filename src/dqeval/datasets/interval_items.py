@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dqeval.core.arguments import quote
 from dqeval.core.moments import Kind, Moments, moments_of
-from dqeval.core.timeline import Closed
+from dqeval.core.spans import Closed
 from dqeval.datasets.guard import LONGEST_TIME, some_names
 from dqeval.render.tables import one_line
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dqeval.core.arguments import quote
 from dqeval.core.moments import ZONED, in_zone
-from dqeval.core.timeline import LENGTHS, STARTS, STOPS, length_of
+from dqeval.core.spans import LENGTHS, STARTS, STOPS, length_of
 from dqeval.datasets.guard import some_names
 from dqeval.datasets.interval_items import (
     Array,

@@ -12,7 +12,7 @@ import numpy as np
 from dqeval.core.agreement import agreement_of
 from dqeval.core.types import FloatArray
 from dqeval.experiments.detector_runs import DetectorRun
-from dqeval.experiments.resamples import Resamples
+from dqeval.experiments.resamples import Resamples, filled
 from dqeval.experiments.verdicts import order_of
 
 _SAME = 1e-9  # differences that are rounding
@@ -20,18 +20,24 @@ _SAME = 1e-9  # differences that are rounding
 
 @dataclass(frozen=True, eq=False)
 class ByChoice:
-    """Values by series, detector and choice: the means over the seeds, of series that all detectors have a value of.
+    """Values by detector, choice, series and seed, of series that all detectors have a value of.
 
     Attributes
     ----------
     series, detectors, choices : tuple of str
-    values : array of float, shape (n_series, n_detectors, n_choices)
+    by_seed : sequence of array of float, shape (n_choices, n_series, n_seeds)
+        Of each detector, which has seeds of its own.
     """
 
     series: tuple[str, ...]
     detectors: tuple[str, ...]
     choices: tuple[str, ...]
-    values: FloatArray
+    by_seed: Sequence[FloatArray]
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The means over the seeds, by series, detector and choice."""
+        return np.stack([of_detector.mean(axis=2).T for of_detector in self.by_seed], axis=1)
 
     @cached_property
     def means(self) -> FloatArray:
@@ -45,9 +51,14 @@ class ByChoice:
 
     @cached_property
     def resampled(self) -> FloatArray:
-        """The means of each resample, by detector and choice."""
-        flat = self.values.reshape(len(self.series), -1)
-        return (self.resamples.times @ flat / len(self.series)).reshape(-1, *self.values.shape[1:])
+        """The means of each resample of series and seeds, by detector and choice."""
+        once = np.ones(len(self.series))
+        return np.array(
+            [
+                [self.resamples.means(values, once, stream=place) for values in of_detector]
+                for place, of_detector in enumerate(self.by_seed)
+            ]
+        ).transpose(2, 0, 1)
 
     def order(self, choice: str, resample: int | None = None) -> tuple[str, ...]:
         """Return the detectors by their means with a choice, the best first."""
@@ -68,6 +79,15 @@ class ByChoice:
         """Return for each series how far a choice is off the usual one, on average over the detectors."""
         now, then = (self.values[:, :, self.choices.index(each)] for each in (choice, usual))
         return np.asarray(np.abs(now - then).mean(axis=1))
+
+    def resampled_moves(self, choice: str, usual: str) -> FloatArray:
+        """Return the mean of the same over the series of each resample, with the seeds that are drawn there."""
+        places = self.choices.index(choice), self.choices.index(usual)
+        moves = np.zeros_like(self.resamples.times)
+        for stream, of_detector in enumerate(self.by_seed):
+            now, then = (self.resamples.each(of_detector[place], stream=stream) for place in places)
+            moves += np.abs(now - then)
+        return np.asarray((self.resamples.times * moves).mean(axis=1) / len(self.detectors))
 
     def agreement(self, choice: str, usual: str) -> float:
         """Return Kendall's tau between the orders that two choices give the detectors, the mean over the series."""
@@ -93,15 +113,23 @@ def by_choice(
     pick : callable
         From what was computed to a number for each choice.
     """
-    by_seed: dict[str, dict[str, list[Sequence[float]]]] = {}
+    lines: dict[str, dict[str, dict[int, Sequence[float]]]] = {}
     for of, line in found.items():
         if of.series.dataset == dataset and of.detector in detectors:
-            by_seed.setdefault(of.name, {}).setdefault(of.detector, []).append(pick(line))
-    whole = {
-        name: [np.mean(seeds[detector], axis=0) for detector in detectors]
-        for name, seeds in by_seed.items()
-        if set(seeds) == set(detectors)
-    }
-    kept = {name: rows for name, rows in whole.items() if np.isfinite(rows).all()}
-    values = np.array(list(kept.values())).reshape(len(kept), len(detectors), len(choices))
-    return ByChoice(tuple(kept), tuple(detectors), tuple(choices), values)
+            lines.setdefault(of.name, {}).setdefault(of.detector, {})[of.seed] = pick(line)
+    kept = {name: of_series for name, of_series in lines.items() if _is_whole(of_series, detectors)}
+    lacking = [np.nan] * len(choices)
+    by_seed = []
+    for detector in detectors:
+        seeds = sorted({of.seed for of in found if of.detector == detector})
+        rows = [[of_series[detector].get(seed, lacking) for seed in seeds] for of_series in kept.values()]
+        values = np.array(rows, dtype=np.float64).reshape(len(kept), len(seeds), len(choices))
+        by_seed.append(np.array([filled(values[:, :, j]) for j in range(len(choices))]))
+    return ByChoice(tuple(kept), tuple(detectors), tuple(choices), by_seed)
+
+
+def _is_whole(of_series: Mapping[str, Mapping[int, Sequence[float]]], detectors: Sequence[str]) -> bool:
+    """Return whether all detectors have a series, and every number of it is defined."""
+    return set(of_series) == set(detectors) and all(
+        np.isfinite(numbers).all() for of_detector in of_series.values() for numbers in of_detector.values()
+    )

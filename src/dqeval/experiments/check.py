@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dqeval.bench.store import FILE
+from dqeval.bench.results_file import FILE
 from dqeval.core.registry import experiment, label_of
-from dqeval.experiments.detector_runs import QUICK_SUBSET, DetectorRun, Runs, run_detectors, series_by_dataset
+from dqeval.experiments.detector_runs import QUICK_SUBSET, DetectorRun, Runs, run_on_datasets
 from dqeval.experiments.outcome import Cell, Outcome
 from dqeval.experiments.setting import Setting
 from dqeval.render.tables import Table, count_of
@@ -46,10 +46,7 @@ def check(setting: Setting) -> Iterator[Outcome]:
     if not (setting.folder / "runs" / FILE).exists():
         raise ValueError(f"{setting.folder}: there is no run here to check; dqeval reproduce rankings makes one")
     few = replace(setting, subset=QUICK_SUBSET if setting.subset is None else setting.subset, seeds=1)
-    datasets, notes = series_by_dataset(few)
-    again = run_detectors(
-        (each for series in datasets.values() for each in series), replace(few, folder=setting.folder / NAME)
-    )
+    _, again, notes = run_on_datasets(replace(few, folder=setting.folder / NAME))
     before = replace(again, folder=setting.folder / "runs")
     found = differences(before, again)
     if not found:

@@ -6,7 +6,7 @@ one machine, with a GPU and without SciPy or Matplotlib, and shown on another on
 
 from __future__ import annotations
 
-from dqeval.experiments.detector_runs import BEYOND, Runs, run_detectors, series_by_dataset
+from dqeval.experiments.detector_runs import BEYOND, Runs, run_on_datasets
 from dqeval.experiments.label_changes import change_labels
 from dqeval.experiments.near_range import vary_near
 from dqeval.experiments.rankings import compute_published
@@ -20,8 +20,7 @@ STEPS = (compute_published, perturb, vary_near, choose_thresholds, change_labels
 
 def collect(setting: Setting) -> Runs:
     """Run the detectors on every series, and keep all that the experiments need of their scores."""
-    datasets, _ = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    _, runs, _ = run_on_datasets(setting, beyond=tuple(BEYOND))
     for step in STEPS:
         step(runs, setting)
     return runs

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dqeval.bench.jobs import Job, data_of, scores_of
+from dqeval.bench.jobs import Job, data_of, kept_scores, scores_of
 from dqeval.bench.lock import folder_lock
 from dqeval.bench.plan import Generated, Plan, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits
+from dqeval.bench.results_file import FILE
 from dqeval.bench.runner import run
 from dqeval.bench.series_cache import read_series
-from dqeval.bench.store import FILE, Store
+from dqeval.bench.store import Store
 from dqeval.core.near import period_or_fallback
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import BoolArray, EventScores, FloatArray, Series
@@ -130,6 +131,10 @@ class Runs:
         """Return what a detector made of a series with the first seed."""
         return DetectorRun(series, detector, by, self.seeds[0])
 
+    def with_seed(self, series: PlannedSeries, detector: str, by: By, seed: int) -> DetectorRun:
+        """Return what a detector made of a series with a seed; with the first, if it draws no random numbers."""
+        return DetectorRun(series, detector, by, seed if draws_random(detector) else self.seeds[0])
+
     def every_run(self) -> list[DetectorRun]:
         """Return all that was asked for, in both forms."""
         return [*self.each_run(OURS, beyond=True), *self.each_run(PUBLISHED)]
@@ -151,6 +156,10 @@ class Runs:
         made_with = self.made_with.get((of.name, of.label, of.seed), version("dqeval"))
         origin = [self.data[of.name], detector.name, detector.parameters, of.seed, made_with]
         return hashlib.sha256(json.dumps(origin).encode()).hexdigest()[:32]
+
+    def keeps(self, of: DetectorRun) -> bool:
+        """Return whether the scores themselves are there, and not only what the metrics say of them."""
+        return kept_scores(self.job(of), read_series(of.series.source)) is not None
 
     def scores(self, of: DetectorRun, read: Series | None = None) -> FloatArray:
         """Return a detector's scores of a series, which the run has kept; ``read`` is the series, if it is at hand."""
@@ -333,6 +342,20 @@ def series_by_dataset(setting: Setting) -> tuple[dict[str, list[PlannedSeries]],
 def _count(dataset: str, chosen: int, there: int) -> str:
     of = f"{chosen} of {there}" if chosen < there else f"{there}"
     return f"{of} {dataset} series (the paper has {PAPER_COUNTS[dataset]})"
+
+
+def run_on_datasets(
+    setting: Setting, *, beyond: Sequence[str] = ()
+) -> tuple[dict[str, list[PlannedSeries]], Runs, list[str]]:
+    """Run the paper's detectors on all series of a setting; return these by dataset, the runs, and notes on them."""
+    datasets, notes = series_by_dataset(setting)
+    every = (each for series in datasets.values() for each in series)
+    return datasets, run_detectors(every, setting, beyond=beyond), notes
+
+
+def shortfalls(runs: Runs) -> list[str]:
+    """Return sentences on what did not run: detectors that were left out, and runs that failed; none if all did."""
+    return [sentence for sentence in (missing_sentence(runs.detectors), failures_sentence(runs)) if sentence]
 
 
 def failures_sentence(runs: Runs) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dqeval.analysis.panel import panel
-from dqeval.bench.jobs import Job
 from dqeval.core.events import flags_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import experiment
@@ -19,16 +17,14 @@ from dqeval.core.types import BoolArray
 from dqeval.experiments.detector_runs import (
     DetectorRun,
     Runs,
-    failures_sentence,
     folder_name,
-    missing_sentence,
-    run_detectors,
+    run_on_datasets,
     scored_series,
-    series_by_dataset,
+    shortfalls,
 )
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, Claim, Outcome
-from dqeval.experiments.robustness import SEEDS, stream_of
-from dqeval.experiments.score_work import work_on_scores
+from dqeval.experiments.robustness import SEEDS
+from dqeval.experiments.score_work import SeededJob, work_on_scores
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.varied import SeriesSpreads, Varied, draw, spreads_in_words
 from dqeval.experiments.verdicts import decision
@@ -45,19 +41,10 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A detector's scores, whose labels are changed, and the seed of the changes."""
-
-    job: Job
-    seed: int
-
-
 @experiment(name=NAME, label="Metrics under changed labels", published="the limitation L1")
 def label_changes(setting: Setting) -> Iterator[Outcome]:
     """Measure how far each metric moves when the borders of labels move a little, or some labels are missing."""
-    datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting)
+    datasets, runs, notes = run_on_datasets(setting)
     found = change_labels(runs, setting)
     by_dataset: dict[str, list[SeriesSpreads]] = {dataset: [] for dataset in datasets}
     for each, changes in found.items():
@@ -65,7 +52,7 @@ def label_changes(setting: Setting) -> Iterator[Outcome]:
         by_dataset[each.series.dataset].append(
             SeriesSpreads(each.name, moves, each.detector, each.seed, runs.values(each))
         )
-    yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
+    yield outcome(by_dataset, [*notes, HOW, *shortfalls(runs)])
 
 
 HOW = (
@@ -100,7 +87,7 @@ def _claims(dataset: str, varied: Varied) -> Iterator[Claim]:
     moving = list(varied.resampled("point")) if enough else []
     found = spreads_in_words(varied.means["point"], POINTWISE)
     yield decision(varied.resamples, found, lambda i: _calmest(moving[i])).as_claim(_SECTION, text)
-    text = f"on {dataset}, so it does beside the spread between the detectors"
+    text = f"on {dataset}, so it does if each is divided by the spread between the detectors"
     shares = list(varied.resampled_relative("point")) if enough else []
     found = spreads_in_words(varied.relative["point"], POINTWISE)
     yield decision(varied.resamples, found, lambda i: _calmest(shares[i])).as_claim(_SECTION, text)
@@ -120,19 +107,19 @@ def change_labels(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
         setting,
         file="label_changes.jsonl",
         what="changed labels",
-        task=lambda job: Task(job, setting.seed),
+        task=lambda job: SeededJob(job, setting.seed),
         also=f"labels {setting.seed}",
     )
 
 
-def changes_of(task: Task) -> dict[str, dict[str, list[float]]]:
+def changes_of(task: SeededJob) -> dict[str, dict[str, list[float]]]:
     """Return the standard deviation of each metric over the copies of each kind, and how far it moves on average."""
     found = scored_series(task.job)
     scores, labelled = min_max(found.scores), Labelled(found.labels)
     before = _values(found.labels, scores, found.period)
     changed = {}
     for number, kind in enumerate(KINDS):
-        random = stream_of(task.job.series.source.name, task.seed, number)
+        random = task.stream(number)
         copies = [
             _values(labels, scores, found.period) for labels in changed_labels(kind, labelled, found.period, random)
         ]

@@ -19,12 +19,10 @@ from dqeval.experiments.detector_runs import (
     BEYOND,
     DetectorRun,
     Runs,
-    failures_sentence,
     folder_name,
-    missing_sentence,
-    run_detectors,
+    run_on_datasets,
     scored_series,
-    series_by_dataset,
+    shortfalls,
 )
 from dqeval.experiments.outcome import OURS, Cell, Claim, Outcome
 from dqeval.experiments.score_work import work_on_scores
@@ -40,10 +38,10 @@ NAME = "near-range"
 # Of the paper's near range; from 0.2 to 2 as in the authors' later code.
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 4.0, 8.0)
 POINTS = (5.0, 10.0, 25.0, 50.0, 62.5, 100.0, 125.0, 250.0, 500.0, 720.0)
-LENGTHS = (1.0, 2.0)  # of the median event
+LENGTHS = {"1 event length": 1.0, "2 event lengths": 2.0}  # of the median event
 USUAL, FALLBACK, DAY = "1 ×", f"{FALLBACK_PERIOD / 2:g} points", "720 points"
 TIMES = tuple(f"{share:g} ×" for share in SHARES)
-CHOICES = (*TIMES, *(f"{near:g} points" for near in POINTS), *(f"{times:g} event lengths" for times in LENGTHS))
+CHOICES = (*TIMES, *(f"{near:g} points" for near in POINTS), *LENGTHS)
 TABULATED = ("0 ×", "0.2 ×", "0.6 ×", USUAL, "1.4 ×", "2 ×", "4 ×", "8 ×")
 _AROUND = tuple(f"{share:g} ×" for share in SHARES if 0.2 <= share <= 2)
 _SECTION = "5"
@@ -53,16 +51,11 @@ _TICKS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 @experiment(name=NAME, label="The near range, over all series", published="the question of the outlook")
 def near_range(setting: Setting) -> Iterator[Outcome]:
     """Compute DQE of every detector and series with near ranges from none to eight times the usual one."""
-    datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    datasets, runs, notes = run_on_datasets(setting, beyond=tuple(BEYOND))
     found = vary_near(runs, setting)
     values = {dataset: by_choice(found, dataset, runs.detectors, CHOICES, _numbers) for dataset in datasets}
-    notes += [
-        *(_fallback_sentence(dataset, series) for dataset, series in datasets.items()),
-        missing_sentence(runs.detectors),
-        failures_sentence(runs),
-    ]
-    yield outcome(values, notes)
+    fallbacks = (_fallback_sentence(dataset, series) for dataset, series in datasets.items())
+    yield outcome(values, [*notes, *fallbacks, *shortfalls(runs)])
 
 
 def vary_near(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
@@ -82,7 +75,7 @@ def ranges_of(job: Job) -> dict[str, Any]:
         "near": half,
         "shares": [dqe_at(scored, share * half) for share in SHARES],
         "points": [dqe_at(scored, near) for near in POINTS],
-        "lengths": [dqe_at(scored, times * length) for times in LENGTHS],
+        "lengths": [dqe_at(scored, times * length) for times in LENGTHS.values()],
         "own": None if own is None else [own / 2, dqe_at(scored, own / 2)],
     }
 
@@ -132,7 +125,7 @@ def outcome(values: Mapping[str, ByChoice], notes: Sequence[str]) -> Outcome:
 
 def means_table(of: ByChoice) -> Table:
     """Return the mean DQE of each detector with some near ranges."""
-    chosen = (*TABULATED, FALLBACK, DAY, "1 event lengths")
+    chosen = (*TABULATED, FALLBACK, DAY, "1 event length")
     rows = [
         (detector, *(f"{of.means[i, of.choices.index(choice)]:.3f}" for choice in chosen))
         for i, detector in enumerate(of.detectors)
@@ -147,7 +140,7 @@ def means_table(of: ByChoice) -> Table:
 def changes_table(of: ByChoice) -> Table:
     """Return what each near range changes against the usual one."""
     rows = []
-    for choice in (*TABULATED, FALLBACK, DAY, "1 event lengths", "2 event lengths"):
+    for choice in (*TABULATED, FALLBACK, DAY, *LENGTHS):
         rows.append(
             (
                 choice,

@@ -117,14 +117,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the paper that a number can test.
+    """A sentence that a number can test: the paper's, or one that answers a question of it.
 
     Attributes
     ----------
     section : str
-        Where the paper says so.
+        Where the paper says or asks so.
     text : str
-        What it says, in our words.
+        In our words.
     holds : bool or None
         None if it cannot be told from what was run.
     found : str
@@ -153,7 +153,7 @@ class Claim:
     @property
     def verdict_and_share(self) -> str:
         """The verdict, and in how many of the resamples the sentence holds, where there are any."""
-        return self.verdict if self.share is None else f"{self.verdict} ({_percent(self.share)} of resamples)"
+        return self.verdict if self.share is None else f"{self.verdict} ({percent(self.share)} of resamples)"
 
     def record(self) -> dict[str, Any]:
         """Return the claim, ready for JSON and CSV."""
@@ -200,7 +200,7 @@ class Outcome:
             parts += [title, table]
         parts += self._sentences()
         if self.claims:
-            parts += ["What the paper says of it:", "\n".join(map(_sentence, self.claims))]
+            parts += ["Statements, and whether they hold:", "\n".join(map(_sentence, self.claims))]
         return Page(parts)
 
     def numbers(self) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def agreement(cells: Iterable[Cell]) -> str:
 def claims_table(claims: Sequence[Claim]) -> Table:
     """Return claims and what became of them as a table."""
     rows = [(claim.section, claim.text, claim.verdict_and_share, claim.found) for claim in claims]
-    return Table(("section", "the paper says", "verdict", "found here"), rows, text_columns=4)
+    return Table(("section", "statement", "verdict", "found here"), rows, text_columns=4)
 
 
 def _sentence(claim: Claim) -> str:
@@ -305,7 +305,7 @@ def metric_header(metrics: Iterable[str], *first: str) -> tuple[str, ...]:
     return (*first, *map(label_of, metrics))
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Return a share in percent; one that is not all of them is never shown as 100, nor one that is not none as 0."""
     shown = f"{100 * share:.0f}" if share in (0, 1) else f"{min(max(100 * share, 0.1), 99.9):.3g}"
     return f"{shown} %"

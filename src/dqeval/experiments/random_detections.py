@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,9 @@ from dqeval.experiments import score_plots
 from dqeval.experiments.cases import paper_cases
 from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.outcome import PAPER_METRICS, Cell, Claim, Outcome, metric_header
+from dqeval.experiments.resamples import Resamples
 from dqeval.experiments.setting import Setting
+from dqeval.experiments.verdicts import Decision, decision
 from dqeval.lab.perturbations import DENSITIES
 from dqeval.render.tables import Table, best_of
 
@@ -29,6 +31,7 @@ _AT_ONCE = 100  # draws of a line
 _SECTION = "2.3"
 
 Drawn = Mapping[float, FloatArray]  # by density: draws × metrics
+Means = Mapping[float, Mapping[str, float]]  # by density and metric
 
 
 @experiment(
@@ -70,9 +73,7 @@ def values_of(task: tuple[float, range, int]) -> list[list[float]]:
 
 def outcome(found: Drawn) -> Outcome:
     """Return the means and deviations of the metrics, by density."""
-    means = {
-        density: dict(zip(PAPER_METRICS, rows.mean(axis=0).tolist(), strict=True)) for density, rows in found.items()
-    }
+    means = _means_of({density: rows.mean(axis=0) for density, rows in found.items()})
     spreads = {density: rows.std(axis=0).tolist() for density, rows in found.items()}
     draws = len(next(iter(found.values())))
     cells = [
@@ -85,13 +86,13 @@ def outcome(found: Drawn) -> Outcome:
         "Random detections of every density",
         {"Means": _table(means, draws), "Standard deviations": _deviations(spreads, draws)},
         cells,
-        list(_claims(means)),
+        list(_claims(found)),
         [f"One event of 21 points in 1,000, near 20, as in Table 6; {draws:,} draws of each density."],
         {"random_detections": partial(_figure, means, spreads)},
     )
 
 
-def _table(means: Mapping[float, Mapping[str, float]], draws: int) -> Table:
+def _table(means: Means, draws: int) -> Table:
     rows = [(f"{density:g}", *(f"{value:.2f}" for value in of.values())) for density, of in means.items()]
     highest = {(i, 1 + j) for i, of in enumerate(means.values()) for j in best_of(list(of.values()))}
     note = f"means over {draws:,} draws; the highest of each density stands out"
@@ -103,38 +104,57 @@ def _deviations(spreads: Mapping[float, list[float]], draws: int) -> Table:
     return Table(metric_header(PAPER_METRICS, "density"), rows, note=f"from draw to draw, of {draws:,}")
 
 
-def _claims(means: Mapping[float, Mapping[str, float]]) -> Iterator[Claim]:
-    highest = [
+def _claims(found: Drawn) -> Iterator[Claim]:
+    """Decide what the paper says of random detections, by draws that are drawn again."""
+    draws = len(next(iter(found.values())))
+    resamples = Resamples(draws)
+    drawn = {density: resamples.times @ rows / draws for density, rows in found.items()}
+    means = _means_of({density: rows.mean(axis=0) for density, rows in found.items()})
+
+    def decide(said: str, holds: Callable[[Means], bool]) -> Decision:
+        return decision(resamples, said, lambda i: holds(_means_of({d: rows[i] for d, rows in drawn.items()})))
+
+    highest, nothing, most = _generous(means), _nothing(means), max(means, key=lambda density: means[density]["dqe"])
+    at = f"at {len(highest)} of {len(means)} densities: {_listed(highest)}"
+    text = "AF, VUS-ROC and AUC-ROC give random detections more than all other metrics do, at every density"
+    yield decide(at, lambda each: len(_generous(each)) == len(each)).as_claim(_SECTION, text)
+    at = f"{means[most]['dqe']:.2f} at a density of {most:g}, its highest; 0.00 at {_listed(nothing)}"
+    text = "DQE gives random detections nothing, at every density"
+    yield decide(at, lambda each: len(_nothing(each)) == len(each)).as_claim("4.2.3", text)
+    at = ", ".join(f"{label_of(metric)} {value:.2f}" for metric, value in _at_most(means))
+    text = "of all metrics, DQE gives least to the random detections that it likes best"
+    yield decide(at, lambda each: _at_most(each)[0][0] == "dqe").as_claim("4.2.3", text)
+
+
+def _means_of(rows: Mapping[float, FloatArray]) -> Means:
+    return {density: dict(zip(PAPER_METRICS, row.tolist(), strict=True)) for density, row in rows.items()}
+
+
+def _generous(means: Means) -> list[float]:
+    """Return the densities at which the metrics that the paper names give most."""
+    return [
         density
         for density, of in means.items()
         if set(sorted(of, key=lambda metric: -of[metric])[: len(GENEROUS)]) == set(GENEROUS)
     ]
-    yield Claim(
-        _SECTION,
-        "AF, VUS-ROC and AUC-ROC give random detections more than all other metrics do, at every density",
-        len(highest) == len(means),
-        f"at {len(highest)} of {len(means)} densities: {', '.join(f'{density:g}' for density in highest) or 'none'}",
-    )
-    most = max(means, key=lambda density: means[density]["dqe"])
-    nothing = [density for density, of in means.items() if f"{of['dqe']:.2f}" == "0.00"]
-    yield Claim(
-        "4.2.3",
-        "DQE gives random detections nothing, at every density",
-        len(nothing) == len(means),
-        f"{means[most]['dqe']:.2f} at a density of {most:g}, its highest; 0.00 at "
-        f"{', '.join(f'{density:g}' for density in nothing) or 'none'}",
-    )
-    ranges = {metric: max(of[metric] for of in means.values()) for metric in PAPER_METRICS}
-    least = min(ranges, key=lambda metric: ranges[metric])
-    yield Claim(
-        "4.2.3",
-        "of all metrics, DQE gives least to the random detections that it likes best",
-        least == "dqe",
-        ", ".join(f"{label_of(m)} {ranges[m]:.2f}" for m in sorted(ranges, key=lambda metric: ranges[metric])),
-    )
 
 
-def _figure(means: Mapping[float, Mapping[str, float]], spreads: Mapping[float, list[float]]) -> Figure:
+def _nothing(means: Means) -> list[float]:
+    """Return the densities at which DQE gives nothing, in two decimals."""
+    return [density for density, of in means.items() if f"{of['dqe']:z.2f}" == "0.00"]
+
+
+def _at_most(means: Means) -> list[tuple[str, float]]:
+    """Return the most that each metric gives at any density, the least of these first."""
+    most = {metric: max(of[metric] for of in means.values()) for metric in PAPER_METRICS}
+    return sorted(most.items(), key=lambda each: each[1])
+
+
+def _listed(densities: Sequence[float]) -> str:
+    return ", ".join(f"{density:g}" for density in densities) or "none"
+
+
+def _figure(means: Means, spreads: Mapping[float, list[float]]) -> Figure:
     figure, ((axes,),) = score_plots.grid(1, 1, width=6.5, height=3.4)
     for colour, (j, metric) in zip(score_plots.PALETTE, enumerate(PAPER_METRICS), strict=True):
         values = [of[metric] for of in means.values()]

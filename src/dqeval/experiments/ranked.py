@@ -10,11 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from dqeval.bench.plan import PlannedSeries
-from dqeval.bench.ranking import Cube, Ranking, cube_of, rank_rows
+from dqeval.bench.ranking import Cube, cube_of, rank_rows
+from dqeval.bench.ranking_result import Ranking
 from dqeval.core.types import FloatArray
 from dqeval.experiments.detector_runs import DetectorRun, Runs, failures_sentence
 from dqeval.experiments.outcome import PUBLISHED, By
-from dqeval.experiments.resamples import Resamples, sums_by_series
+from dqeval.experiments.resamples import Resamples, filled, sums_by_series
 
 ValueRow = dict[str, Any]
 Level = Literal["series", "event"]
@@ -60,15 +61,22 @@ class Ranked:
 
     def resampled(self, metric: str, level: Level = "series") -> dict[str, FloatArray]:
         """Return the mean of each detector in each resample of the series, and of its seeds."""
+        return {d: self.resamples.means(*of, stream=i) for i, (d, of) in enumerate(self._sums(metric, level))}
+
+    def errors(self, metric: str, level: Level = "series") -> dict[str, FloatArray]:
+        """Return the standard error of each of these means, from the series of its resample."""
+        return {d: self.resamples.errors(*of, stream=i) for i, (d, of) in enumerate(self._sums(metric, level))}
+
+    def _sums(self, metric: str, level: Level) -> Iterator[tuple[str, tuple[FloatArray, FloatArray]]]:
+        """Yield for each detector the sums over the series by seed, and how many values each series has."""
         cube = self._cubes[level]
         known = set(self._names)
         units = [i for i, unit in enumerate(cube.units) if _series_of(unit, level) in known]
         names = [_series_of(cube.units[i], level) for i in units]
         values = cube.by_seed[units][:, :, cube.metrics.index(metric)]
-        return {
-            detector: self.resamples.means(*sums_by_series(names, _filled(values[:, place])), stream=place)
-            for place, detector in enumerate(cube.detectors)
-        }
+        for place, detector in enumerate(cube.detectors):
+            seeds = np.isfinite(values[:, place]).any(axis=0)  # that it ran with
+            yield detector, sums_by_series(names, filled(values[:, place, seeds]))
 
     @cached_property
     def _cubes(self) -> Mapping[Level, Cube]:
@@ -83,13 +91,6 @@ class Ranked:
 
 def _series_of(unit: Any, level: Level) -> str:
     return str(unit if level == "series" else unit[0])
-
-
-def _filled(values: FloatArray) -> FloatArray:
-    """Return values by unit and seed, without the seeds that a detector did not run with; gaps have the unit's mean."""
-    used = values[:, np.isfinite(values).any(axis=0)]
-    means = np.nanmean(used, axis=1, keepdims=True)
-    return np.where(np.isfinite(used), used, means)
 
 
 def ranked_rows(by_series: Sequence[ValueRow], by_event: Sequence[ValueRow]) -> Ranked:

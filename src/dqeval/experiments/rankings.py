@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dqeval.bench.jobs import Job
-from dqeval.bench.ranking import Ranking
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import scipy_stats
 from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import FloatArray
@@ -19,12 +19,10 @@ from dqeval.experiments.detector_runs import (
     NAMES,
     DetectorRun,
     Runs,
-    failures_sentence,
     folder_name,
-    missing_sentence,
-    run_detectors,
+    run_on_datasets,
     scored_series,
-    series_by_dataset,
+    shortfalls,
 )
 from dqeval.experiments.levels import beyond_table, errors_table, has_levels, level_claims
 from dqeval.experiments.outcome import (
@@ -63,15 +61,14 @@ _SECTION = "appendix C"
 def rankings(setting: Setting) -> Iterator[Outcome]:
     """Rank five detectors over all WSD and UCR series by 11 metrics, at the level of series and of events."""
     scipy_stats()  # raises where it is missing, before hours of work
-    datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    datasets, runs, notes = run_on_datasets(setting, beyond=tuple(BEYOND))
     as_published = compute_published(runs, setting)
     found = {
         (dataset, by): ranked_runs(runs, series, by, as_published)
         for dataset, series in datasets.items()
         for by in FORMS
     }
-    notes += [missing_sentence(runs.detectors), failures_sentence(runs), DIFFERENCE]
+    notes += [*shortfalls(runs), DIFFERENCE]
     more = {
         f"DQE of {', '.join(runs.beyond)} beside the others on {dataset}": beyond_table(
             ranked_runs(runs, series, OURS, as_published, beyond=True), runs.beyond

@@ -53,10 +53,32 @@ class Resamples:
         counts = (self.times @ sizes)[:, None]
         # A resample may have none of the few series that have a value.
         by_repeat = np.divide(self.times @ sums, counts, out=np.full((COUNT, sums.shape[1]), np.nan), where=counts > 0)
-        repeats = sums.shape[1]
-        chances = np.full(repeats, 1 / repeats)
-        drawn = np.random.default_rng([1, stream]).multinomial(repeats, chances, size=COUNT)
-        return np.asarray((by_repeat * drawn).sum(axis=1) / repeats)
+        return np.asarray((by_repeat * _weights(sums.shape[1], stream)).sum(axis=1))
+
+    def each(self, values: FloatArray, *, stream: int = 0) -> FloatArray:
+        """Return the value of each series in each resample: the mean of its repeats that are drawn there.
+
+        Parameters
+        ----------
+        values : array of float, shape (n_series, n_repeats)
+        stream : int
+            As of `means`.
+
+        Returns
+        -------
+        array of float, shape (n_resamples, n_series)
+        """
+        return np.asarray(_weights(values.shape[1], stream) @ values.T)
+
+    def errors(self, sums: FloatArray, sizes: FloatArray, *, stream: int = 0) -> FloatArray:
+        """Return the standard error of each resample's mean, from how far its series are off: of a ratio of two sums.
+
+        The parameters are those of `means`.
+        """
+        drawn, counts = self.each(sums, stream=stream), self.times @ sizes
+        means = (self.times * drawn).sum(axis=1) / counts
+        off = drawn - means[:, None] * sizes
+        return np.asarray(np.sqrt((self.times * off**2).sum(axis=1)) / counts)
 
     def share(self, holds: Callable[[int], bool]) -> float:
         """Return the share of the resamples, each told by its number, in which something holds."""
@@ -72,6 +94,23 @@ def verdict_of(share: float) -> bool | None:
     (True, None, False)
     """
     return True if share >= HOLDS else False if share <= FAILS else None
+
+
+def _weights(repeats: int, stream: int) -> FloatArray:
+    """Return the weight of each repeat in each resample: how often it is drawn, by how many there are."""
+    chances = np.full(repeats, 1 / repeats)
+    return np.random.default_rng([1, stream]).multinomial(repeats, chances, size=COUNT) / repeats
+
+
+def filled(values: FloatArray) -> FloatArray:
+    """Return values by unit and repeat; repeats that a unit lacks are the mean of those that it has.
+
+    Examples
+    --------
+    >>> filled(np.array([[1.0, np.nan, 3.0], [5.0, 6.0, 7.0]])).tolist()
+    [[1.0, 2.0, 3.0], [5.0, 6.0, 7.0]]
+    """
+    return np.where(np.isfinite(values), values, np.nanmean(values, axis=1, keepdims=True))
 
 
 def sums_by_series(series: Sequence[str], values: FloatArray) -> tuple[FloatArray, FloatArray]:

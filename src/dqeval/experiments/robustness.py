@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dqeval.analysis.panel import panel
-from dqeval.bench.jobs import Job
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import experiment, label_of
 from dqeval.core.scaling import min_max
+from dqeval.core.types import BoolArray
 from dqeval.experiments.detector_runs import (
     DetectorRun,
     Runs,
-    failures_sentence,
     folder_name,
-    missing_sentence,
-    run_detectors,
+    run_on_datasets,
     scored_series,
-    series_by_dataset,
+    shortfalls,
 )
-from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, TOO_FEW, Claim, Outcome
+from dqeval.experiments.outcome import PAPER_METRICS, PUBLISHED, Claim, Outcome, percent
 from dqeval.experiments.resamples import verdict_of
-from dqeval.experiments.score_work import work_on_scores
+from dqeval.experiments.score_work import SeededJob, work_on_scores
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.varied import SeriesSpreads, Spreads, Varied, ascending, draw, spreads_in_words
+from dqeval.experiments.verdicts import decision
 from dqeval.lab.perturbations import LAGS, NOISE, PERTURBATIONS, RATIOS, Changed, Given, Perturbation
 
 NAME = "robustness"
@@ -44,26 +42,17 @@ STRICT = tuple(metric for metric in PAPER_METRICS if metric not in FORGIVING)
 _SECTION = "4.4"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A detector's scores of a series, to be perturbed: how they are made, and the seed of the noise."""
-
-    job: Job
-    seed: int
-
-
 @experiment(name=NAME, label="Metrics under perturbation", published="the two figures on robustness")
 def robustness(setting: Setting) -> Iterator[Outcome]:
     """Measure the standard deviation of each metric under lag, noise and anomaly ratio, by dataset and over all."""
-    datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting)
+    datasets, runs, notes = run_on_datasets(setting)
     found = perturb(runs, setting)
     by_dataset: dict[str, list[SeriesSpreads]] = {dataset: [] for dataset in datasets}
     for each, spreads in found.items():
         by_dataset[each.series.dataset].append(
             SeriesSpreads(each.name, spreads, each.detector, each.seed, runs.values(each))
         )
-    yield outcome(by_dataset, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
+    yield outcome(by_dataset, [*notes, HOW, *shortfalls(runs)])
 
 
 def perturb(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
@@ -75,7 +64,7 @@ def perturb(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
         setting,
         file="robustness.jsonl",
         what="perturbed scores",
-        task=lambda job: Task(job, setting.seed),
+        task=lambda job: SeededJob(job, setting.seed),
         also=f"noise {setting.seed}",
     )
 
@@ -91,21 +80,11 @@ HOW = (
 )
 
 
-def spreads_of(task: Task) -> dict[str, dict[str, list[float]]]:
+def spreads_of(task: SeededJob) -> dict[str, dict[str, list[float]]]:
     """Return the standard deviation of each metric under each kind of perturbation; of noise, for each stream."""
     found = scored_series(task.job)
     given = Given(Labelled(found.labels), min_max(found.scores), found.period)
-    name = task.job.series.source.name
-    return {
-        kind: _spreads(given, PERTURBATIONS[kind], [stream_of(name, task.seed, i) for i in range(STREAMS)])
-        for kind in KINDS
-    }
-
-
-def stream_of(series: str, seed: int, number: int) -> np.random.Generator:
-    """Return a stream of random numbers: each series has its own, which all its detectors share."""
-    own = int.from_bytes(hashlib.sha256(series.encode()).digest()[:8], "big")
-    return np.random.default_rng([seed, number, own])
+    return {kind: _spreads(given, PERTURBATIONS[kind], [task.stream(i) for i in range(STREAMS)]) for kind in KINDS}
 
 
 def _spreads(given: Given, kind: Perturbation, streams: Sequence[np.random.Generator]) -> dict[str, list[float]]:
@@ -131,15 +110,14 @@ def outcome(by_dataset: Mapping[str, Sequence[SeriesSpreads]], notes: Sequence[s
     if len(groups) > 1:
         groups[OVERALL] = Varied(
             [
-                replace(each, series=f"{dataset}/{each.series}")
+                replace(each, series=_qualified(dataset, each.series))
                 for dataset, found in by_dataset.items()
                 for each in found
             ],
             KINDS,
         )
-    decided = {group: claims_of(varied) for group, varied in groups.items()}
-    *_, overall = decided.values()
-    together = [datasets_claim(overall, {group: decided[group] for group in by_dataset})] if len(groups) > 1 else []
+    *_, overall = groups.values()
+    together = [datasets_claim(overall, {group: groups[group] for group in by_dataset})] if len(groups) > 1 else []
     cells = [cell for group, varied in groups.items() for cell in varied.cells(NAME, f"robustness, {group}")]
     tables = {}
     for group, varied in groups.items():
@@ -151,7 +129,7 @@ def outcome(by_dataset: Mapping[str, Sequence[SeriesSpreads]], notes: Sequence[s
         "Standard deviation of the metrics under lag, noise and anomaly ratio",
         tables,
         cells,
-        [*overall, *together],
+        [*claims_of(overall), *together],
         [note for note in notes if note],
         {"robustness": partial(draw, groups)},
     )
@@ -159,66 +137,73 @@ def outcome(by_dataset: Mapping[str, Sequence[SeriesSpreads]], notes: Sequence[s
 
 def claims_of(varied: Varied) -> list[Claim]:
     """Decide what the paper says of the robustness of the metrics, by series that are drawn again."""
-    decided = decisions(varied.means)
-    if not varied.resamples.enough:
-        why = f"{TOO_FEW} ({varied.resamples.series:,})"
-        return [Claim(_SECTION, text, None, found, why_untold=why) for text, _, found in decided]
-    if not varied.defined:
-        return [Claim(_SECTION, text, None, found) for text, _, found in decided]
-    resampled = zip(*(varied.resampled(kind) for kind in KINDS), strict=True)
-    by_kind = (dict(zip(KINDS, means, strict=True)) for means in resampled)
-    held = np.array([[holds for _, holds, _ in decisions(means)] for means in by_kind])
-    shares = held.mean(axis=0).tolist()
+    decided, enough = decisions(varied.means), varied.resamples.enough
+    if enough and not varied.defined:
+        return [Claim(_SECTION, text, None, found()) for text, _, found in decided]
+    held = _held(varied) if enough else np.empty((0, len(decided)))
     return [
-        Claim(_SECTION, text, verdict_of(share), found, share)
-        for (text, _, found), share in zip(decided, shares, strict=True)
+        decision(varied.resamples, found(), held[:, j].tolist().__getitem__).as_claim(_SECTION, text)
+        for j, (text, _, found) in enumerate(decided)
     ]
 
 
-def decisions(overall: Mapping[str, Spreads]) -> list[tuple[str, bool, str]]:
-    """Return what the paper says of the robustness of the metrics, whether it holds for some means, and these."""
+def _held(varied: Varied, among: Collection[str] | None = None) -> BoolArray:
+    """Return whether each sentence holds, resamples × sentences; by some of the series of each alone, if asked for."""
+    resampled = zip(*(varied.resampled(kind, among) for kind in KINDS), strict=True)
+    by_kind = (dict(zip(KINDS, means, strict=True)) for means in resampled)
+    return np.array([[holds for _, holds, _ in decisions(means)] for means in by_kind])
+
+
+def decisions(overall: Mapping[str, Spreads]) -> list[tuple[str, bool, Callable[[], str]]]:
+    """Return what the paper says of the robustness of the metrics, whether it holds for means, and what tells these."""
     lag, noise, ratio = (overall[kind] for kind in KINDS)
     strict_lag, strict_noise, strict_ratio = (ascending(s, STRICT) for s in (lag, noise, ratio))
     half, place = len(STRICT) // 2, strict_lag.index("dqe")
     before, own, behind = _around_dqe(lag, strict_lag)
     return [
-        ("AF varies least with lag", ascending(lag)[0] == "affiliation_f1", spreads_in_words(lag)),
+        ("AF varies least with lag", ascending(lag)[0] == "affiliation_f1", partial(spreads_in_words, lag)),
         (
             "VUS-ROC, which forgives false alarms as AF does, varies little with lag",
             "vus_roc" in ascending(lag)[:3],
-            spreads_in_words(lag),
+            partial(spreads_in_words, lag),
         ),
         (
             "of the metrics that punish false alarms, VUS-PR varies least with lag",
             strict_lag[0] == "vus_pr",
-            spreads_in_words(lag, STRICT),
+            partial(spreads_in_words, lag, STRICT),
         ),
         (
             "with lag, DQE follows VUS-PR and varies less than most others",
             strict_lag.index("vus_pr") < place < half,
-            f"DQE is number {place + 1} of {len(STRICT)}: {spreads_in_words(lag, STRICT)}",
+            lambda: f"DQE is number {place + 1} of {len(STRICT)}: {spreads_in_words(lag, STRICT)}",
         ),
         (
             "with lag, DQE follows VUS-PR closely (it is nearer to it than to the next metric)",
             0 <= own - before < behind - own,
-            f"DQE varies {own / before:.2f} times as much as VUS-PR: {own - before:.3f} more, and the next metric "
-            f"{behind - own:.3f} more than DQE",
+            lambda: (
+                f"DQE varies {own / before:.2f} times as much as VUS-PR: {own - before:.3f} more, and the next metric "
+                f"{behind - own:.3f} more than DQE"
+            ),
         ),
         (
             "VUS-PR and DQE are among the half that varies least with noise",
             {"vus_pr", "dqe"} <= set(strict_noise[:half]),
-            spreads_in_words(noise, STRICT),
+            partial(spreads_in_words, noise, STRICT),
         ),
         (
             "of the metrics that punish false alarms, DQE varies least with the anomaly ratio",
             strict_ratio[0] == "dqe",
-            spreads_in_words(ratio, STRICT),
+            partial(spreads_in_words, ratio, STRICT),
         ),
-        ("VUS-PR varies most with the anomaly ratio", ascending(ratio)[-1] == "vus_pr", spreads_in_words(ratio)),
+        (
+            "VUS-PR varies most with the anomaly ratio",
+            ascending(ratio)[-1] == "vus_pr",
+            partial(spreads_in_words, ratio),
+        ),
         (
             "all in all, DQE is among the half that varies least with each of the three",
             all("dqe" in order[:half] for order in (strict_lag, strict_noise, strict_ratio)),
-            _places("dqe", {"lag": strict_lag, "noise": strict_noise, "ratio": strict_ratio}),
+            partial(_places, "dqe", {"lag": strict_lag, "noise": strict_noise, "ratio": strict_ratio}),
         ),
     ]
 
@@ -229,23 +214,36 @@ def _around_dqe(lag: Spreads, order: Sequence[str]) -> tuple[float, float, float
     return lag["vus_pr"], lag["dqe"], lag[behind[0]] if behind else float("inf")
 
 
-def datasets_claim(overall: Sequence[Claim], by_dataset: Mapping[str, Sequence[Claim]]) -> Claim:
-    """Decide whether each dataset by itself gives the verdicts that all of them together give."""
-    every = [*overall, *(claim for claims in by_dataset.values() for claim in claims)]
-    text = "each dataset by itself gives the same"
-    if untold := [claim.verdict for claim in every if claim.holds is None and claim.share is None]:
-        return Claim("appendix D", text, None, untold[0], why_untold=untold[0])
+def datasets_claim(overall: Varied, by_dataset: Mapping[str, Varied]) -> Claim:
+    """Decide whether each dataset by itself gives what all of them together give.
+
+    In each resample of all series, every sentence is decided by all of them, and by those of each dataset.
+    """
+    section, text = "appendix D", "each dataset by itself gives the same: every sentence above holds there, or does not"
+    fewest = min((varied.resamples for varied in by_dataset.values()), key=lambda each: each.series)
+    if not fewest.enough:
+        return decision(fewest, "a dataset has too few series by itself", bool).as_claim(section, text)
+    if not all(varied.defined for varied in by_dataset.values()):
+        return Claim(section, text, None, "a metric is undefined on a dataset")
+    whole = _held(overall)
+    parts = {
+        dataset: _held(overall, {_qualified(dataset, each.series) for each in varied.found})
+        for dataset, varied in by_dataset.items()
+    }
     others = [
-        f"on {dataset}, it {_verb(claim)}: {claim.text}"
-        for dataset, claims in by_dataset.items()
-        for claim, whole in zip(claims, overall, strict=True)
-        if claim.verdict != whole.verdict
+        f"on {dataset}, it holds in {percent(float(held[:, j].mean()))} of resamples: {sentence}"
+        for dataset, held in parts.items()
+        for j, (sentence, *_) in enumerate(decisions(overall.means))
+        if not verdict_of(float((held[:, j] == whole[:, j]).mean()))
     ]
-    return Claim("appendix D", text, not others, "; ".join(others) or "the same verdicts")
+    same = np.all([(held == whole).all(axis=1) for held in parts.values()], axis=0)
+    found = "; ".join(others) or "each sentence by itself, in 95 % of resamples or more"
+    return decision(fewest, found, same.tolist().__getitem__).as_claim(section, text)
 
 
-def _verb(claim: Claim) -> str:
-    return f"is {claim.verdict}" if claim.holds is None else claim.verdict
+def _qualified(dataset: str, series: str) -> str:
+    """Return what a series is called among those of all datasets."""
+    return f"{dataset}/{series}"
 
 
 def _places(metric: str, orders: Mapping[str, Sequence[str]]) -> str:

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from dqeval.bench.jobs import Job
 from dqeval.experiments.detector_runs import DetectorRun, Runs
 from dqeval.experiments.kept_lines import compute_all
 from dqeval.experiments.setting import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class SeededJob:
+    """A detector's scores of a series, to be worked on with random numbers, and the seed of these."""
+
+    job: Job
+    seed: int
+
+    def stream(self, number: int) -> np.random.Generator:
+        """Return a stream of random numbers: each series has its own, which all its detectors share."""
+        own = int.from_bytes(hashlib.sha256(self.job.series.source.name.encode()).digest()[:8], "big")
+        return np.random.default_rng([self.seed, number, own])
 
 
 def work_on_scores(

@@ -30,8 +30,8 @@ def write_summary(folder: Path) -> list[Path]:
     """Write what the experiments in a folder found, all that were ever written there, as one table."""
     rows = [_row(place) for place in _places(folder)]
     note = (
-        "statements hold in 95 % of resamples of the series or more, or at all where nothing is resampled; open: in "
-        "more than 5 % and less than 95 %; cannot be told: too few series, or a detector did not run"
+        "statements hold in 95 % of resamples or more, or with every seed where nothing is resampled; open: in more "
+        "than 5 % and less than 95 %, or with some seeds; cannot be told: too few series, or a detector did not run"
     )
     table = Table(_HEADER, rows, note=note)
     (folder / NAME).mkdir(parents=True, exist_ok=True)

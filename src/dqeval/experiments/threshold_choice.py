@@ -21,12 +21,10 @@ from dqeval.experiments.detector_runs import (
     DetectorRun,
     Runs,
     ScoredSeries,
-    failures_sentence,
     folder_name,
-    missing_sentence,
-    run_detectors,
+    run_on_datasets,
     scored_series,
-    series_by_dataset,
+    shortfalls,
 )
 from dqeval.experiments.outcome import OURS, Cell, Claim, Outcome
 from dqeval.experiments.score_work import work_on_scores
@@ -63,15 +61,14 @@ _SECTION = "2.4"
 @experiment(name=NAME, label="The choice of thresholds", published="the limitation L4")
 def threshold_choice(setting: Setting) -> Iterator[Outcome]:
     """Compute DQE and other metrics from few, many and all thresholds, evenly spaced or by rank, or at the best one."""
-    datasets, notes = series_by_dataset(setting)
-    runs = run_detectors((each for series in datasets.values() for each in series), setting, beyond=tuple(BEYOND))
+    datasets, runs, notes = run_on_datasets(setting, beyond=tuple(BEYOND))
     found = choose_thresholds(runs, setting)
     values = {
         (dataset, metric): by_choice(found, dataset, runs.detectors, choices, partial(_numbers, metric, choices))
         for dataset in datasets
         for metric, choices in CHOICES.items()
     }
-    yield outcome(values, [*notes, HOW, missing_sentence(runs.detectors), failures_sentence(runs)])
+    yield outcome(values, [*notes, HOW, *shortfalls(runs)])
 
 
 def choose_thresholds(runs: Runs, setting: Setting) -> dict[DetectorRun, Any]:
@@ -199,13 +196,13 @@ def _label(metric: str) -> str:
 def _claims(dataset: str, of: Mapping[str, ByChoice]) -> Iterator[Claim]:
     dqe, f1 = of["dqe"], of["point_f1"]
     decide = partial(decision, dqe.resamples)
-    off_f1, off_dqe = (np.mean([values.moves(choice, ALL) for choice in COUNTS], axis=0) for values in (f1, dqe))
-    drawn_f1, drawn_dqe = (dqe.resamples.times @ off for off in (off_f1, off_dqe))
+    off_f1, off_dqe = (np.mean([values.moves(choice, ALL) for choice in COUNTS]) for values in (f1, dqe))
+    drawn_f1, drawn_dqe = (np.sum([v.resampled_moves(choice, ALL) for choice in COUNTS], axis=0) for v in (f1, dqe))
     text = (
         f"on {dataset}, which thresholds are searched (10, 100 or 250 instead of all) changes Original-F at its best "
         "one more than DQE, the mean over them"
     )
-    found = f"Original-F changes by {off_f1.mean():.3f}, DQE by {off_dqe.mean():.3f}, on average"
+    found = f"Original-F changes by {off_f1:.3f}, DQE by {off_dqe:.3f}, on average"
     yield decide(found, lambda i: bool(drawn_f1[i] > drawn_dqe[i])).as_claim(_SECTION, text)
     for text, choices in (
         (f"on {dataset}, DQE orders the detectors alike with 100, 250 and all thresholds", ("100", "250", ALL)),

@@ -33,7 +33,7 @@ from dqeval.experiments.outcome import (
     expected_numbers,
 )
 from dqeval.experiments.setting import NoDataError, Setting, find_numbered
-from dqeval.experiments.verdicts import Decision, of_both_forms
+from dqeval.experiments.verdicts import Decision, of_both_forms, with_seeds
 from dqeval.render import drawing
 from dqeval.render.tables import Table
 
@@ -122,6 +122,10 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
         answer(name, labels[shown], found[shown], series.period, forms=forms) for (name, forms), found in scores.items()
     ]
     broad, published, ours = answers
+    broads = [
+        answer(broad.name, labels[shown], detect(series, "kmeans_ad", seed=seed)[shown], series.period)
+        for seed in range(SEEDS)
+    ]
     whole = [metrics.auc_pr(series.labels, found) for found in scores.values()]
     notes = (
         f"Points {FIRST:,} to {STOP - 1:,} of {series.name}: the detectors saw the whole series, the scores are scaled "
@@ -129,20 +133,18 @@ def thresholds(setting: Setting) -> Iterator[Outcome]:
         "KMeansAD is the same in both forms; SR is once as in the code that made the figure, and once corrected.",
         f"Over the whole series AUC-PR is {listing(answers, whole)}: what the figure shows of AUC-PR is so on the "
         "points that it shows.",
-        seeds_sentence(series.values, labels),
+        seeds_sentence(broads),
         "Not of the paper: DQE, which takes all thresholds alike, is "
         f"{listing(answers, [a.dqe.dqe for a in answers])}.",
     )
     part = Series(series.name, labels[shown], {}, series.values[shown], period=series.period)
-    decided = claims(broad, published, ours)
+    decided = claims(broad, published, ours, broads)
     yield _outcome("on points of a YAHOO series", part, answers, decided, notes, first=FIRST)
 
 
-def seeds_sentence(values: FloatArray, labels: BoolArray) -> str:
+def seeds_sentence(broads: Sequence[Answer]) -> str:
     """Say how far the lowest threshold of KMeansAD moves with its seed."""
-    shown = slice(FIRST, STOP)
-    found = [min_max(detect(values, "kmeans_ad", seed=seed)[shown]) for seed in range(SEEDS)]
-    lowest = [float(scaled[labels[shown]].min()) for scaled in found]
+    lowest = [each.lowest for each in broads]
     return (
         f"KMeansAD draws its first centres at random: with seeds from 0 to {SEEDS - 1} its lowest threshold goes from "
         f"{min(lowest):.4f} to {max(lowest):.4f}."
@@ -173,10 +175,17 @@ def answer(
     )
 
 
-def claims(broad: Answer, published: Answer, ours: Answer) -> list[Claim]:
-    """Return what the paper says of the two algorithms, decided for both forms of the one whose answer is narrow."""
+def claims(broad: Answer, published: Answer, ours: Answer, broads: Sequence[Answer] = ()) -> list[Claim]:
+    """Return what the paper says of the two algorithms, decided for both forms of the one whose answer is narrow.
+
+    ``broads`` has the other's with several seeds.
+    """
+    by_seed = [[decided.holds is True for decided in _decisions(each, published)] for each in broads]
     both = zip(CLAIMS, _decisions(broad, published), _decisions(broad, ours), strict=True)
-    return [of_both_forms(SECTION, text, *decisions) for text, *decisions in both]
+    return [
+        with_seeds(of_both_forms(SECTION, text, *decisions), [held[i] for held in by_seed])
+        for i, (text, *decisions) in enumerate(both)
+    ]
 
 
 def _decisions(broad: Answer, narrow: Answer) -> list[Decision]:

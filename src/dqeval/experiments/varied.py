@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -93,12 +93,12 @@ class Varied:
         """The deviations by kind and metric: series and detectors × repeats. What has fewer is repeated in turn."""
         return {kind: {m: self._table_of(kind, m)[1] for m in PAPER_METRICS} for kind in self.kinds}
 
-    def _table_of(self, kind: str, metric: str) -> tuple[list[str], FloatArray]:
+    def _table_of(self, kind: str, metric: str, among: Collection[str] | None = None) -> tuple[list[str], FloatArray]:
         """Return the series of each row, and the rows: those in which the metric is defined."""
         names, rows, repeats = [], [], self._repeats[kind]
         for (series, _), seeds in self._pairs.items():
             values = [x for each in seeds if kind in each.spreads for x in each.spreads[kind][metric]]
-            if values and np.isfinite(values).all():
+            if values and np.isfinite(values).all() and (among is None or series in among):
                 names.append(series)
                 rows.append(np.resize(values, repeats))
         return names, np.array(rows).reshape(len(rows), repeats)
@@ -163,9 +163,12 @@ class Varied:
         """The series, drawn again."""
         return Resamples(len({each.series for each in self.found}))
 
-    def resampled(self, kind: str) -> Iterator[dict[str, float]]:
-        """Yield the means of each metric for a kind of change, in each resample of series, seeds and streams."""
-        return self._drawn({metric: self._table_of(kind, metric) for metric in PAPER_METRICS})
+    def resampled(self, kind: str, among: Collection[str] | None = None) -> Iterator[dict[str, float]]:
+        """Yield the means of each metric for a kind of change, in each resample of series, seeds and streams.
+
+        With ``among``, the means are over those series alone which are among these; NaN where a resample has none.
+        """
+        return self._drawn({metric: self._table_of(kind, metric, among) for metric in PAPER_METRICS})
 
     def resampled_relative(self, kind: str) -> Iterator[dict[str, float]]:
         """Yield the same as shares of the spread between detectors, which is that of the same resample."""
@@ -207,7 +210,7 @@ class Varied:
                 rows.append((f"{name}, ± by seed", *(f"{by_seed[metric]:.4f}" for metric in PAPER_METRICS)))
         note = "the least of each row stands out"
         if len(rows) > len(self.kinds):
-            note += "; ± by seed: the standard deviation of the mean from seed to seed, of detectors and of noise"
+            note += "; ± by seed: standard deviation of the mean from seed to seed, of detectors and of noise, if any"
         return Table(metric_header(PAPER_METRICS, "varied"), rows, note=note, marked=least)
 
     def interval_table(self) -> Table:
@@ -225,7 +228,8 @@ class Varied:
             least |= {(len(rows), 1 + j) for j in best_of([-share for share in shares])}
             rows.append((f"{name}, as a share", *(f"{share:.2f}" for share in shares)))
         note = (
-            "the first row is the standard deviation between the detectors of a series; below, that under change by it"
+            "the first row is the standard deviation between the detectors of a series, of their means over the seeds; "
+            "below, that under change by it"
         )
         return Table(metric_header(PAPER_METRICS, "varied"), rows, note=note, marked=least)
 

@@ -1,4 +1,4 @@
-"""How verdicts on the paper's sentences are put: most of some metrics, and both forms beside each other."""
+"""How verdicts on the paper's sentences are put: by resamples or seeds, most of some metrics, both forms together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dqeval.core.registry import label_of
-from dqeval.experiments.outcome import OURS, PAPER_METRICS, TOO_FEW, VERDICTS, Claim
+from dqeval.experiments.outcome import OPEN, OURS, PAPER_METRICS, TOO_FEW, VERDICTS, Claim
 from dqeval.experiments.resamples import Resamples, verdict_of
 
 
@@ -66,6 +66,17 @@ def of_both_forms(section: str, text: str, published: Decision, ours: Decision) 
         return published.as_claim(section, text)
     turned = "" if published.holds == ours.holds else f", where it {_in_words(ours)}"
     return replace(published, found=f"{published.found}; {OURS}: {ours.found}{turned}").as_claim(section, text)
+
+
+def with_seeds(claim: Claim, held: Sequence[bool]) -> Claim:
+    """Return a claim on one series, judged as published with each of several seeds: it is open if they differ.
+
+    A single series cannot be drawn again, so there is no share of resamples.
+    """
+    if len(held) < 2:
+        return claim
+    found = f"{claim.found}; as published, it holds with {sum(held)} of {len(held)} seeds"
+    return replace(claim, found=found, holds=claim.holds if sum(held) in (0, len(held)) else None, why_untold=OPEN)
 
 
 def _in_words(decided: Decision) -> str:

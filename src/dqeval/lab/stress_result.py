@@ -194,7 +194,7 @@ class StressResult(Framed, Result):
             return f"{lead} all changed copies."
         first, *others = (f"{_percent(each.best_stays)} {{}}with {_label(each.kind)}" for each in lost)
         shares = [first.format("of the copies "), *(each.format("") for each in others)]
-        rest = "" if len(lost) == len(found) else "; and in all others"
+        rest = "" if len(lost) == len(found) else "; with every other change, it stays best in all copies"
         return f"{lead} {in_words(shares, most=len(shares))}{rest}."
 
     def page(self) -> Page:

@@ -17,7 +17,7 @@ from dqeval.core.thresholds import shortest_threshold
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
 from dqeval.metrics.operators import zone_starts
 from dqeval.render import drawing
-from dqeval.render.tables import Table
+from dqeval.render.tables import Table, percent
 from dqeval.support.frames import Framed
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class AlarmCurve(Framed):
                 str(self.rounded_threshold(k)),
                 f"{self.false_alarms[k]:,}",
                 f"{rates[k]:.3g}",
-                f"{in_alarm[k]:.2%}".replace("%", " %"),
+                percent(in_alarm[k], 2),
             )
             for k in self.gains.tolist()
         ]

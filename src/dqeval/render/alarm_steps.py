@@ -13,6 +13,7 @@ from dqeval.core.types import FloatArray, IntArray
 from dqeval.metrics.alarm_curve import AlarmCurve
 from dqeval.metrics.operators import zone_starts
 from dqeval.render.packing import packed
+from dqeval.render.tables import percent
 
 NEVER = -(2**31)  # in place of a delay, where an event is not detected
 
@@ -52,7 +53,7 @@ class AlarmSteps:
             "needed": self.needed.tolist(),
             "falseAlarms": self.false_alarms.tolist(),
             "detected": self.detected.tolist(),
-            "inAlarm": [f"{share:.2%}".replace("%", " %") for share in self.in_alarm.tolist()],
+            "inAlarm": [percent(share, 2) for share in self.in_alarm.tolist()],
             "medianDelay": [None if np.isnan(delay) else delay for delay in self.median_delays.tolist()],
             "delays": packed(np.where(found, self.delays, NEVER), "<i4"),
         }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.ranking import ABOUT_BOUNDS, Ranking
+from dqeval.bench.ranking_result import ABOUT_BOUNDS, Ranking
 from dqeval.bench.statistics import Standing
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of

@@ -12,7 +12,8 @@ import numpy as np
 from dqeval.bench.jobs import DETECT, EVALUATE
 from dqeval.bench.kept_plan import read_kept_plan
 from dqeval.bench.plan import Plan
-from dqeval.bench.ranking import Ranking, rank_store
+from dqeval.bench.ranking import rank_store
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import LEVEL, Significance, Standing
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dqeval.bench.ranking import Ranking
+from dqeval.bench.ranking_result import Ranking
 from dqeval.core.registry import label_of
 from dqeval.render.drawing import INK, require_matplotlib
 from dqeval.render.figure import shorten_middle

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dqeval.analysis.check import Finding, findings_of_scores, findings_of_series
+from dqeval.analysis.check import findings_of_scores, findings_of_series
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.compare_result import Comparison
 from dqeval.analysis.each_detector import of_each_detector
 from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import TROUBLE
+from dqeval.analysis.findings import Finding
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.pitfalls import rescaled_dqe
 from dqeval.core import arguments

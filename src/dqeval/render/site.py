@@ -12,7 +12,7 @@ from typing import Any
 
 from dqeval.analysis.receipts import jsonable
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.ranking import ABOUT_BOUNDS, Ranking
+from dqeval.bench.ranking_result import ABOUT_BOUNDS, Ranking
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of, summary_of
 from dqeval.core.types import SCORE_NAMES, Progress

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dqeval.analysis.receipts import jsonable
-from dqeval.bench.ranking import Ranking
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import Significance
 from dqeval.core.types import SCORE_NAMES
 from dqeval.render.site_folder import digest_of

@@ -17,7 +17,8 @@ import numpy as np
 from dqeval.analysis.diff_result import CAPTURED
 from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.jobs import DETECT, UNKNOWN
-from dqeval.bench.ranking import Cube, Ranking, cube_of
+from dqeval.bench.ranking import Cube, cube_of
+from dqeval.bench.ranking_result import Ranking
 from dqeval.bench.statistics import Significance, Standing
 from dqeval.bench.store import Store
 from dqeval.core.types import SCORE_NAMES, FloatArray
@@ -223,10 +224,14 @@ class Group:
 
 
 def groups_of(store: Store, results: Results) -> list[Group]:
-    """Return all rankings: of all series and of each dataset, where there are several; by series and by event."""
-    datasets = sorted(set(results.datasets.values()))
-    names = [None, *datasets] if len(datasets) > 1 else [None]
-    return [Group.of(store, by=by, dataset=name) for name in names for by in ("series", "event")]
+    """Return all rankings of a site."""
+    return [Group.of(store, by=by, dataset=name) for name, by in group_keys(results.datasets.values())]
+
+
+def group_keys(datasets: Iterable[str]) -> list[tuple[str | None, str]]:
+    """Return which rankings there are: of all series and of each dataset, if there are several; by series, by event."""
+    names = sorted(set(datasets))
+    return [(name, by) for name in ([None, *names] if len(names) > 1 else [None]) for by in ("series", "event")]
 
 
 def _standing_numbers(standing: Standing) -> dict[str, Any]:

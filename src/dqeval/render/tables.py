@@ -49,6 +49,17 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent, as it is written everywhere.
+
+    Examples
+    --------
+    >>> percent(0.05), percent(0.0712, 1)
+    ('5 %', '7.1 %')
+    """
+    return f"{100 * share:.{decimals}f} %"
+
+
 def in_words(names: Sequence[str], most: int = 4) -> str:
     """Return names in words, the last of many as a number.
 
@@ -170,11 +181,11 @@ class Table:
 
         For the packages booktabs and adjustbox.
         """
-        longest = [max(map(_width, column)) for column in zip(self.header, *self.rows, strict=True)]
-        whole = sum(longest)
+        lengths = [list(map(_width, column)) for column in zip(self.header, *self.rows, strict=True)]
+        whole = sum(map(sum, lengths))  # columns get room by how much text they have, so that none is very tall
         columns = [
-            f"p{{{_PAGE * length / whole:.2f}\\linewidth}}" if length > _LONG else alignment
-            for length, alignment in zip(longest, self._aligned("l", "r"), strict=True)
+            f"p{{{_PAGE * sum(each) / whole:.2f}\\linewidth}}" if max(each) > _LONG else alignment
+            for each, alignment in zip(lengths, self._aligned("l", "r"), strict=True)
         ]
         begin = r"\begin{adjustbox}{max width=\linewidth, max totalheight=0.95\textheight}"
         return f"{begin}\n{self._latex(''.join(columns))}\n\\end{{adjustbox}}"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dqeval.analysis.check import Finding, errors_first
 from dqeval.analysis.compare_result import Comparison
+from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import WEAK, NearProfile
 from dqeval.analysis.pitfalls import MOVES
 from dqeval.analysis.score_result import dqe_of
@@ -133,13 +133,14 @@ def _scale(comparison: Comparison, rescaled: Mapping[str, Mapping[str, float]]) 
     if not moves:
         return
     by, name, words = max(moves)
-    said = f"DQE of {name} is {now[name]:.3f}, and {rescaled[name][words]:.3f} with {words}"
+    numbers = f"that of {name} is {now[name]:.3f}, and would be {rescaled[name][words]:.3f} with {words}"
+    said = f"DQE depends on how high scores are, and not only on their order: {numbers}"
     scales = dict.fromkeys(words for found in rescaled.values() for words in found)
     others = {words: best for words in scales if (best := _best(now, rescaled, words)) != comparison.best}
     if others:
-        said += f"; {in_words([f'with {words} {best} is best' for words, best in others.items()])}"
+        said += f"; {in_words([f'with {words}, {best} would be best' for words, best in others.items()])}"
     elif len(now) > 1:
-        said += f"; {comparison.best} stays the best"
+        said += f"; {comparison.best} would stay the best"
     each = (
         f"{name}: {now[name]:.3f}; {', '.join(f'{value:.3f} with {words}' for words, value in found.items())}"
         for name, found in rescaled.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import floor
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from dqeval.experiments import score_plots
 from dqeval.experiments.case_study import near_sweep
 from dqeval.experiments.case_study.checks import TRUE_PERIODS, fallback_sentence, periods_table, seed_cells
 from dqeval.experiments.case_study.claims import STATEMENTS, UCR_SHOWN, WSD_SHOWN, decide
-from dqeval.experiments.case_study.numbers import Study, dqe_and_parts, study_of
+from dqeval.experiments.case_study.numbers import Study, dqe_and_parts, forms_by_seed, study_of
 from dqeval.experiments.detector_runs import (
     VARIED,
     Runs,
@@ -93,10 +94,12 @@ def case_study(setting: Setting) -> Iterator[Outcome]:
 
 def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str) -> Outcome:
     detectors = usable_detectors()
-    runs = run_detectors([planned], setting, detectors=detectors)
+    setting, runs = runs_with_scores(setting, planned, detectors)
     study = study_of(dataset, planned, runs, RANKED.get(dataset, ()))
-    exact, sweep = near_sweep.exact_parts(study), near_sweep.sweep_of(study)
+    by_seed = {by: forms_by_seed(study, planned, runs, by) for by in FORMS}
     ours = study.forms[OURS]
+    sweeps = {seed: near_sweep.sweep_of(study, form.scores) for seed, form in by_seed[OURS].items()}
+    exact, sweep = near_sweep.exact_parts(study), sweeps[runs.seeds[0]]
     cells = list(cells_of(study))
     sentences = [
         *notes,
@@ -108,20 +111,24 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
         *findings(study),
         near_sweep.exact_sentence(ours, exact),
         near_sweep.sweep_sentence(sweep),
+        near_sweep.seeds_sentence(sweeps, study.period),
     ]
-    by_seed = list(seed_cells(NAME, study, planned, runs, setting)) if len(runs.seeds) > 1 else []
+    seeds = list(seed_cells(NAME, study, planned, runs, setting)) if len(runs.seeds) > 1 else []
     return Outcome(
         f"{NAME}-{dataset.lower()}",
         f"The {dataset} case: {study.series.name}",
         {
             **tables(study, cells),
-            **_seeds_table(by_seed, study),
+            **_seeds_table(seeds, study),
             "100 thresholds and all of them": near_sweep.exact_table(ours, exact),
             "DQE and the near range": near_sweep.sweep_table(sweep, study.period, study.series.no_period),
             **_at_true_period(study, planned, runs),
         },
         [*cells, *_further_cells(study, exact, sweep)],
-        [decide(each, study.forms[PUBLISHED], ours) for each in STATEMENTS.get(dataset, ())],
+        [
+            decide(each, study.forms[PUBLISHED], ours, list(by_seed[PUBLISHED].values()))
+            for each in STATEMENTS.get(dataset, ())
+        ],
         [sentence for sentence in sentences if sentence],
         {
             "scores": partial(draw_scores, study),
@@ -131,8 +138,21 @@ def _outcome(setting: Setting, dataset: str, planned: PlannedSeries, *notes: str
     )
 
 
-def _seeds_table(by_seed: Sequence[Cell], study: Study) -> dict[str, Table]:
-    return {"Every metric, mean over the seeds": means_table(by_seed, study.detectors)} if by_seed else {}
+def runs_with_scores(setting: Setting, planned: PlannedSeries, detectors: Sequence[str]) -> tuple[Setting, Runs]:
+    """Return a run that has the scores of a case, and the setting of its folder.
+
+    A run that was made elsewhere may have come without its scores. To compute some of them here would mix two machines
+    in one table, so the detectors run again, in a folder of their own.
+    """
+    runs = run_detectors([planned], setting, detectors=detectors)
+    if all(runs.keeps(each) for each in runs.every_run() if runs.has(each)):
+        return setting, runs
+    own = replace(setting, folder=setting.folder / NAME)
+    return own, run_detectors([planned], own, detectors=detectors)
+
+
+def _seeds_table(cells: Sequence[Cell], study: Study) -> dict[str, Table]:
+    return {"Every metric, mean over the seeds": means_table(cells, study.detectors)} if cells else {}
 
 
 def _at_true_period(study: Study, planned: PlannedSeries, runs: Runs) -> dict[str, Table]:

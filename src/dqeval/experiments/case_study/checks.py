@@ -8,8 +8,8 @@ from statistics import fmean, stdev
 from dqeval.bench.plan import PlannedSeries
 from dqeval.experiments.case_study.claims import STATEMENTS, decide
 from dqeval.experiments.case_study.numbers import Study
-from dqeval.experiments.detector_runs import Runs
-from dqeval.experiments.outcome import FORMS, OURS, PAPER_METRICS, PUBLISHED, By, Cell, expected_numbers
+from dqeval.experiments.detector_runs import DetectorRun, Runs
+from dqeval.experiments.outcome import FORMS, OURS, PAPER_METRICS, PUBLISHED, Cell, expected_numbers
 from dqeval.experiments.rankings import compute_published
 from dqeval.experiments.setting import Setting
 from dqeval.render.tables import Table
@@ -23,16 +23,15 @@ def seed_cells(name: str, study: Study, planned: PlannedSeries, runs: Runs, sett
     as_published = compute_published(runs, setting)
     printed = expected_numbers("case_study")
 
-    def value(detector: str, by: By, metric: str, seed: int) -> float:
-        (of,) = [each for each in runs.each_run(by) if (each.detector, each.seed) == (detector, seed)]
-        if by == PUBLISHED and metric == "dqe":
-            return float(as_published[of]["dqe"])
-        return runs.values(of)[metric]
+    def value(of: DetectorRun, metric: str) -> float:
+        is_published = of.by == PUBLISHED and metric == "dqe"
+        return float(as_published[of]["dqe"]) if is_published else runs.values(of)[metric]
 
     for by in FORMS:
         for detector in study.detectors:
+            with_seeds = [runs.with_seed(planned, detector, by, seed) for seed in runs.seeds_of(detector)]
             for metric in PAPER_METRICS:
-                values = [value(detector, by, metric, seed) for seed in runs.seeds_of(detector)]
+                values = [value(each, metric) for each in with_seeds if runs.has(each)]
                 deviation = stdev(values) if len(values) > 1 else 0.0
                 in_print = printed.get((f"{study.dataset} case", detector, metric))
                 table = f"{study.dataset} case, {len(runs.seeds)} seeds"
@@ -61,4 +60,6 @@ def periods_table(study: Study, other: Study) -> Table:
     header = ("section", "the paper says", *nears, f"found with {nears[1]}")
     note = f"near {study.period / 2:g} is half the fallback, near {other.period / 2:g} half the true period"
     marked = {(i, 3) for i, row in enumerate(rows) if row[2] != row[3]}
-    return Table(header, rows, note=f"{note}; marked: another verdict", marked=marked, text_columns=5)
+    return Table(
+        header, rows, note=f"{note}; with the first seed; marked: another verdict", marked=marked, text_columns=5
+    )

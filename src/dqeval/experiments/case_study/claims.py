@@ -9,7 +9,7 @@ from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
 from dqeval.experiments.case_study.numbers import Form, event_row
 from dqeval.experiments.outcome import PAPER_METRICS, Claim
-from dqeval.experiments.verdicts import Decision, is_majority, metrics_in_words, of_both_forms, order_of
+from dqeval.experiments.verdicts import Decision, is_majority, metrics_in_words, of_both_forms, order_of, with_seeds
 
 OTHERS = PAPER_METRICS[:-1]  # the metrics that DQE is compared with
 WSD_SHOWN, UCR_SHOWN = ("CNN", "Sub-LOF", "TimesNet", "FFT"), ("CNN", "KMeansAD")
@@ -41,13 +41,17 @@ class Statement:
     found: Callable[[Form], str]
 
 
-def decide(statement: Statement, published: Form, ours: Form) -> Claim:
-    """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it."""
+def decide(statement: Statement, published: Form, ours: Form, by_seed: Sequence[Form] = ()) -> Claim:
+    """Return a claim with its verdict from the numbers as published, and what this library's numbers say of it.
+
+    ``by_seed`` has the numbers as published with every seed.
+    """
     missing = [name for name in statement.needs if name not in published.values]
     if missing:
         return Claim(statement.section, statement.text, None, f"{' and '.join(missing)} did not run")
     both = (Decision(statement.holds(form), statement.found(form)) for form in (published, ours))
-    return of_both_forms(statement.section, statement.text, *both)
+    claim = of_both_forms(statement.section, statement.text, *both)
+    return with_seeds(claim, [statement.holds(form) for form in by_seed])
 
 
 def _values_of(detectors: Sequence[str], *metrics: str) -> Callable[[Form], str]:

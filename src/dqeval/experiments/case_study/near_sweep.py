@@ -39,12 +39,15 @@ class NearSweep:
     near: FloatArray
     dqe: Mapping[str, FloatArray]
 
+    def each_order(self) -> list[tuple[str, ...]]:
+        """Return the order of the detectors at each near range, the best first."""
+        places = range(len(self.near))
+        return [order_of({name: float(values[i]) for name, values in self.dqe.items()}) for i in places]
+
     def orders(self) -> list[tuple[float, float, tuple[str, ...]]]:
         """Return the orders of the detectors that follow each other: first and last near range of each, and it."""
-        places = range(len(self.near))
-        order = [order_of({name: float(values[i]) for name, values in self.dqe.items()}) for i in places]
-        found = []
-        for names, group in groupby(places, key=order.__getitem__):
+        order, found = self.each_order(), []
+        for names, group in groupby(range(len(self.near)), key=order.__getitem__):
             of_order = list(group)
             found.append((float(self.near[of_order[0]]), float(self.near[of_order[-1]]), names))
         return found
@@ -57,10 +60,10 @@ def exact_parts(study: Study) -> dict[str, Scores]:
     return {name: dqe_and_parts(result) for name, result in found.items()}
 
 
-def sweep_of(study: Study) -> NearSweep:
-    """Return DQE of each detector for near ranges from 0 to twice the period."""
+def sweep_of(study: Study, scores: Mapping[str, FloatArray]) -> NearSweep:
+    """Return DQE of each detector's scores for near ranges from 0 to twice the period."""
     near = np.linspace(0, _WIDEST, _STEPS + 1) * study.period
-    labels, scores = study.series.labels, study.forms[OURS].scores
+    labels = study.series.labels
     dqe = {
         name: np.array([evaluate(labels, of, near=each).dqe for each in near.tolist()]) for name, of in scores.items()
     }
@@ -122,6 +125,17 @@ def sweep_sentence(sweep: NearSweep) -> str:
         )
     pieces = [f"{', '.join(names)} {_between(low, high)}" for low, high, names in orders]
     return f"The near range changes the ranking by DQE: {'; '.join(pieces)}."
+
+
+def seeds_sentence(sweeps: Mapping[int, NearSweep], period: float) -> str:
+    """Say at how many near ranges the ranking is the usual one, with each seed; nothing if there is one seed."""
+    if len(sweeps) < 2:
+        return ""
+    orders = {seed: sweep.each_order() for seed, sweep in sweeps.items()}
+    first = next(iter(sweeps.values()))
+    usual = next(iter(orders.values()))[int(np.argmin(np.abs(first.near - period / 2)))]
+    often = ", ".join(f"{each.count(usual)} with seed {seed}" for seed, each in orders.items())
+    return f"Near ranges with the ranking {', '.join(usual)}, of {len(first.near)}: {often}."
 
 
 def _between(low: float, high: float) -> str:

@@ -84,7 +84,7 @@ def study_of(
     series = planned.source.read()
     detectors = tuple(each for each in runs.detectors if all(runs.has(runs.first(planned, each, by)) for by in FORMS))
     used = period_or_fallback(series) if period is None else period
-    forms = {by: _form(planned, series, runs, detectors, by, used) for by in FORMS}
+    forms = {by: _form(planned, series, runs, detectors, by, used, runs.seeds[0]) for by in FORMS}
     ranked = tuple(each for each in detectors if each in shown or not shown)
     return Study(dataset, series, used, detectors, ranked, forms)
 
@@ -116,9 +116,20 @@ def false_alarms(y_true: Numbers, y_score: Numbers, *, period: float) -> int:
     return len(find_events(beyond & (min_max(np.asarray(y_score, dtype=float)) >= HALFWAY)))
 
 
-def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By, period: int) -> Form:
-    firsts = {each: runs.first(planned, each, by) for each in detectors}
-    scores = {each: runs.scores(first, series) for each, first in firsts.items()}
+def forms_by_seed(study: Study, planned: PlannedSeries, runs: Runs, by: By) -> dict[int, Form]:
+    """Return the numbers of a case in one form, with each seed that no detector failed with."""
+    detectors = study.detectors
+    whole = [
+        seed for seed in runs.seeds if all(runs.has(runs.with_seed(planned, each, by, seed)) for each in detectors)
+    ]
+    return {seed: _form(planned, study.series, runs, detectors, by, study.period, seed) for seed in whole}
+
+
+def _form(
+    planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequence[str], by: By, period: int, seed: int
+) -> Form:
+    used = {each: runs.with_seed(planned, each, by, seed) for each in detectors}
+    scores = {each: runs.scores(run, series) for each, run in used.items()}
     parts: dict[str, Scores] = {}
     values = {}
     for each, of_detector in scores.items():
@@ -127,7 +138,7 @@ def _form(planned: PlannedSeries, series: Series, runs: Runs, detectors: Sequenc
         else:
             rows = _rows(each, evaluate(series.labels, of_detector, period=period))
         parts |= dict(rows)
-        values[each] = _values(runs, firsts[each], series, of_detector, period)
+        values[each] = _values(runs, used[each], series, of_detector, period)
         values[each]["dqe"] = parts[each].dqe
     alarms = {each: false_alarms(series.labels, of_detector, period=period) for each, of_detector in scores.items()}
     return Form(values, parts, scores, alarms)
