@@ -14,6 +14,20 @@ from dqeval.datasets import FORMATS
 os.environ["MPLBACKEND"] = "Agg"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_cluster():
+    """Start Ray once for the tests and the examples of its adapter: each start takes ten seconds of processor time.
+
+    It may do more at once than there are cores, because the tasks of a shuffle wait for each other.
+    """
+    ray = pytest.importorskip("ray") if os.environ.get("DQEVAL_ADAPTER") == "ray" else None
+    if ray:
+        ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    yield
+    if ray:
+        ray.shutdown()
+
+
 @pytest.fixture(autouse=True)
 def _names(doctest_namespace):
     doctest_namespace.update(dqeval=dqeval, np=np)

@@ -3,11 +3,16 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+import typer.main
 
 import dqeval
 from dqeval.cli.entry import main
+
+# To put all commands together takes longer than most of them: once per process is enough.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)

@@ -570,8 +570,9 @@ class TestManySeries:
     @pytest.mark.parametrize("variant", ["corrected", "published"])
     @pytest.mark.unmeasured
     def test_to_the_end(self, function, variant):
-        together = dqeval.detect_many(self.many(), function.__name__, train_stop=self.STOPS, seed=2, variant=variant)
-        for values, train_stop, scores in zip(self.many(), self.STOPS, together, strict=True):
+        many, stops = self.many()[2:], self.STOPS[2:]  # the shorter ones: this takes seconds
+        together = dqeval.detect_many(many, function.__name__, train_stop=stops, seed=2, variant=variant)
+        for values, train_stop, scores in zip(many, stops, together, strict=True):
             alone = function(values, train_stop=train_stop, seed=2, variant=variant)
             assert np.corrcoef(scores, alone)[0, 1] > 1 - 1e-6
 

@@ -38,19 +38,12 @@ name = "sr"
 """
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
-
-
 def values(folder):
     with bench.Store(folder) as store:
         return sorted((row["series"], row["detector"], row["metric"], row["value"]) for row in store.values())
 
 
-def test_a_run_on_ray_gives_the_same_table(cluster, tmp_path):
+def test_a_run_on_ray_gives_the_same_table(tmp_path):
     with RayExecutor() as executor:
         state = bench.run(PLAN, tmp_path / "ray", executor=executor)
         with pytest.raises(ZeroDivisionError):
@@ -74,7 +67,7 @@ def test_the_command(tmp_path):
 
 
 @pytest.mark.parametrize("function", [dqeval.evaluate_frame, dqeval.evaluate_frame_events])
-def test_groups_of_a_dataset_give_the_numbers_of_the_whole_frame(cluster, function):
+def test_groups_of_a_dataset_give_the_numbers_of_the_whole_frame(function):
     series = dqeval.datasets.demo()
     one = pd.DataFrame({"minute": range(len(series.labels)), "label": series.labels, **series.scores})
     frame = pd.concat([one.assign(host="a"), one.assign(host="b", late=one["late"] ** 2)], ignore_index=True)
@@ -98,7 +91,7 @@ def test_without_ray(monkeypatch):
         RayExecutor()
 
 
-def test_shutdown_waits_for_what_is_running(cluster):
+def test_shutdown_waits_for_what_is_running():
     with RayExecutor() as executor:
         found = executor.submit(time.sleep, 0.5)
     assert found.done()
@@ -106,7 +99,7 @@ def test_shutdown_waits_for_what_is_running(cluster):
         executor.submit(time.sleep, 0)
 
 
-def test_what_is_cancelled_is_not_waited_for(cluster):
+def test_what_is_cancelled_is_not_waited_for():
     executor = RayExecutor()
     found = executor.submit(time.sleep, 600)
     executor.shutdown(wait=False)

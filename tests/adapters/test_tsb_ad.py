@@ -42,10 +42,10 @@ def random_input(seed):
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))  # they take seconds for what takes us milliseconds
 def test_random_scores(seed):
     score, labels = random_input(seed)
-    check(score, labels, slidingWindow=[0, 1, 5, 20][seed % 4], thre=[40, 9][seed % 2])
+    check(score, labels, slidingWindow=[0, 1, 5, 20][seed % 4], thre=[20, 9][seed % 2])
 
 
 @pytest.mark.unmeasured
@@ -53,11 +53,11 @@ def test_random_scores(seed):
 def test_real_scores(real_scores):
     names = sorted({key.rpartition("/")[0] for key in real_scores.files})
     assert len(names) == 20
-    for number, name in enumerate(names):
+    for number, name in enumerate(names[::3]):
         score, labels = real_scores[f"{name}/score"].astype(float), real_scores[f"{name}/label"].astype(int)
         # A piece around an event: there, a whole series takes minutes.
         middle = int(np.flatnonzero(labels)[number % labels.sum()])
-        piece = slice(max(0, middle - 150), middle + 250)
+        piece = slice(max(0, middle - 75), middle + 125)
         check(score[piece], labels[piece], slidingWindow=[5, 10][number % 2], thre=20)
 
 
@@ -93,7 +93,8 @@ def test_edges(labels, kind):
         "noise": np.random.default_rng(1).random(40),
     }[kind]
     check(score, labels, slidingWindow=4, thre=10)
-    for pred in (score > score.mean(), np.ones(40)):
+    if kind in ("constant", "noise"):
+        pred = np.ones(40) if kind == "constant" else score > score.mean()
         check(score, labels, slidingWindow=4, thre=10, pred=pred.astype(int))
 
 
