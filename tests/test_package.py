@@ -155,7 +155,11 @@ import sys
 import dqeval
 assert [name for name in sys.modules if name.startswith("dqeval")] == ["dqeval"]
 assert "numpy" not in sys.modules
-assert dqeval.bench.run is sys.modules["dqeval.bench"].run
+import dqeval.bench.pool
+assert "dqeval.bench.runner" not in sys.modules and "numpy" not in sys.modules, "what a worker does not need"
+assert dqeval.bench.run is sys.modules["dqeval.bench.runner"].run
+assert set(dqeval.bench.__all__) <= set(dir(dqeval.bench))
+assert dqeval.bench.__all__ == list(dqeval.bench._HOMES)
 assert "bench" in dir(dqeval) and "evaluate" in dir(dqeval)
 assert not [name for name in sys.modules if name.startswith("dqeval.adapters")]
 """
@@ -174,6 +178,8 @@ def test_type_checkers_see_the_same_names():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'dqeval' has no attribute 'evaluat'"):
         _ = dqeval.evaluat
+    with pytest.raises(AttributeError, match=r"module 'dqeval\.bench' has no attribute 'runn'"):
+        _ = dqeval.bench.runn
 
 
 def test_import_needs_numpy_alone():
