@@ -17,6 +17,7 @@ from dqeval.analysis.panel import _chance_levels
 from dqeval.analysis.score import score
 from dqeval.datasets.door import prepare
 from dqeval.render.series_page import page as page_of
+from dqeval.render.tables import percent
 
 SERIES, POINTS = 10_000, 1_000
 LONG, DETECTORS = 1_000_000, 4
@@ -78,14 +79,14 @@ def threads() -> dict[str, Callable[[int], object]]:
 def _compared(series: dqeval.Series, workers: int) -> object:
     """Return a comparison with a chance level that is drawn now, and not taken from the call before."""
     _chance_levels.clear()
-    return dqeval.compare(series, repeats=DETECTORS, workers=workers)
+    return dqeval.compare(series, workers=workers)
 
 
 def _report(series: dqeval.Series, workers: int) -> object:
-    """Return a page, with a chance level of one repeat."""
+    """Return a page, with a chance level that is drawn now."""
     _chance_levels.clear()
     prepared = prepare(series)
-    return page_of(prepared, comparison_of(prepared, repeats=1, workers=workers), workers=workers)
+    return page_of(prepared, comparison_of(prepared, workers=workers), workers=workers)
 
 
 def waiting(work: Callable[[int], object]) -> float:
@@ -134,7 +135,7 @@ def main() -> None:
     print("|---|---:|---:|---:|")
     for name, work in threads().items():
         (one, one_processor), (two, two_processor) = best({"1": partial(work, 1), "2": partial(work, 2)}).values()
-        waits = f"{min(waiting(work) for _ in range(3)):.0%}" if sys.platform == "linux" else ""
+        waits = percent(min(waiting(work) for _ in range(3))) if sys.platform == "linux" else ""
         print(f"| {name} | {one / two:.2f} × | {two_processor / one_processor:.2f} × | {waits} |", flush=True)
 
 

@@ -159,12 +159,13 @@ def _by_detector(pairs: Sequence[_Pair]) -> dict[str, list[_Pair]]:
 
 def _changes(pairs: Sequence[_Pair]) -> Iterator[Change]:
     for detector, found in _by_detector(pairs).items():
+        metrics = _metrics(found)
         by_event = len(found) < FEWEST and any(pair.events for pair in found)
-        for metric in _metrics(found):
-            if by_event and metric in SCORE_NAMES:
-                yield _change(detector, metric, _of_events(found, metric), "event")
-            else:
-                yield _change(detector, metric, _of_series(found, metric), "series")
+        parts = [metric for metric in metrics if by_event and metric in SCORE_NAMES]
+        if parts:  # of the same events, which are drawn once for all of them
+            yield from _changes_of(detector, parts, [_of_events(found, part) for part in parts], "event")
+        for metric in metrics[len(parts) :]:
+            yield from _changes_of(detector, [metric], [_of_series(found, metric)], "series")
 
 
 def _metrics(pairs: Sequence[_Pair]) -> list[str]:
@@ -186,12 +187,16 @@ def _of_events(pairs: Sequence[_Pair], part: str) -> list[tuple[float, float]]:
     ]
 
 
-def _change(detector: str, metric: str, values: Sequence[tuple[float, float]], over: str) -> Change:
-    sides = np.array(values).reshape(-1, 2)
-    differences = (sides[:, 1] - sides[:, 0])[:, None]
-    (interval,) = mean_intervals(differences, unit=over, least=-np.inf, most=np.inf)
-    before, after = sides.mean(axis=0).tolist() if len(sides) else (np.nan, np.nan)
-    return Change(detector, metric, before, after, over, interval)
+def _changes_of(
+    detector: str, metrics: Sequence[str], values: Sequence[Sequence[tuple[float, float]]], over: str
+) -> Iterator[Change]:
+    """Yield the changes of metrics that are known of the same events or series."""
+    sides = np.array(values).reshape(len(metrics), -1, 2)
+    differences = (sides[:, :, 1] - sides[:, :, 0]).T
+    intervals = mean_intervals(differences, unit=over, least=-np.inf, most=np.inf)
+    for metric, own, interval in zip(metrics, sides, intervals, strict=True):
+        before, after = own.mean(axis=0).tolist() if len(own) else (np.nan, np.nan)
+        yield Change(detector, metric, before, after, over, interval)
 
 
 def _series_changes(pairs: Sequence[_Pair]) -> list[SeriesChange]:
