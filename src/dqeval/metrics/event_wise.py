@@ -127,7 +127,7 @@ def _event_corrected_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, Float
     by_default=False,
     citation="Garg et al. 2021",
     same_as="TSB-AD Event-based-F1 and Garg's fc_score, but for an event at the last index, which is whole here",
-    cost=0.04,
+    cost=0.05,
 )
 def composite_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """F1 of the precision of points and the recall of events, called Event-based-F1 by TSB-AD.
@@ -191,7 +191,7 @@ def composite_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = 
     by_default=False,
     citation="Hundman et al. 2018",
     same_as="the code of the DQE paper (segment-wise) and tsadmetrics SegmentwiseFScore; not dtaianomaly EventWise",
-    cost=0.07,
+    cost=0.08,
 )
 def event_f1(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefined: Undefined = "raise") -> float:
     """F1 of events: those detected against those missed, and against alarms that touch no event.

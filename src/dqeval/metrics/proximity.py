@@ -147,7 +147,7 @@ def _area(precision: FloatArray, recall: FloatArray) -> float:
     binary_defaults={"thresholds": 250},
     citation="Ghorbani et al. 2024",
     same_as="the PATE package with one pair of buffers and include_zero=False",
-    cost=0.17,
+    cost=0.11,
 )
 def pate(
     y_true: Numbers,
@@ -195,7 +195,7 @@ def pate(
     from_near={"early": _BUFFER, "late": _BUFFER},
     citation="Ghorbani et al. 2024",
     same_as="the PATE package with binary_scores=True and one pair of buffers",
-    cost=0.07,
+    cost=0.05,
 )
 def pate_f1(y_true: Numbers, y_pred: Numbers, *, early: int, late: int, undefined: Undefined = "raise") -> float:
     """Proximity-aware F1: detections near an event count in part.
