@@ -152,7 +152,8 @@ def test_the_best_is_that_of_the_search_one_by_one(name, case, kind, data):
 def test_perfect_scores_are_exactly_1_at_the_highest_threshold_that_is(name, kind):
     """Whatever was added and taken away before, nothing is lost by rounding, in a series that is not short."""
     random = np.random.default_rng(0)
-    y_true = np.repeat(random.random(900) < 0.3, random.integers(1, 30, 900))
+    runs = 900 if dqeval.kernels.compiled else 150  # interpreted, it would take long
+    y_true = np.repeat(random.random(runs) < 0.3, random.integers(1, 30, runs))
     y_score = np.where(y_true, 2 + random.random(len(y_true)), random.random(len(y_true)))
     parameters = {"early": 3, "late": 2} if name == "pate_f1" else {}
     best = dqeval.best_threshold(name, y_true, y_score, thresholds=kind, **parameters)
