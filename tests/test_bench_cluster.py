@@ -20,7 +20,8 @@ from dqeval.bench.crew import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, cre
 from dqeval.bench.dispatch import Waiting, job_results
 from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
-from dqeval.bench.store import FILE, Store
+from dqeval.bench.results_file import FILE
+from dqeval.bench.store import Store
 from dqeval.bench.tasks import SLICE, Batch, Task, do_guarded
 from dqeval.support.versions import NOBODY, difference, source_digest, versions
 from test_bench import SMALL, one_job, table

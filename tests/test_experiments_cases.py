@@ -366,7 +366,7 @@ def test_a_case_whose_near_range_is_a_fallback(tmp_path, monkeypatch):
     assert told.startswith("The near range of this case, 62.5, is no half period: 125 is a fallback, because ")
     assert told.endswith("It has a point per minute, and repeats every day: 1,440 points.")
     table = wsd.tables["Statements with the fallback and with the true period"]
-    assert table.header == ("section", "the paper says", "near 62.5", "near 720", "found with near 720")
+    assert table.header == ("section", "statement", "near 62.5", "near 720", "found with near 720")
     assert len(table.rows) == len(WSD_STATEMENTS)
     assert {(i, 3) for i, row in enumerate(table.rows) if row[2] != row[3]} == set(table.marked)
     (told,) = [note for note in ucr.notes if "is no half period" in note]
@@ -564,6 +564,8 @@ class TestClaims:
         claim = decide(statement, by_seed[0], form, by_seed)
         assert (claim.verdict, claim.share) == (verdict, None)
         assert claim.found.endswith(f"; as published, it holds with {held} of 3 seeds")
+        of_another_seed = decide(statement, turned(form) if held else form, form, by_seed)
+        assert of_another_seed.verdict == verdict
 
     def test_cannot_be_told_without_the_detectors(self):
         form = printed("UCR")

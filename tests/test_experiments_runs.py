@@ -230,7 +230,7 @@ class TestRunDetectors:
             assert found.value(each, "dqe") == dqeval.dqe_score(read.labels, scores, period=24)
         assert len({found.value(each, "dqe") for each in every}) == 4
         assert [each.seed for each in found.each_run(PUBLISHED, seeds=1)] == [1, 1]
-        with dqeval.bench.store.Store(found.folder) as store:
+        with dqeval.bench.Store(found.folder) as store:
             assert set(store.planned_detectors()) == {"KMeansAD", "FFT", "FFT, as published", "SR"}
 
     def test_more_seeds_and_series_are_added_to_what_is_there(self, tmp_path):
@@ -243,7 +243,7 @@ class TestRunDetectors:
         assert told[told.index("detectors: 3 of 3 jobs, 0 failed") + 1] == "detectors: 3 of 8 jobs, 0 failed"
         assert told[-1] == "detectors: 8 of 8 jobs, 0 failed"
         assert found.left() == []
-        with dqeval.bench.store.Store(found.folder) as store:
+        with dqeval.bench.Store(found.folder) as store:
             assert store.planned_series() == ["synthetic_600_0", "synthetic_600_1"]
 
     def test_a_run_from_elsewhere_is_known_by_its_data(self, tmp_path):

@@ -212,7 +212,7 @@ def test_an_alarm_beside_an_event_that_it_does_not_touch_is_a_near_miss():
 
 def test_alarms_after_an_event_are_near_misses_and_false_alarms():
     """Of operators, they are false alarms; without a word, the two counts would contradict each other."""
-    said = "An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
+    said = "An alarm soon after an event is a near miss in these lines, and may be one of the false alarms above."
     labels = np.zeros(200, dtype=int)
     labels[[100, 101, 150, 151]] = 1
     exact = labels.astype(float) + 0.001 * np.arange(200)

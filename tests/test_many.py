@@ -134,6 +134,12 @@ def test_each_series_may_have_its_near_range(series, data):
     same(quietly(labels, scores, period=np.array(numbers)), one)
 
 
+def test_a_list_of_numbers_that_are_arrays():
+    """As a list of a tensor is."""
+    labels, scores = [0, 1, 0, 0], [np.array(score) for score in (0.1, 0.9, 0.4, 0.2)]
+    assert evaluate_many(labels, scores, near=1).dqe == evaluate_many(labels, [0.1, 0.9, 0.4, 0.2], near=1).dqe
+
+
 @given(many())
 def test_scores_that_lie_in_the_unit_interval_already(series):
     labels, (scores,) = series

@@ -164,7 +164,7 @@ def _changes(pairs: Sequence[_Pair]) -> Iterator[Change]:
         parts = [metric for metric in metrics if by_event and metric in SCORE_NAMES]
         if parts:  # of the same events, which are drawn once for all of them
             yield from _changes_of(detector, parts, [_of_events(found, part) for part in parts], "event")
-        for metric in metrics[len(parts) :]:
+        for metric in (each for each in metrics if each not in parts):
             yield from _changes_of(detector, [metric], [_of_series(found, metric)], "series")
 
 

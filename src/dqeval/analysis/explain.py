@@ -219,7 +219,7 @@ class _Explaining:
         scores = self.scored.scores.copy()
         for part in parts:
             scores[self.places[part]] = 1.0 if part == "capture" else 0.0
-        return dqe.local_scores(levelling.sample_levels(scores, self.regions, THRESHOLDS))[:, 0].copy()
+        return dqe.local_scores(levelling.sample_levels(scores, self.regions, THRESHOLDS), dqe_only=True)[:, 0].copy()
 
     def improvements(self) -> list[Improvement]:
         """Return the cheapest changes at the suggested threshold."""
@@ -227,7 +227,7 @@ class _Explaining:
             return []
         before = self.sdqe_of(self.detections)
         found = [self.steps(part, before) for part in PARTS]
-        most = max((steps.gains.max(initial=0.0) for steps in found), default=0.0)
+        most = max(steps.gains.max(initial=0.0) for steps in found)
         worth = [steps.of_gain(max(most / 10, WORTH_SAYING)) for steps in found]
         cheap = [step for steps in worth for step in steps.cheapest(self.moved, MOST_IMPROVEMENTS)]
         cheap.sort(key=lambda step: -(step.after - step.before) / step.moved)
@@ -270,7 +270,7 @@ class _Explaining:
         return [found for kind in kinds for found in self.overhang.of(i, kind)]
 
     def sdqe_of(self, detections: BoolArray) -> FloatArray:
-        return dqe.local_scores(levelling.detection_levels(detections, self.regions))[:, 0].copy()
+        return dqe.local_scores(levelling.detection_levels(detections, self.regions), dqe_only=True)[:, 0].copy()
 
     def peak_of(self, part: tuple[float, float]) -> int:
         """Return the point of the highest score in a part."""

@@ -338,7 +338,7 @@ class Explanation(Framed):
         late = any(start >= each.scores.stop for each in self.events for start, _ in each.near_misses)
         if not late or self.alarms is None or not self.alarms.false_alarms:
             return ""
-        return " An alarm soon after an event is a near miss in these lines, and one of the false alarms above."
+        return " An alarm soon after an event is a near miss in these lines, and may be one of the false alarms above."
 
     def _columns(self) -> dict[str, Any]:
         columns = columns_of_records(self.records()) | self.result._columns()  # where times are no text

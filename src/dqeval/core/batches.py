@@ -110,7 +110,7 @@ class Batch:
         return Chunk(first, last, starts, self.sizes[first:last], cut(events, 0.0, starts[1:]), series)
 
     def counting(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray | Linear | LinearParts:
-        """Return the scores of a detector, which count in [0, 1], each series for itself."""
+        """Return a detector's scores, and how those of each series are scaled to [0, 1]."""
         try:
             found = validate.scores(self.scores[detector](chunk.first, chunk.last))
         except (ValueError, TypeError):
@@ -147,7 +147,7 @@ class Batch:
 def batch_of(y_true: Any, y_score: Any, *, offsets: Any = None, ids: Any = None, workers: int = 1) -> Batch:
     """Return the series that a caller gave: in lists, or in long arrays with where each begins, or which it is of.
 
-    Where arrays are copied, so many threads do that.
+    ``workers`` threads copy an array of several detectors.
     """
     if not _is_list_of_series(y_true):
         return _stacked(y_true, y_score, offsets, ids, workers)
@@ -206,7 +206,7 @@ def _columns(y_score: Any) -> dict[str, Any]:
 def _not_transposed(y_score: Any, points: int) -> None:
     """Check that an array of several detectors has a row for each point, and not a row for each detector."""
     shape: tuple[int, ...] = getattr(y_score, "shape", ())
-    if isinstance(y_score, (list, tuple)) and y_score and isinstance(y_score[0], Sized):
+    if isinstance(y_score, (list, tuple)) and y_score and np.ndim(y_score[0]) == 1:
         shape = (len(y_score), len(y_score[0]))  # the scores of each detector, in a list
     if len(shape) == 2 and shape[0] != points and shape[1] == points:
         rule = f"y_score must have a row for each of the {points:,} points, and a column for each detector"

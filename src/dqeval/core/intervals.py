@@ -172,7 +172,8 @@ class _Rest:
 def _draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:
     """Yield how often each unit is drawn: one row per draw, in pieces that stay in the cache.
 
-    Few are kept: all detectors of a series have as many events, and are drawn alike.
+    Up to 8,000,000 draws are kept, many of them as bytes: all detectors of a series have as many events, and are drawn
+    alike.
     """
     if units * count <= _KEPT:
         yield _kept_draws(units, count, seed)

@@ -148,14 +148,14 @@ def claims_of(varied: Varied) -> list[Claim]:
 
 
 def _held(varied: Varied, among: Collection[str] | None = None) -> BoolArray:
-    """Return whether each sentence holds, resamples × sentences; by some of the series of each alone, if asked for."""
+    """Return whether each sentence holds, resamples × sentences; ``among``: by these series of each alone."""
     resampled = zip(*(varied.resampled(kind, among) for kind in KINDS), strict=True)
     by_kind = (dict(zip(KINDS, means, strict=True)) for means in resampled)
     return np.array([[holds for _, holds, _ in decisions(means)] for means in by_kind])
 
 
 def decisions(overall: Mapping[str, Spreads]) -> list[tuple[str, bool, Callable[[], str]]]:
-    """Return what the paper says of the robustness of the metrics, whether it holds for means, and what tells these."""
+    """Return what the paper says of the robustness of the metrics, whether it holds for means, and words for them."""
     lag, noise, ratio = (overall[kind] for kind in KINDS)
     strict_lag, strict_noise, strict_ratio = (ascending(s, STRICT) for s in (lag, noise, ratio))
     half, place = len(STRICT) // 2, strict_lag.index("dqe")

@@ -76,7 +76,7 @@ def with_seeds(claim: Claim, held: Sequence[bool]) -> Claim:
     if len(held) < 2:
         return claim
     found = f"{claim.found}; as published, it holds with {sum(held)} of {len(held)} seeds"
-    return replace(claim, found=found, holds=claim.holds if sum(held) in (0, len(held)) else None, why_untold=OPEN)
+    return replace(claim, found=found, holds=held[0] if len(set(held)) == 1 else None, why_untold=OPEN)
 
 
 def _in_words(decided: Decision) -> str:

@@ -50,7 +50,7 @@ def count_of(count: int, noun: str) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """Return a share in percent, as it is written everywhere.
+    """Return a share in percent, with a space before the sign.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def periods_table(study: Study, other: Study) -> Table:
         then, now = (decide(statement, each.forms[PUBLISHED], each.forms[OURS]) for each in (study, other))
         rows.append((statement.section, statement.text, then.verdict, now.verdict, now.found))
     nears = [f"near {each.period / 2:g}" for each in (study, other)]
-    header = ("section", "the paper says", *nears, f"found with {nears[1]}")
+    header = ("section", "statement", *nears, f"found with {nears[1]}")
     note = f"near {study.period / 2:g} is half the fallback, near {other.period / 2:g} half the true period"
     marked = {(i, 3) for i, row in enumerate(rows) if row[2] != row[3]}
     return Table(
