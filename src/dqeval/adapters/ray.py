@@ -50,7 +50,7 @@ class RayExecutor(Executor):
         self._closed = True
         if cancel_futures:
             for task in list(self._pending.values()):
-                self._ray.cancel(task)
+                self._ray.cancel(task, force=True)  # an interrupt alone may come too early, and be lost
         elif wait:
             wait_for(list(self._pending))
         if self._own:
