@@ -178,8 +178,8 @@ def test_type_checkers_see_the_same_names():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'dqeval' has no attribute 'evaluat'"):
         _ = dqeval.evaluat
-    with pytest.raises(AttributeError, match=r"module 'dqeval\.bench' has no attribute 'runn'"):
-        _ = dqeval.bench.runn
+    with pytest.raises(AttributeError, match=r"module 'dqeval\.bench' has no attribute 'started'"):
+        _ = dqeval.bench.started
 
 
 def test_import_needs_numpy_alone():
