@@ -7,11 +7,13 @@ the series is, is subtracted first, as far as a line through the two shortest se
 grows. Series for which it is more than half of the time are left out. The last column is the power between the two
 longest series alone: it is noisier, and shows a cliff at the end.
 
-The rows that grow most stand beside the exponents of ``np.sort`` and ``np.sum`` on the same series: memory that no
-cache holds makes these grow faster than their work, and whatever reads it, too.
+Lengths are round numbers, since a Fourier transform takes longer for a length that has large prime factors: with others,
+the rows of detectors that have one would tell more about the factors than about growth. The rows called prime length
+have the largest prime below each length, which is the worst case.
 
-``np.sort`` is a row, too: to sort grows with n log n, which is an exponent of 1.07 to 1.1 here, and more where arrays
-outgrow a cache.
+``np.sort`` and ``np.sum`` are rows, too, and stand beside the rows that grow most: to sort grows with n log n, which is
+an exponent of 1.07 to 1.1 here, and memory that no cache holds makes both grow faster than their work, and whatever
+reads it, too.
 
 Needs scikit-learn: ``pip install -e .[benchmark]``.
 """
@@ -20,6 +22,7 @@ import argparse
 import math
 import platform
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -31,10 +34,11 @@ import dqeval
 from benchmarks.dqe import case
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.score import score
+from dqeval.core.events import find_events
 from dqeval.datasets.door import prepare
 from dqeval.render.series_page import page as page_of
 
-LENGTHS = tuple(round(10 ** (3 + k / 2)) for k in range(9))  # 1,000 to 10,000,000
+LENGTHS = (*(digit * 10**power for power in range(3, 7) for digit in (1, 3)), 10_000_000)
 FIRST_FITTED = 10_000
 SERIES_LENGTH = 1_000  # of each of many
 LONGEST = 1.0  # seconds of a call, after which a row ends
@@ -63,24 +67,45 @@ class Input:
         return replace(self.series, scores={"detector": np.roll(self.y_score, 3)})
 
     @cached_property
+    def new_labels(self) -> np.ndarray:
+        """Labels that a function may change."""
+        return self.y_true.copy()
+
+    @cached_property
+    def one_event(self) -> np.ndarray:
+        """Labels with one event."""
+        return np.arange(len(self.y_true)) == len(self.y_true) // 2
+
+    @cached_property
     def alarms(self) -> np.ndarray:
         """Detections at one threshold."""
         return self.y_score > 1
 
     @cached_property
+    def times(self) -> np.ndarray:
+        """The time of each point."""
+        return np.arange(len(self.y_true))
+
+    @cached_property
     def incidents(self) -> list[tuple[int, int]]:
         """The events as intervals of time."""
-        return dqeval.intervals_from_labels(self.y_true, np.arange(len(self.y_true)))
+        return list(find_events(self.y_true != 0))
 
     @cached_property
     def alerts(self) -> list[tuple[int, int]]:
         """The detections as intervals of time."""
-        return dqeval.intervals_from_labels(self.alarms, np.arange(len(self.y_true)))
+        return list(find_events(self.alarms))
 
     @property
     def span(self) -> dict[str, Any]:
         """The time of the series, in steps of 1."""
         return {"span": (0, len(self.y_true)), "resolution": 1}
+
+    def prepare(self) -> None:
+        """Make all that functions are given, which is not part of their time."""
+        for name, member in vars(Input).items():
+            if isinstance(member, cached_property):
+                getattr(self, name)
 
 
 def with_ties(n: int) -> Input:
@@ -109,11 +134,15 @@ KINDS: dict[str, Callable[[int], Input]] = {
 }
 
 
+BESIDE: dict[str, Callable[[Input], object]] = {
+    "np.sort": lambda i: np.sort(i.y_score),
+    "np.sum": lambda i: np.sum(i.y_score),
+}
+
+
 def functions() -> dict[str, Callable[[Input], object]]:
     """Return what is measured, by name."""
     found: dict[str, Callable[[Input], object]] = {
-        "np.sort": lambda i: np.sort(i.y_score),
-        "np.sum": lambda i: np.sum(i.y_score),
         "evaluate": lambda i: dqeval.evaluate(i.y_true, i.y_score, near=i.near, thresholds=i.thresholds),
         "evaluate, exact": lambda i: dqeval.evaluate(i.y_true, i.y_score, near=i.near, thresholds="exact"),
         "evaluate, log-rank": lambda i: dqeval.evaluate(i.y_true, i.y_score, near=i.near, scale="log-rank"),
@@ -140,8 +169,8 @@ def functions() -> dict[str, Callable[[Input], object]]:
         "alarm_curve": lambda i: dqeval.alarm_curve(i.y_true, i.y_score),
         "threshold_for": lambda i: dqeval.threshold_for(i.y_true, i.y_score, false_alarms_per_1000=1),
         "stress": lambda i: dqeval.stress(i.y_true, i.y_score, near=i.near, metrics=["dqe"], kinds=["jitter"], draws=2),
-        "intervals_from_labels": lambda i: dqeval.intervals_from_labels(i.y_true, np.arange(len(i.y_true))),
-        "labels_from_intervals": lambda i: dqeval.labels_from_intervals(i.incidents, np.arange(len(i.y_true))),
+        "intervals_from_labels": lambda i: dqeval.intervals_from_labels(i.y_true, i.times),
+        "labels_from_intervals": lambda i: dqeval.labels_from_intervals(i.incidents, i.times),
         "detect, fft": lambda i: dqeval.detect(i.y_score, "fft"),
         "detect, sr": lambda i: dqeval.detect(i.y_score, "sr"),
         "detect, sr, prime length": lambda i: dqeval.detect(i.y_score[: PRIMES[len(i.y_score)]], "sr"),
@@ -155,8 +184,8 @@ def functions() -> dict[str, Callable[[Input], object]]:
 
 def _chance(given: Input) -> object:
     """Return the chance level, which is kept for the same labels: so these have to be new."""
-    given.y_true[0] = not given.y_true[0]
-    return dqeval.panel(given.y_true, given.y_score, near=given.near, metrics=["dqe"]).chance(repeats=1)
+    given.new_labels[0] = not given.new_labels[0]
+    return dqeval.panel(given.new_labels, given.y_score, near=given.near, metrics=["dqe"]).chance(repeats=1)
 
 
 def _page(given: Input) -> object:
@@ -185,7 +214,7 @@ def _metric(name: str, given: Input) -> float:
     if name != "dqe" and "thresholds" in parameters:
         parameters["thresholds"] = given.thresholds
     # The UCR score is for series with one event.
-    y_true = given.y_true if name != "ucr_score" else np.arange(len(given.y_true)) == len(given.y_true) // 2
+    y_true = given.y_true if name != "ucr_score" else given.one_event
     return float(getattr(dqeval.metrics, "dqe_score" if name == "dqe" else name)(y_true, given.y_score, **parameters))
 
 
@@ -227,38 +256,51 @@ class Row:
             return math.nan
         return math.log(self.seconds[-1] / self.seconds[-2]) / math.log(self.points[-1] / self.points[-2])
 
+    def up_to(self, most: int) -> "Row":
+        """The same row without longer series."""
+        count = sum(n <= most for n in self.points)
+        return replace(self, points=self.points[:count], seconds=self.seconds[:count])
+
     def __str__(self) -> str:
         powers = f"{self.exponent:.2f} | {self.last:.2f}"
         return f"| {self.function} | {self.kind} | {self.points[-1]:,} | {self.seconds[-1]:.2g} | {powers} |"
 
 
-def measured(function: str, kind: str, *, most: int, longest: float = LONGEST) -> Row:
-    """Measure a function on one kind of series, of more and more points."""
-    call, points, taken = functions()[function], [], []
-    for size in LENGTHS:
-        if size > most or (taken and taken[-1] > longest):
+def rows(*, most: int, only: Sequence[str] = (), kinds: Sequence[str] = (), longest: float = LONGEST) -> Iterator[Row]:
+    """Yield a row for each function, or for some, on each kind of series, or on some; what stands beside comes first."""
+    known = functions()
+    chosen = BESIDE | {name: known[name] for name in only or known}
+    for kind in kinds or KINDS:
+        inputs = [KINDS[kind](size) for size in LENGTHS if size <= most]
+        for each in inputs:
+            each.prepare()
+        for function, call in chosen.items():
+            yield measured(function, kind, call, inputs, longest=longest)
+
+
+def measured(
+    function: str, kind: str, call: Callable[[Input], object], inputs: Sequence[Input], *, longest: float = LONGEST
+) -> Row:
+    """Measure a function on series of more and more points, until a call takes long."""
+    call(inputs[0])  # imports what it needs
+    points: list[int] = []
+    taken: list[float] = []
+    for given in inputs:
+        points.append(len(given.y_true))
+        taken.append(processor_seconds(partial(call, given)))
+        if taken[-1] > longest:
             break
-        points.append(size)
-        taken.append(processor_seconds(partial(call, KINDS[kind](size))))
     return Row(function, kind, tuple(points), tuple(taken))
 
 
-def processor_seconds(call: Callable[[], object], *, repeats: int = 5, enough: float = 0.2) -> float:
-    """Return the least processor time of a call, repeated as long as that takes little, after one to warm up."""
-    call()
+def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.2) -> float:
+    """Return the least processor time of a call, repeated as long as that takes little."""
     taken: list[float] = []
-    while len(taken) < repeats and sum(taken) < enough:
+    while len(taken) < most and sum(taken) < enough:
         began = time.process_time()
         call()
         taken.append(time.process_time() - began)
     return max(min(taken), 1e-9)
-
-
-def rows(*, most: int, only: Sequence[str] = (), kinds: Sequence[str] = (), longest: float = LONGEST) -> Iterator[Row]:
-    """Yield a row for each function, or for some, on each kind of series, or on some."""
-    for function in only or functions():
-        for kind in kinds or KINDS:
-            yield measured(function, kind, most=most, longest=longest)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -273,16 +315,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}\n")
     _print_heads()
     found = []
-    for row in rows(most=chosen.most, only=chosen.only, kinds=chosen.kinds, longest=chosen.longest):
-        print(row, flush=True)
-        found.append(row)
-    print(f"\nThe {WORST} that grow most, and how np.sort and np.sum grow on the same series:\n")
-    _print_heads("np.sort", "np.sum")
-    for row in sorted((row for row in found if row.exponent == row.exponent), key=lambda row: -row.exponent)[:WORST]:
-        beside = (measured(name, row.kind, most=row.points[-1]) for name in ("np.sort", "np.sum"))
-        print(f"{row} {' | '.join(f'{each.exponent:.2f}' for each in beside)} |", flush=True)
-    above = sum(row.exponent > MOST_EXPONENT for row in found)
-    print(f"\n{above} of {len(found)} rows have an exponent above {MOST_EXPONENT}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dqeval.UndefinedWarning)  # of short series without an event
+        for row in rows(most=chosen.most, only=chosen.only, kinds=chosen.kinds, longest=chosen.longest):
+            print(row, flush=True)
+            found.append(row)
+    _print_worst(found)
+
+
+def _print_worst(found: Sequence[Row]) -> None:
+    """Print all rows that grow too much, or at least those that grow most, beside NumPy on the same series."""
+    own = [row for row in found if row.function not in BESIDE]
+    above = sum(row.exponent > MOST_EXPONENT for row in own)
+    known = sorted((row for row in own if not math.isnan(row.exponent)), key=lambda row: -row.exponent)
+    print(f"\n{above} of {len(own)} rows have an exponent above {MOST_EXPONENT}\n")
+    print(f"The {max(above, WORST)} that grow most, and how NumPy's functions grow on the same series:\n")
+    _print_heads(*BESIDE)
+    beside = {(row.function, row.kind): row for row in found if row.function in BESIDE}
+    for row in known[: max(above, WORST)]:
+        powers = (beside[name, row.kind].up_to(row.points[-1]).exponent for name in BESIDE)
+        print(f"{row} {' | '.join(f'{power:.2f}' for power in powers)} |")
 
 
 def _print_heads(*more: str) -> None:
