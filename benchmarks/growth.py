@@ -294,9 +294,12 @@ def measured(
 
 
 def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.2) -> float:
-    """Return the least processor time of a call, repeated as long as that takes little."""
+    """Return the least processor time of a call: of two, of more as long as that takes little, or of a single long one.
+
+    There is no call to warm up, as the least of several is none of those that take longer for being the first.
+    """
     taken: list[float] = []
-    while len(taken) < most and sum(taken) < enough:
+    while len(taken) < most and sum(taken) < (enough if len(taken) > 1 else LONGEST):
         began = time.process_time()
         call()
         taken.append(time.process_time() - began)

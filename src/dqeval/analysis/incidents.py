@@ -14,7 +14,7 @@ from dqeval.core.events import find_events
 from dqeval.core.moments import Moments, moments_of, same_kind
 from dqeval.core.near import FALLBACK_NEAR
 from dqeval.core.regions import cut
-from dqeval.core.sampling import ascending, median_step
+from dqeval.core.sampling import even_step, median_step
 from dqeval.core.spans import Closed, spans_of
 from dqeval.core.timeline import TimeAxis, axis_of, near_in_cells
 from dqeval.core.types import BoolArray, Curve, FloatArray, Numbers
@@ -136,10 +136,10 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
     """
     arguments.one_of("closed", closed, ("left", "both"))
     spans = spans_of("intervals", intervals)
-    clock = _clock(times)
+    clock, step = _clock(times)
     if len(clock.ticks):
         same_kind({"intervals": spans.kind, "times": clock.kind})
-    return spans.points(clock.ticks, _usual_step(clock), closed)
+    return spans.points(clock.ticks, step, closed)
 
 
 def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, Any]]:
@@ -163,24 +163,22 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
     [(10, 30), (40, 50)]
     """
     flags = validate.labels(labels)
-    clock = _clock(times)
-    ticks, dated, step = clock.ticks, clock.kind != "number", _usual_step(clock)
+    clock, step = _clock(times)
+    ticks = clock.ticks
     if len(flags) != len(ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(ticks):,}")
-    ends = [(ticks[a], ticks[b - 1] + step) for a, b in find_events(flags)]
-    return [(_as_given(a, dated), _as_given(b, dated)) for a, b in ends]
+    events = find_events(flags)
+    starts, stops = ticks[events.starts].tolist(), (ticks[events.stops - 1] + step).tolist()
+    if clock.kind != "number":
+        starts, stops = [_date(each) for each in starts], [_date(each) for each in stops]
+    return list(zip(starts, stops, strict=True))
 
 
-def _clock(times: Any) -> Moments:
-    """Return times, which ascend."""
+def _clock(times: Any) -> tuple[Moments, int]:
+    """Return times, which ascend, and how long most points last."""
     clock = moments_of("times", times)
-    ascending(clock.ticks, clock.kind)
-    return clock
-
-
-def _usual_step(clock: Moments) -> int:
-    """Return how long most points last."""
-    return median_step(np.diff(clock.ticks))
+    even = even_step(clock.ticks, clock.kind)
+    return clock, median_step(np.diff(clock.ticks)) if even is None else even
 
 
 def _near(given: Any, axis: TimeAxis) -> float:
@@ -210,8 +208,6 @@ def _point(scores: FloatArray) -> Curve:
     return Curve(np.ones(1), sdqe, capture, near_miss, false_alarm)
 
 
-def _as_given(ticks: int, dated: bool) -> Any:
-    """Return a moment as a number, or as a date without more digits than it needs."""
-    if not dated:
-        return int(ticks)
-    return np.datetime64(np.datetime_as_string(np.datetime64(int(ticks), "ns"), unit="auto"))
+def _date(ticks: int) -> Any:
+    """Return a moment as a date without more digits than it needs."""
+    return np.datetime64(np.datetime_as_string(np.datetime64(ticks, "ns"), unit="auto"))

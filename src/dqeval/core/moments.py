@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
+from dqeval.core.scaling import AT_ONCE, extremes
 from dqeval.core.times import are_known, has_zone, parse_times, told_zone
 
 if TYPE_CHECKING:
@@ -209,20 +211,29 @@ def _nanoseconds(name: str, times: NDArray[Any]) -> Ticks:
 
 
 def _numbers(name: str, times: NDArray[Any]) -> Moments:
-    floats = times.astype(np.float64)
-    if not np.isfinite(floats).all():
-        raise ValueError(f"{name}: the time at position {int(np.argmin(np.isfinite(floats)))} is not finite")
-    if (np.abs(floats) >= LARGEST).any():
-        raise ValueError(
-            f"{name}: the time {times[np.argmax(np.abs(floats))]} is too large: give smaller numbers, or dates"
-        )
+    low, high = extremes(times) if len(times) else (0.0, 0.0)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        where = int(np.argmin(np.isfinite(times.astype(np.float64))))
+        raise ValueError(f"{name}: the time at position {where} is not finite")
+    if max(-low, high) >= LARGEST:
+        far = np.argmax(np.abs(times.astype(np.float64)))
+        raise ValueError(f"{name}: the time {times[far]} is too large: give smaller numbers, or dates")
     for per_second in _EPOCHS:
-        if len(floats) and _FIRST * per_second <= floats.min() and floats.max() < _LAST * per_second:
+        if _FIRST * per_second <= low and high < _LAST * per_second:
             return Moments(_since_1970(times, per_second), "universal")
-    if (times != np.floor(times)).any():
-        advice = "give whole numbers, such as milliseconds, or dates"
-        raise ValueError(f"{name}: the time {times[np.argmax(times != np.floor(times))]} is not whole: {advice}")
-    return Moments(times.astype(np.int64), "number")
+    if times.dtype.kind == "f":
+        _check_whole(name, times)
+    return Moments(np.ascontiguousarray(times, dtype=np.int64), "number")
+
+
+def _check_whole(name: str, times: NDArray[Any]) -> None:
+    """Raise an error if a time is no whole number."""
+    for begin in range(0, len(times), AT_ONCE):
+        some = times[begin : begin + AT_ONCE]
+        broken = some != np.floor(some)
+        if broken.any():
+            advice = "give whole numbers, such as milliseconds, or dates"
+            raise ValueError(f"{name}: the time {some[np.argmax(broken)]} is not whole: {advice}")
 
 
 def _since_1970(times: NDArray[Any], per_second: int) -> Ticks:

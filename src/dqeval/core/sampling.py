@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations
 from dqeval.core.moments import Kind, Moments, Ticks, moments_of, shown
+from dqeval.core.scaling import AT_ONCE
 from dqeval.core.timeline import TimeAxis, given_resolution
 from dqeval.core.types import BoolArray, IntArray
 from dqeval.render.tables import count_of, percent
@@ -136,9 +137,9 @@ def even_axis(times: NDArray[Any], kind: Kind | None = None) -> TimeAxis | None:
         return None
     with suppress(ValueError):  # too far away, or backwards
         moments = moments_of("times", times)
-        steps = ascending(moments.ticks, moments.kind)
-        if steps.min() == steps.max():
-            return TimeAxis(int(moments.ticks[0]), int(steps[0]), len(times), kind or moments.kind)
+        step = even_step(moments.ticks, moments.kind)
+        if step is not None:
+            return TimeAxis(int(moments.ticks[0]), step, len(times), kind or moments.kind)
     return None
 
 
@@ -155,12 +156,11 @@ def sampling_of(moments: Moments, *, resolution: Any = None, max_gap: Any = None
         Over how many cells without a sample one is carried forward; what is missing longer was not observed.
     """
     ticks, kind = moments.ticks, moments.kind
-    steps = ascending(ticks, kind)
-    even = bool(len(steps)) and steps.min() == steps.max()
-    usual = int(steps[0]) if even else _usual_step(steps, kind)
+    even = even_step(ticks, kind)
+    usual = _usual_step(np.diff(ticks), kind) if even is None else even
     step = _resolution(resolution, usual, kind)
     longest = _longest_gap(max_gap, step, kind != "number")
-    if even and step == usual:
+    if step == even:
         return Sampling(TimeAxis(int(ticks[0]), step, len(ticks), kind), None, None, len(ticks))
     # Samples that jitter should not fall on both sides of where cells begin. Who gives a resolution may sample finer.
     origin = int(ticks[0]) - (_before_first(ticks, step) if resolution is None else 0)
@@ -195,15 +195,29 @@ def _before_first(ticks: Ticks, step: int) -> int:
     return (step - begin) % step
 
 
-def ascending(ticks: Ticks, kind: Kind) -> Ticks:
-    """Return the steps from each moment to the next, all above 0; an error names the first that is not."""
-    steps = np.diff(ticks)
-    if len(steps) and steps.min() <= 0:
-        i = int(np.argmax(steps <= 0))
-        before, after = (_shown(int(t), kind) for t in ticks[i : i + 2])
-        what = "is there twice" if steps[i] == 0 else f"comes behind {before}"
-        raise ValueError(f"times must ascend: at position {i + 1:,}, {after} {what}; {_advice(int(steps[i]), kind)}")
-    return steps
+def even_step(ticks: Ticks, kind: Kind) -> int | None:
+    """Return the step from each moment to the next, if all are the same; an error names the first that is not above 0.
+
+    None where they differ, or where there is none. Memory is read once.
+    """
+    ends: list[tuple[int, int]] = []
+    for begin in range(0, len(ticks) - 1, AT_ONCE):
+        steps = np.diff(ticks[begin : begin + AT_ONCE + 1])
+        ends.append((int(steps.min()), int(steps.max())))
+        if ends[-1][0] <= 0:
+            _refuse_step(ticks, begin + int(np.argmax(steps <= 0)), kind)
+    if not ends:
+        return None
+    shortest, longest = min(low for low, _ in ends), max(high for _, high in ends)
+    return shortest if shortest == longest else None
+
+
+def _refuse_step(ticks: Ticks, i: int, kind: Kind) -> None:
+    """Raise the error that says which moment does not come behind the one before, at a position."""
+    step = int(ticks[i + 1] - ticks[i])
+    before, after = (_shown(int(t), kind) for t in ticks[i : i + 2])
+    what = "is there twice" if step == 0 else f"comes behind {before}"
+    raise ValueError(f"times must ascend: at position {i + 1:,}, {after} {what}; {_advice(step, kind)}")
 
 
 def _advice(step: int, kind: Kind) -> str:

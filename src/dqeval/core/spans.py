@@ -24,6 +24,8 @@ STOPS = (
 )
 LENGTHS = ("duration",)
 
+_EARLIEST = int(np.iinfo(np.int64).min)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
@@ -57,7 +59,8 @@ class Spans:
 
     def points(self, ticks: Ticks, step: int, closed: Closed = "left") -> BoolArray:
         """Tell which points, in ascending order, overlap an interval; each lasts a step."""
-        first = np.searchsorted(ticks + step, self.starts, side="right")
+        # A step before the earliest time that numbers can hold, there is none.
+        first = np.searchsorted(ticks, np.maximum(self.starts, _EARLIEST + step) - step, side="right")
         ends_inside = self.instants | ((self.closed or closed) == "both")
         sides = (np.searchsorted(ticks, self.stops, side=side) for side in ("right", "left"))
         last = np.where(ends_inside, *sides)

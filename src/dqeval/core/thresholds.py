@@ -22,7 +22,9 @@ from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import (
     BLOCK,
+    WORD,
     levels_by_rank,
+    levels_in_use,
     levels_of_items,
     levels_on_grid,
     levels_on_grid_in_parts,
@@ -31,7 +33,9 @@ from dqeval.kernels.levels import (
 
 _MOST_DIGITS = 17  # of a number, which tell it from all others
 _FLOOR = Context(prec=400, rounding=ROUND_FLOOR)
-_MANY = 6  # thresholds of all events together, per point: from there on, to rank levels within regions takes less time
+# Thresholds of all events together, per point: from the first on, to rank levels within regions takes less time, and
+# from the second on, to sort them for that.
+_MANY, _VERY_MANY = 2, 300
 _CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
 
 
@@ -111,24 +115,43 @@ def reached(levels: Levels) -> Levels:
     Between the levels of its points, nothing in a region changes. So the next higher threshold counts for those that
     are left out, and the scores of the events stay what they are.
     """
-    events = levels.partition.events
-    if not levels.shared or len(levels.thresholds) * len(events) <= _MANY * len(levels.of_point):
+    count, points = len(levels.thresholds), len(levels.of_point)
+    of_all_events = count * len(levels.partition.events)
+    if not levels.shared or of_all_events <= _MANY * points:
         return levels
-    return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
+    if of_all_events > _VERY_MANY * points:
+        return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
+    own = _OwnLevels(levels.partition)
+    words = np.zeros(count // WORD + 1, dtype=np.uint64)
+    before = np.empty(len(words), dtype=np.intc)
+    levels_in_use(levels.of_point, own.starts, own.stops, own.first, words, before, *own.found)
+    return own.levels(total=levels.total)
 
 
 def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:
     """Return the ranks of scores within each region, whose thresholds are these scores."""
-    starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
-    last = np.cumsum(stops - starts)
-    first = last - (stops - starts)
-    shift = first - starts
-    of_point = np.empty(last[-1], dtype=np.intc)
-    thresholds = np.empty(last[-1])
-    counts = np.empty(len(first), dtype=np.intp)
-    order = ascending_in(scores, starts, stops)
-    levels_by_rank(order, scores, first, last, shift, of_point, thresholds, counts)
-    return _by_region(partition, of_point, thresholds, shift, first, counts, total)
+    own = _OwnLevels(partition)
+    order = ascending_in(scores, own.starts, own.stops)
+    levels_by_rank(order, scores, own.first, own.last, own.shift, *own.found)
+    return own.levels(total=total)
+
+
+class _OwnLevels:
+    """Room for levels of which each region has its own, its points one behind the other."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.starts, self.stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
+        self.last = np.cumsum(self.stops - self.starts)
+        self.first = self.last - (self.stops - self.starts)
+        self.shift = self.first - self.starts
+        points = self.last[-1]
+        # Levels, thresholds, and how many each region has of these.
+        self.found = np.empty(points, np.intc), np.empty(points), np.empty(len(self.first), np.intp)
+
+    def levels(self, *, total: float) -> Levels:
+        of_point, thresholds, counts = self.found
+        return _by_region(self.partition, of_point, thresholds, self.shift, self.first, counts, total)
 
 
 def log_rank_levels(scored: Scored, partition: Partition) -> Levels:

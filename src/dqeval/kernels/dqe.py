@@ -58,6 +58,7 @@ def sweep(
     local: cython.double[:, ::1],
     curve: cython.double[:, ::1],
     dqe_only: cython.bint,
+    logs: cython.const[cython.double][::1],
 ):
     """Sum DQE and its three parts over the thresholds of each event, each threshold with its weight.
 
@@ -68,8 +69,10 @@ def sweep(
     sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe
     alone if it has one column. ``tally``, zero on entry, is working space, ``TALLY_COLUMNS`` wide, with one row more
     than the longest of the ``counts``. If only dqe is wanted, and no curve, the rest of ``local`` is of no use.
+    ``logs`` are the binary logarithms of the first numbers from 1 on, as many as are given: to look one up takes less
+    time than to compute it.
     """
-    region: Region = Region(levels, tally)
+    region: Region = Region(levels, tally, logs)
     keep_curve: cython.bint = curve.shape[0] > 0
     keep_parts: cython.bint = keep_curve and curve.shape[1] > 1
     row: cython.Py_ssize_t = 0
@@ -107,6 +110,7 @@ class Region:
 
     levels: cython.int[::1]
     tally: cython.longlong[:, ::1]
+    logs: cython.const[cython.double][::1]
     near: cython.double
 
     # The event, how far its pieces reach on each side, and the ends of the false-alarm bin that holds 0.
@@ -136,9 +140,12 @@ class Region:
     near_miss: cython.double
     false_alarm: cython.double
 
-    def __init__(self, levels: cython.int[::1], tally: cython.longlong[:, ::1]):
+    def __init__(
+        self, levels: cython.int[::1], tally: cython.longlong[:, ::1], logs: cython.const[cython.double][::1]
+    ):
         self.levels = levels
         self.tally = tally
+        self.logs = logs
 
     @cython.cfunc
     @cython.nogil
@@ -219,24 +226,29 @@ class Region:
     @cython.exceptval(check=False)
     def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
         """Lower the threshold to a level at which something changes: points become detected, and the scores follow."""
-        near_before: cython.longlong = self.near_points
-        alarm_before: cython.longlong = self.alarm_points
-        self.near_points += self.tally[level, NEAR_POINTS]
-        self.near_borders += 2 * (self.tally[level, NEAR_PAIRS] - self.tally[level, NEAR_POINTS])
-        self.near_distances += self.tally[level, PAIR_DISTANCES] - self.tally[level, POINT_DISTANCES]
-        self.near_closeness = max(self.near_closeness, self.tally[level, NEAR_CLOSENESS])
-        self.alarm_points += self.tally[level, ALARM_POINTS]
-        pairs: cython.longlong = self.tally[level, EVEN_ALARM_PAIRS] + self.tally[level, ODD_ALARM_PAIRS]
-        self.alarm_borders += 2 * (pairs - self.tally[level, ALARM_POINTS])
+        # All of the tally is read before anything is written: so a compiler looks up once where it lies.
+        near_points: cython.longlong = self.tally[level, NEAR_POINTS]
+        near_pairs: cython.longlong = self.tally[level, NEAR_PAIRS]
+        distances: cython.longlong = self.tally[level, PAIR_DISTANCES] - self.tally[level, POINT_DISTANCES]
+        closeness: cython.longlong = self.tally[level, NEAR_CLOSENESS]
+        alarm_points: cython.longlong = self.tally[level, ALARM_POINTS]
+        alarm_pairs: cython.longlong = self.tally[level, EVEN_ALARM_PAIRS] + self.tally[level, ODD_ALARM_PAIRS]
+        first_alarms: cython.bint = self.alarm_points == 0
         _clear(self.tally, level)
+        self.near_points += near_points
+        self.near_borders += 2 * (near_pairs - near_points)
+        self.near_distances += distances
+        self.near_closeness = max(self.near_closeness, closeness)
+        self.alarm_points += alarm_points
+        self.alarm_borders += 2 * (alarm_pairs - alarm_points)
         self.capture = 1.0 if level <= self.capture_level else 0.0
         # Without new points of a kind, its score stays; until there are any, it depends on the others. What so many
         # false alarms have made 0 stays 0.
-        if self.near_points == 0 or self.near_points > near_before:
+        if near_points > 0 or self.near_points == 0:
             self.near_miss = self.near_miss_score(level)
-        if alarm_before == 0 or (self.alarm_points > alarm_before and self.false_alarm > 0):
+        if first_alarms or (alarm_points > 0 and self.false_alarm > 0):
             self.false_alarm = self.false_alarm_score(level)
-        self.dqe = sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
+        self.dqe = 0.0 if self.false_alarm == 0 else sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
 
     @cython.cfunc
     @cython.nogil
@@ -289,10 +301,11 @@ class Region:
         if self.log_bins == 0 or burden == 0:
             return burden
         # Two parts on one side are an undetected point apart and never share a bin, so the parts count the bins.
-        bins: cython.double = self.alarm_borders // 2
+        bins: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.alarm_borders // 2)
         if self.bin_start < 0 and self.shares_bin(level):
             bins -= 1
-        return burden * (1 - log2(bins) / self.log_bins)
+        log_of_bins: cython.double = self.logs[bins - 1] if bins <= self.logs.shape[0] else log2(bins)
+        return burden * (1 - log_of_bins / self.log_bins)
 
     @cython.cfunc
     @cython.nogil

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
@@ -22,6 +23,8 @@ from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
 from dqeval.kernels import dqe as kernel
+
+_LOGS = np.array([math.log2(number) for number in range(1, 1 << 11)])
 
 
 def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQEResult:
@@ -362,6 +365,7 @@ def _sweep(
         local,
         values,
         dqe_only,
+        _LOGS,
     )
     return local, values
 
