@@ -8,12 +8,14 @@ import numpy as np
 
 from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
+from dqeval.core.scaling import AT_ONCE
 from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.detectors import windows
 from dqeval.detectors.transform import turns_of_products
 
 _KEPT = 5
 _ROW = 1024  # points, whose turns are computed once
+_ROWS = 64  # whose curve is computed at once, and stays in a cache
 _REACH = 10
 _LEAST_DEVIATION = 0.6
 _LARGEST_GAP = 10
@@ -79,9 +81,11 @@ def _off_the_curve(standard: FloatArray) -> FloatArray:
     sums = rows @ within.real.T - 1j * (rows @ within.imag.T)
     coefficients = np.einsum("fr,rf->f", starts.conj(), sums)
     turned = (coefficients * weights / n)[:, None] * starts
-    curve = turned.real.T @ within.real - turned.imag.T @ within.imag
-    rows -= curve
-    return np.abs(rows.reshape(-1)[:n])
+    for first in range(0, len(rows), _ROWS):
+        some = slice(first, first + _ROWS)
+        rows[some] -= turned.real.T[some] @ within.real - turned.imag.T[some] @ within.imag
+    residual = rows.reshape(-1)[:n]
+    return np.abs(residual, out=residual)
 
 
 def _off_the_mean(standard: FloatArray) -> FloatArray:
@@ -93,12 +97,18 @@ def _off_the_mean(standard: FloatArray) -> FloatArray:
 
 def _deviations(standard: FloatArray, candidates: IntArray) -> FloatArray:
     """Return by how much candidates lie off the mean of their neighbours, in standard units over all candidates."""
-    sums = np.concatenate([[0.0], np.cumsum(standard)])
-    first = np.maximum(candidates - _REACH, 0)
-    stop = np.minimum(candidates + _REACH + 1, len(standard))
-    off = standard[candidates] - (sums[stop] - sums[first]) / (stop - first)
-    deviations: FloatArray = np.abs((off - off.mean()) / (off.std() + 1e-6))
-    return deviations
+    sums = np.zeros(len(standard) + 1)
+    np.cumsum(standard, out=sums[1:])
+    off = np.empty(len(candidates))
+    for begin in range(0, len(candidates), AT_ONCE):
+        some = candidates[begin : begin + AT_ONCE]
+        first = np.maximum(some - _REACH, 0)
+        stop = np.minimum(some + _REACH + 1, len(standard))
+        off[begin : begin + AT_ONCE] = standard[some] - (sums[stop] - sums[first]) / (stop - first)
+    mean, deviation = off.mean(), off.std()
+    off -= mean
+    off /= deviation + 1e-6
+    return np.abs(off, out=off)
 
 
 def _groups(outliers: IntArray, deviations: FloatArray, length: int) -> FloatArray:

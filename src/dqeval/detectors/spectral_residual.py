@@ -8,9 +8,10 @@ import numpy as np
 
 from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
-from dqeval.core.scaling import min_max
+from dqeval.core.scaling import linear
+from dqeval.core.scaling import scaled as in_unit_interval
 from dqeval.core.types import FloatArray, Numbers
-from dqeval.detectors.transform import transform
+from dqeval.detectors.transform import ComplexArray, transform
 
 _BOX = 100
 # Of the amplitudes of a series that goes from 0 to 1: the logarithm of a frequency that is not there stays finite.
@@ -49,24 +50,37 @@ def sr(values: Numbers, *, variant: Literal["corrected", "published"] = "correct
     """
     series = validate.values(values)
     arguments.one_of("variant", variant, ("corrected", "published"))
-    if series.min() == series.max():
+    counting = linear(series)
+    if counting.lowest == counting.highest:
         return np.zeros(len(series))
-    scaled = min_max(series)
+    scaled = in_unit_interval(counting)
     fourier = transform(len(scaled))
     spectrum = fourier.forward(scaled)
-    level = np.log(np.maximum(np.abs(spectrum[1:]), _LEAST_AMPLITUDE))
-    ends = (level[0], level[-1]) if variant == "corrected" else (scaled[0], scaled[-1])
+    outside = None if variant == "corrected" else (scaled[0], scaled[-1])
+    del scaled
     # Differs from the paper: a box of 100 instead of 3, no points estimated beyond the end, and the saliency as it is,
     # not relative to its local mean. So has it the benchmark.
-    spectrum[1:] /= np.exp(_moving_average(level, ends))
+    spectrum[1:] /= _strength(spectrum[1:], outside)
     spectrum[0] = 1
-    return np.abs(fourier.inverse(spectrum))
+    saliency = fourier.inverse(spectrum)
+    return np.abs(saliency, out=saliency)
 
 
-def _moving_average(level: FloatArray, ends: tuple[float, float]) -> FloatArray:
-    """Return the mean of each value with the 49 before it and the 50 after it, where the ends go on for ever."""
+def _strength(spectrum: ComplexArray, outside: tuple[float, float] | None) -> FloatArray:
+    """Return exp of the mean logarithm of each amplitude with the 49 before it and the 50 after it.
+
+    What comes before and behind is ``outside``, or the first and the last logarithm for ever.
+    """
     before = (_BOX - 1) // 2
-    padded = np.pad(level, (before, _BOX - 1 - before), constant_values=(ends,))
-    sums = np.concatenate([[0.0], np.cumsum(padded)])
-    means: FloatArray = (sums[_BOX:] - sums[:-_BOX]) / _BOX
-    return means
+    # In front there is room for a 0 too, from which on the logarithms are added up, all in the same memory.
+    sums = np.empty(len(spectrum) + _BOX)
+    level = sums[before + 1 : before + 1 + len(spectrum)]
+    np.abs(spectrum, out=level)
+    np.maximum(level, _LEAST_AMPLITUDE, out=level)
+    np.log(level, out=level)
+    sums[: before + 1], sums[before + 1 + len(spectrum) :] = (level[0], level[-1]) if outside is None else outside
+    np.cumsum(sums[1:], out=sums[1:])
+    sums[0] = 0
+    means: FloatArray = sums[_BOX:] - sums[:-_BOX]
+    means /= _BOX
+    return np.exp(means, out=means)

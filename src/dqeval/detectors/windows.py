@@ -8,6 +8,7 @@ import numpy as np
 
 from dqeval.core import arguments, validate
 from dqeval.core.near import find_period
+from dqeval.core.scaling import extremes
 from dqeval.core.types import FloatArray
 
 # Windows are kept as a matrix only where 64-bit floats would need no more bytes than this.
@@ -26,7 +27,7 @@ def window_length(values: FloatArray, window: Any, *, least: int, count: int, wh
 
 def standardise(values: FloatArray) -> FloatArray:
     """Return the series less its mean, in units of its standard deviation; zeros if it is constant."""
-    low, high = values.min(), values.max()
+    low, high = extremes(values)
     if low == high:
         return np.zeros_like(values)
     standard = near_one(values)
@@ -40,7 +41,8 @@ def near_one(values: FloatArray) -> FloatArray:
 
     Nothing is taken off: small differences stay exact beside a value that is larger by very much.
     """
-    size = np.abs(values).max()
+    low, high = extremes(values)
+    size = max(-low, high)
     return np.asarray(values / size) if size else np.zeros_like(values)
 
 
