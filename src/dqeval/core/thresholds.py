@@ -17,12 +17,13 @@ from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
 from dqeval.core.scaling import Linear, LinearParts, log_shares
-from dqeval.core.sorting import ascending_in
+from dqeval.core.sorting import ascending, ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import (
     BLOCK,
     WORD,
+    levels_among,
     levels_by_rank,
     levels_in_use,
     levels_of_items,
@@ -91,6 +92,38 @@ def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partitio
         low, width = (scores.low, scores.width) if isinstance(scores, Linear) else (0.0, 1.0)
         levels_on_grid(found, low, width, thresholds, of_point)
     return _shared(partition, of_point, thresholds)
+
+
+def sample_log_rank_levels(scores: FloatArray, partition: Partition, count: int) -> Levels:
+    """Return what `sample_levels` does of the scores by `log_rank`, without these.
+
+    A threshold is reached by the points of which at most so many score as much: they score more than the first one that
+    is too many. So a score for each threshold tells the levels of all points, in time order.
+    """
+    validate.countable('the points for scale="log-rank"', len(scores), advice="leave out scale")
+    thresholds, points = grid(count), len(scores)
+    order = ascending(scores)
+    highest = int(np.count_nonzero(scores == scores[order[-1]]))
+    of_point = np.zeros(points, dtype=np.intc)
+    if highest < points:
+        too_many = points - 1 - _most_detected(thresholds, highest, points)
+        values = np.full((1 << count.bit_length()) - 1, np.inf)
+        values[:count] = scores[order[too_many]]
+        levels_among(scores, values, of_point)
+    return _shared(partition, of_point, thresholds)
+
+
+def _most_detected(thresholds: FloatArray, highest: int, points: int) -> IntArray:
+    """Return how many of all points may score as much as one that reaches a threshold by `log_rank`.
+
+    The highest score, which so many points have, reaches all thresholds; the lowest, which all reach, is below them.
+    """
+    top = log_shares(np.array([highest]), points)
+    about = np.rint(points * np.exp(-top * thresholds)).astype(np.intp)
+    # Rounding may be one off: which of a few counts are few enough is told as the scores themselves are computed.
+    counts = np.clip(about[:, None] + np.arange(-2, 3), highest, points - 1)
+    few_enough = log_shares(counts, points) / top >= thresholds[:, None]
+    return np.where(few_enough, counts, highest).max(axis=1)
 
 
 def detection_levels(detections: BoolArray, partition: Partition) -> Levels:

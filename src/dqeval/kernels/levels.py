@@ -177,6 +177,28 @@ def levels_above(
             levels[t] = level
 
 
+def levels_among(
+    scores: cython.const[cython.double][::1], values: cython.double[::1], levels: cython.int[::1]
+):
+    """Write to ``levels`` how many of the ascending ``values`` lie below each score: they may be spaced in any way.
+
+    The same as ``searchsorted(values, scores, side="left")``. There must be a power of two of them less one, of which
+    the last may be infinite, so that each search has as many steps, and no processor needs to guess when it ends.
+    """
+    half: cython.Py_ssize_t = (values.shape[0] + 1) // 2
+    level: cython.Py_ssize_t
+    step: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            level = 0
+            step = half
+            while step > 0:
+                level += step if values[level + step - 1] < scores[t] else 0
+                step >>= 1
+            levels[t] = level
+
+
 def levels_by_rank(
     order: cython.int[::1],
     scores: cython.const[cython.double][::1],

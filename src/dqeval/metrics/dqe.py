@@ -333,8 +333,10 @@ def levels_of(
 
 def scaled_levels(points: Points, scale: Scale | bool, thresholds: int | Literal["exact"]) -> Levels:
     """Return the threshold levels of scores that are as they were given."""
-    is_linear = validate.scale_name(scale) == "min-max"
-    scores = linear(points.found) if is_linear else validate.scaling(scale)(points.found)
+    name = validate.scale_name(scale)
+    if name == "log-rank" and thresholds != "exact":
+        return levelling.sample_log_rank_levels(points.found, points.regions, thresholds)
+    scores = linear(points.found) if name == "min-max" else validate.scaling(scale)(points.found)
     return levels_of(scores, points.regions, thresholds)
 
 
