@@ -1,4 +1,4 @@
-"""How the time of each function grows with the series: ``python -m benchmarks.growth``.
+"""How the time of each function grows with the series: ``OMP_NUM_THREADS=1 python -m benchmarks.growth``.
 
 A row is a function on one kind of series, of more and more points until a call takes long. Its exponent is the power of
 the points with which the time grows: 1 in proportion to them, 2 with their square. It is the slope of the straight line
@@ -11,9 +11,10 @@ Lengths are round numbers, since a Fourier transform takes longer for a length t
 the rows of detectors that have one would tell more about the factors than about growth. The rows called prime length
 have the largest prime below each length, which is the worst case.
 
-``np.sort`` and ``np.sum`` are rows, too, and stand beside the rows that grow most: to sort grows with n log n, which is
-an exponent of 1.07 to 1.1 here, and memory that no cache holds makes both grow faster than their work, and whatever
-reads it, too.
+``np.sort``, ``np.sum`` and ``np.fft.rfft`` are rows, too, and stand beside the rows that grow most: to sort grows with
+n log n, which is an exponent of 1.07 to 1.1 here, and memory that no cache holds makes all of them grow faster than
+their work, and whatever reads it, too. Long series would have threads of their own in products of matrices, all of
+which count; hence one thread.
 
 Needs scikit-learn: ``pip install -e .[benchmark]``.
 """
@@ -45,6 +46,7 @@ LONGEST = 1.0  # seconds of a call, after which a row ends
 WORST = 10
 MOST_EXPONENT = 1.15
 SHARE_OF_ZEROS = 0.93
+MANY_THRESHOLDS = "a threshold per 100 points"
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,14 @@ KINDS: dict[str, Callable[[int], Input]] = {
     "near a 50th of the series": lambda n: Input(*case(n, "white noise", 1_000), near=n / 50),
     "93 % of the scores 0": with_ties,
     "one score far above the others": with_outlier,
-    "a threshold per 100 points": lambda n: Input(*case(n, "white noise", 1_000), thresholds=max(n // 100, 2)),
+    MANY_THRESHOLDS: lambda n: Input(*case(n, "white noise", 1_000), thresholds=max(n // 100, 2)),
 }
 
 
 BESIDE: dict[str, Callable[[Input], object]] = {
     "np.sort": lambda i: np.sort(i.y_score),
     "np.sum": lambda i: np.sum(i.y_score),
+    "np.fft.rfft": lambda i: np.fft.rfft(i.y_score),
 }
 
 
@@ -275,7 +278,16 @@ def rows(*, most: int, only: Sequence[str] = (), kinds: Sequence[str] = (), long
         for each in inputs:
             each.prepare()
         for function, call in chosen.items():
-            yield measured(function, kind, call, inputs, longest=longest)
+            if function in BESIDE or kind != MANY_THRESHOLDS or takes_thresholds(function):
+                yield measured(function, kind, call, inputs, longest=longest)
+
+
+def takes_thresholds(function: str) -> bool:
+    """Tell whether a function is asked for as many thresholds as its input says; if not, many make no difference."""
+    if function in ("evaluate", "dqe_score"):
+        return True
+    known = [metric for metric in dqeval.METRICS if metric.name == function != "dqe"]
+    return any("thresholds" in metric.parameters(1.0, binary=False) for metric in known)
 
 
 def measured(
