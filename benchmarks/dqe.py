@@ -1,4 +1,4 @@
-"""The cost of DQE as a multiple of AUC-ROC on the same arrays: ``python -m benchmarks.dqe``.
+"""The cost of DQE as a multiple of AUC-ROC on the same arrays, and of adding up: ``python -m benchmarks.dqe``.
 
 Needs scikit-learn: ``pip install -e .[benchmark]``.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import dqeval
-from benchmarks.measure import import_seconds, peak_bytes, seconds
+from benchmarks.measure import import_seconds, peak_bytes, processor_seconds, seconds
 
 FORMS = {"sampled": 100, "exact": "exact"}
 CASES = [(n, kind, 1_000) for n in (1_000, 10_000, 100_000, 1_000_000) for kind in ("random walk", "white noise")]
@@ -46,12 +46,24 @@ def main() -> None:
     for name, thresholds in FORMS.items():
         call = partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=thresholds)
         print(f"\n1,000 points, {name}: {1e3 * seconds(call):.2f} ms", end="")
+    if dqeval.kernels.compiled:
+        beside_sum()
     values = np.sin(np.arange(20_000) / 8) + case(20_000, "white noise", 1_000)[1]
     print(f"\nperiod of 20,000 points: {1e3 * seconds(lambda: dqeval.find_period(values)):.2f} ms", end="")
     print("\nbeyond numpy's own import:", end="")
     for statement in ("import dqeval", "from dqeval import evaluate", "from dqeval import *"):
         print(f"\n  {statement}: {import_seconds(statement, beyond='import numpy'):.3f} s", end="")
     print()
+
+
+def beside_sum(n: int = 10_000_000) -> None:
+    """Print what sampled DQE of many points takes, in processor time, as a multiple of adding up their scores."""
+    y_true, y_score = case(n, "white noise", 1_000)
+    # The sum takes so little that it is repeated for as long as DQE.
+    of_sum = processor_seconds(partial(np.sum, y_score), at_least=1.0)
+    for function in (dqeval.dqe_score, dqeval.evaluate):
+        ratio = processor_seconds(partial(function, y_true, y_score, near=50), at_least=1.0) / of_sum
+        print(f"\n{n:,} points, {function.__name__}: {ratio:.1f} × numpy.sum of the scores", end="")
 
 
 if __name__ == "__main__":

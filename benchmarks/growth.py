@@ -7,9 +7,9 @@ the series is, is subtracted first, as far as a line through the two shortest se
 grows. Series for which it is more than half of the time are left out. The last column is the power between the two
 longest series alone: it is noisier, and shows a cliff at the end.
 
-Lengths are round numbers, since a Fourier transform takes longer for a length that has large prime factors: with others,
-the rows of detectors that have one would tell more about the factors than about growth. The rows called prime length
-have the largest prime below each length, which is the worst case.
+Lengths are round numbers, since a Fourier transform takes longer for a length that has large prime factors: with
+others, the rows of detectors that have one would tell more about the factors than about growth. The rows called prime
+length have the largest prime below each length, which is the worst case.
 
 ``np.sort``, ``np.sum`` and ``np.fft.rfft`` are rows, too, and stand beside the rows that grow most: to sort grows with
 n log n, which is an exponent of 1.07 to 1.1 here, and memory that no cache holds makes all of them grow faster than
@@ -260,7 +260,7 @@ class Row:
         return math.log(self.seconds[-1] / self.seconds[-2]) / math.log(self.points[-1] / self.points[-2])
 
     def up_to(self, most: int) -> "Row":
-        """The same row without longer series."""
+        """Return the row without longer series."""
         count = sum(n <= most for n in self.points)
         return replace(self, points=self.points[:count], seconds=self.seconds[:count])
 
@@ -270,7 +270,7 @@ class Row:
 
 
 def rows(*, most: int, only: Sequence[str] = (), kinds: Sequence[str] = (), longest: float = LONGEST) -> Iterator[Row]:
-    """Yield a row for each function, or for some, on each kind of series, or on some; what stands beside comes first."""
+    """Yield a row for each function, or for some, on each kind of series, or on some, behind those of NumPy."""
     known = functions()
     chosen = BESIDE | {name: known[name] for name in only or known}
     for kind in kinds or KINDS:

@@ -1,11 +1,13 @@
 """The table of ratios that is on record, and what tells that one of them got worse, on made-up tables."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks import all as everything
 from benchmarks import compare
+from benchmarks import dqe as of_dqe
 
 PERFORMANCE = Path(__file__).parent.parent / "docs" / "performance.md"
 BEFORE = {("evaluate", "roc_auc_score"): 0.02, ("explain", "evaluate"): 60.0, ("gone", "numpy.sort"): 1.0}
@@ -80,6 +82,16 @@ def test_another_table_takes_the_place_of_the_first():
     assert text == page({("evaluate", "roc_auc_score"): 7})
     with pytest.raises(ValueError, match="no table to replace"):
         everything.replaced("nothing", lines)
+
+
+def test_dqe_beside_a_sum(capsys):
+    of_dqe.beside_sum(n=2_000)
+    first, *said = capsys.readouterr().out.split("\n")
+    form = r"2,000 points, {}: [0-9.]+ × numpy\.sum of the scores"
+    assert not first
+    assert len(said) == 2
+    assert re.fullmatch(form.format("dqe_score"), said[0])
+    assert re.fullmatch(form.format("evaluate"), said[1])
 
 
 def test_every_row_is_measured():

@@ -23,7 +23,7 @@ from dqeval.core.events import find_events, flags_of, split_at
 from dqeval.core.moments import moments_of
 from dqeval.core.prepared import prepare_series
 from dqeval.core.registry import METRICS
-from dqeval.core.sampling import Clock, median_step, sampling_of
+from dqeval.core.sampling import Clock, even_step, median_step, sampling_of
 from dqeval.core.spans import Spans, spans_of
 from dqeval.core.timeline import TimeAxis
 from dqeval.datasets.door import prepare
@@ -786,6 +786,25 @@ def test_the_median_step_of_many(pattern, count):
     steps = np.resize(pattern, count)
     times = np.concatenate([[0], np.cumsum(steps)])
     assert median_step(np.diff(times)) == naive.usual_step(times.tolist())
+
+
+@pytest.mark.parametrize("place", [0, 1, 65_535, 65_536, 99_998])
+def test_steps_of_many_times_are_looked_at_in_blocks(place):
+    times = np.arange(100_000)
+    assert even_step(times, "number") == 1
+    times[place + 1 :] += 3
+    assert even_step(times, "number") is None
+    times[place + 1 :] -= 4
+    with pytest.raises(ValueError, match=f"times must ascend: at position {place + 1:,}, {place:,} is there twice"):
+        even_step(times, "number")
+
+
+def test_a_time_that_is_not_whole_is_found_among_many():
+    times = np.arange(70_000.0)
+    assert dqeval.intervals_from_labels(times == 69_000, times) == [(69_000, 69_001)]
+    times[-1] += 0.5
+    with pytest.raises(ValueError, match=r"times: the time 69999\.5 is not whole"):
+        dqeval.intervals_from_labels(times == 3, times)
 
 
 def test_a_median_step_that_every_third_is_unlike():

@@ -260,6 +260,21 @@ def test_labels_of_points_that_begin_within_an_interval():
     assert dqeval.labels_from_intervals([(1, 2)], []).tolist() == []
 
 
+def test_labels_at_the_ends_of_what_dates_can_be():
+    """A step beyond them is no number that there is."""
+    for year in ("1678-01-01", "2262-04-11"):
+        days = np.array([year], "datetime64[D]") + np.arange(-1 if year > "2000" else 0, 1 if year > "2000" else 2)
+        found = dqeval.labels_from_intervals([(days[0], days[1])], days)
+        assert found.tolist() == [True, False]
+
+
+def test_the_times_of_the_caller_stay_as_they_are():
+    times = np.arange(9)
+    dqeval.evaluate([0, 1] * 4 + [0], np.arange(9), times=times, near=1)
+    assert dqeval.labels_from_intervals([(1, 3)], times).sum() == 2
+    assert times.tolist() == list(range(9))
+
+
 def test_bad_times():
     with pytest.raises(ValueError, match="times must ascend: at position 2, 5 comes behind 9; sort the points"):
         dqeval.labels_from_intervals([(1, 2)], [0, 9, 5])

@@ -18,9 +18,17 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
+from dqeval.core import thresholds
 from dqeval.core.prepared import Labelled
 from dqeval.core.scaling import linear, linear_parts, log_rank, min_max, scaled
-from dqeval.core.thresholds import exact_levels, grid, log_rank_levels
+from dqeval.core.thresholds import (
+    exact_levels,
+    grid,
+    log_rank_levels,
+    reached,
+    sample_levels,
+    sample_log_rank_levels,
+)
 from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
 from dqeval.metrics.dqe import local_scores
@@ -28,12 +36,12 @@ from dqeval.metrics.dqe import local_scores
 
 @given(st.integers(1, 300), st.lists(st.floats(0, 1), min_size=1, max_size=50), st.data())
 def test_levels_on_grid_are_those_of_searchsorted(count, scores, data):
-    thresholds = grid(count)
-    on_grid = data.draw(st.lists(st.sampled_from(thresholds.tolist()), max_size=50))
+    values = grid(count)
+    on_grid = data.draw(st.lists(st.sampled_from(values.tolist()), max_size=50))
     scores = np.array([*scores, *on_grid, *np.nextafter(on_grid, 0), 0.0, 1.0])
     levels = np.empty(len(scores), np.intc)
-    kernel.levels_on_grid(scores, 0.0, 1.0, thresholds, levels)
-    np.testing.assert_array_equal(levels, np.searchsorted(thresholds, scores, side="right"))
+    kernel.levels_on_grid(scores, 0.0, 1.0, values, levels)
+    np.testing.assert_array_equal(levels, np.searchsorted(values, scores, side="right"))
 
 
 @given(st.integers(1, 300), st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=50).map(np.array))
@@ -74,6 +82,66 @@ def test_levels_on_grid_of_parts_that_are_scaled_by_themselves(count, parts):
     np.testing.assert_array_equal(levels, np.searchsorted(grid(count), expected, side="right"))
     np.testing.assert_array_equal(scaled(counting), expected)
     np.testing.assert_array_equal(scores, given)  # those of the caller stay as they are
+
+
+def interpreted():
+    """Return the kernel as it runs without a compiler."""
+    spec = importlib.util.spec_from_file_location("interpreted_levels", Path(_plain.__file__).with_name("levels.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+FORMS = {"installed": kernel, "interpreted": interpreted()}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(st.lists(finite, min_size=1, max_size=50), st.integers(1, 8), st.data())
+def test_levels_among_values_are_those_of_searchsorted(form, scores, bits, data):
+    size = 2**bits - 1
+    of_values = st.one_of(finite, st.sampled_from(scores), st.just(np.inf))
+    values = np.sort(data.draw(st.lists(of_values, min_size=size, max_size=size)))
+    levels = np.empty(len(scores), np.intc)
+    FORMS[form].levels_among(np.array(scores), values, levels)
+    np.testing.assert_array_equal(levels, np.searchsorted(values, scores, side="left"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(st.sampled_from([1, 63, 64, 65, 700]), st.integers(1, 300), st.floats(0.5, 20), st.sampled_from([0.01, 0.1]))
+def test_levels_in_use_are_those_of_sorted_levels(form, count, points, near, share):
+    """Also of levels in several words, at their ends, in regions that have points in common."""
+    rng = np.random.default_rng(points)
+    partition = Labelled(rng.random(points) < share).regions(near)
+    shared = sample_levels(np.minimum(rng.random(points) * 1.2, 1.0), partition, count)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thresholds, "levels_in_use", FORMS[form].levels_in_use)
+        patch.setattr(thresholds, "_MANY", 0)
+        found = reached(shared)
+        patch.setattr(thresholds, "_VERY_MANY", 0)
+        expected = reached(shared)
+    assert found.shared == expected.shared == (not len(partition.events))
+    for name in ("of_point", "starts", "stops", "first", "counts"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    for first, some in zip(found.first.tolist(), found.counts.tolist(), strict=True):
+        own_ones = slice(first, first + some)
+        np.testing.assert_array_equal(found.thresholds[own_ones], expected.thresholds[own_ones])
+
+
+@given(st.integers(1, 200), st.integers(1, 200), st.sampled_from([1, 2, 3, 7, 100, 127, 128, 3_000]))
+def test_sampled_levels_by_log_rank(points, distinct, count):
+    """They are those of the scores that are scaled first, though these are never made."""
+    rng = np.random.default_rng(points)
+    scores = rng.integers(-distinct, distinct, points) / 7
+    partition = Labelled(rng.random(points) < 0.1).regions(3.0)
+    found = sample_log_rank_levels(scores, partition, count)
+    np.testing.assert_array_equal(found.of_point, sample_levels(log_rank(scores), partition, count).of_point)
+
+
+def test_sampled_levels_by_log_rank_of_many_points():
+    scores = np.random.default_rng(0).normal(size=50_000)
+    partition = Labelled(np.arange(50_000) == 7).regions(3.0)
+    found = sample_log_rank_levels(scores, partition, 100)
+    np.testing.assert_array_equal(found.of_point, sample_levels(log_rank(scores), partition, 100).of_point)
 
 
 def levels_both_ways(points, distinct, share, near):

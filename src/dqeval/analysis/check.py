@@ -198,10 +198,10 @@ def _times(times: Times) -> Iterator[Finding]:
 def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
     """Tell of a column that numbers the series in a table, or counts the points of each."""
     steps = clock.steps_of(scores)
-    starts = 1 + np.flatnonzero(steps)
-    again = int(np.count_nonzero(steps < 0))
-    if is_identifier(name, scores) and 0 < len(starts) <= len(scores) / SHORTEST_BLOCK - 1:
-        blocks = f"{len(starts) + 1:,} blocks of one number each, the second from point {starts[0]:,} on"
+    changes, again = np.count_nonzero(steps), int(np.count_nonzero(steps < 0))
+    if is_identifier(name, scores) and 0 < changes <= len(scores) / SHORTEST_BLOCK - 1:
+        second = int(np.argmax(steps != 0)) + 1
+        blocks = f"{changes + 1:,} blocks of one number each, the second from point {second:,} on"
         yield warning(
             name, f"{blocks}: are these several series in one table? Score each by itself, with --series {quote(name)}"
         )

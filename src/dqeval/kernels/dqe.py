@@ -140,9 +140,7 @@ class Region:
     near_miss: cython.double
     false_alarm: cython.double
 
-    def __init__(
-        self, levels: cython.int[::1], tally: cython.longlong[:, ::1], logs: cython.const[cython.double][::1]
-    ):
+    def __init__(self, levels: cython.int[::1], tally: cython.longlong[:, ::1], logs: cython.const[cython.double][::1]):
         self.levels = levels
         self.tally = tally
         self.logs = logs

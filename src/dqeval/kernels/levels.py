@@ -177,9 +177,7 @@ def levels_above(
             levels[t] = level
 
 
-def levels_among(
-    scores: cython.const[cython.double][::1], values: cython.double[::1], levels: cython.int[::1]
-):
+def levels_among(scores: cython.const[cython.double][::1], values: cython.double[::1], levels: cython.int[::1]):
     """Write to ``levels`` how many of the ascending ``values`` lie below each score: they may be spaced in any way.
 
     The same as ``searchsorted(values, scores, side="left")``. There must be a power of two of them less one, of which
@@ -251,7 +249,8 @@ def levels_in_use(
     ``first[i]``. ``words``, zero on entry, and ``before``, as many numbers, are working space for all levels.
     """
     if not cython.compiled:
-        words = memoryview(words)  # so its elements are numbers of Python, as in the sorting kernel
+        # So their elements are numbers of Python, of which any can be combined.
+        given, words = memoryview(given), memoryview(words)
     size: cython.Py_ssize_t = words.shape[0]
     i: cython.Py_ssize_t
     w: cython.Py_ssize_t
