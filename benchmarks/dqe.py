@@ -56,13 +56,12 @@ def main() -> None:
     print()
 
 
-def beside_sum(n: int = 10_000_000) -> None:
+def beside_sum(n: int = 10_000_000, *, at_least: float = 1.0) -> None:
     """Print what sampled DQE of many points takes, in processor time, as a multiple of adding up their scores."""
     y_true, y_score = case(n, "white noise", 1_000)
-    # The sum takes so little that it is repeated for as long as DQE.
-    of_sum = processor_seconds(partial(np.sum, y_score), at_least=1.0)
+    of_sum = processor_seconds(partial(np.sum, y_score), at_least=at_least)
     for function in (dqeval.dqe_score, dqeval.evaluate):
-        ratio = processor_seconds(partial(function, y_true, y_score, near=50), at_least=1.0) / of_sum
+        ratio = processor_seconds(partial(function, y_true, y_score, near=50), at_least=at_least) / of_sum
         print(f"\n{n:,} points, {function.__name__}: {ratio:.1f} × numpy.sum of the scores", end="")
 
 
