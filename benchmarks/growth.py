@@ -311,7 +311,7 @@ def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: floa
     There is no call to warm up, as the least of several is none of those that take longer for being the first.
     """
     taken: list[float] = []
-    while len(taken) < most and sum(taken) < (enough if len(taken) > 1 else LONGEST):
+    while len(taken) < most and sum(taken) < (enough if len(taken) > 1 else 2 * LONGEST):
         began = time.process_time()
         call()
         taken.append(time.process_time() - began)

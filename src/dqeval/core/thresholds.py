@@ -123,7 +123,8 @@ def _most_detected(thresholds: FloatArray, highest: int, points: int) -> IntArra
     # Rounding may be one off: which of a few counts are few enough is told as the scores themselves are computed.
     counts = np.clip(about[:, None] + np.arange(-2, 3), highest, points - 1)
     few_enough = log_shares(counts, points) / top >= thresholds[:, None]
-    return np.where(few_enough, counts, highest).max(axis=1)
+    most: IntArray = np.where(few_enough, counts, highest).max(axis=1)
+    return most
 
 
 def detection_levels(detections: BoolArray, partition: Partition) -> Levels:

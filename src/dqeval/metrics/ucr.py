@@ -14,7 +14,8 @@ from dqeval.core.arguments import Check
 from dqeval.core.matching import or_undefined
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
-from dqeval.core.types import IntArray, Numbers
+from dqeval.core.scaling import AT_ONCE
+from dqeval.core.types import FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 from dqeval.render.tables import count_of
 from dqeval.support.frames import Framed, columns_of_records
@@ -76,10 +77,19 @@ def _ucr_parts(scored: Scored, tolerance: int, rule: Rule, margin: int | None, t
         raise UndefinedError(f"y_true has {len(events):,} events, and this metric is for series with exactly one")
     start, stop = int(events.starts[0]), int(events.stops[0])
     reach = _margin(stop - start, tolerance, rule) if margin is None else margin
-    peaks = np.flatnonzero(scored.raw == scored.raw.max())[: 1 if ties == "first" else None]
+    peaks = _peaks(scored.raw)[: 1 if ties == "first" else None]
     far = min(reach, events.length)  # a margin may be more than an array holds
     hits = (start - far <= peaks) & (peaks < stop + far)
     return UcrParts(float(hits.mean()), reach, peaks)
+
+
+def _peaks(scores: FloatArray) -> IntArray:
+    """Return the points that have the highest score. Memory is read once, but for blocks that have some of them."""
+    begins = np.arange(0, len(scores), AT_ONCE)
+    highest = np.maximum.reduceat(scores, begins)
+    of_blocks = begins[highest == highest.max()].tolist()
+    found = [begin + np.flatnonzero(scores[begin : begin + AT_ONCE] == highest.max()) for begin in of_blocks]
+    return np.concatenate(found)
 
 
 def _margin(length: int, tolerance: int, rule: Rule) -> int:
