@@ -116,15 +116,33 @@ def test_levels_in_use_are_those_of_sorted_levels(form, count, points, near, sha
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thresholds, "levels_in_use", FORMS[form].levels_in_use)
         patch.setattr(thresholds, "_MANY", 0)
-        found = reached(shared)
+        patch.setattr(thresholds, "POINTS_AT_ONCE", len(shared.of_point))
+        (found,) = reached(shared)
         patch.setattr(thresholds, "_VERY_MANY", 0)
-        expected = reached(shared)
+        (expected,) = reached(shared)
     assert found.shared == expected.shared == (not len(partition.events))
     for name in ("of_point", "starts", "stops", "first", "counts"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     for first, some in zip(found.first.tolist(), found.counts.tolist(), strict=True):
         own_ones = slice(first, first + some)
         np.testing.assert_array_equal(found.thresholds[own_ones], expected.thresholds[own_ones])
+
+
+@given(own.labelled(own.scores), own.exact_near, st.integers(1, 9))
+def test_parts_of_many_levels_have_the_scores_of_all(case, near, at_once):
+    """However few points are looked at at once, each event is in one part, with its own near range."""
+    y_true, y_score = case
+    regions = Labelled(y_true.astype(bool)).regions(near)
+    levels, near_ranges = sample_levels(y_score, regions, 100), np.linspace(1, 5, len(regions.events))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thresholds, "_MANY", 10**9)
+        expected = local_scores(levels, near_ranges)
+        patch.setattr(thresholds, "_MANY", 0)
+        patch.setattr(thresholds, "POINTS_AT_ONCE", at_once)
+        parts = list(reached(levels))
+        found = local_scores(levels, near_ranges)
+    assert sum((list(part.partition.events) for part in parts), []) == list(regions.events)
+    np.testing.assert_array_equal(found, expected)
 
 
 @given(st.integers(1, 200), st.integers(1, 200), st.sampled_from([1, 2, 3, 7, 100, 127, 128, 3_000]))

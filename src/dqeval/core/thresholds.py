@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
+from itertools import pairwise
 from typing import Literal, Protocol
 
 import numpy as np
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
+from dqeval.core.scaling import AT_ONCE as POINTS_AT_ONCE
 from dqeval.core.scaling import Linear, LinearParts, log_shares
 from dqeval.core.sorting import ascending, ascending_in
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
-from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import (
     BLOCK,
     WORD,
@@ -143,23 +145,41 @@ def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
     return _ranked(scores, partition, total=1.0)
 
 
-def reached(levels: Levels) -> Levels:
-    """Return levels without thresholds that no point of their region needs, if these are many.
+def reached(levels: Levels) -> Iterator[Levels]:
+    """Yield levels without thresholds that no point of their region needs, if these are many; if so, part by part.
 
     Between the levels of its points, nothing in a region changes. So the next higher threshold counts for those that
-    are left out, and the scores of the events stay what they are.
+    are left out, and the scores of the events stay what they are. The regions of a part stay in a cache.
     """
     count, points = len(levels.thresholds), len(levels.of_point)
     of_all_events = count * len(levels.partition.events)
     if not levels.shared or of_all_events <= _MANY * points:
-        return levels
+        yield levels
+        return
     if of_all_events > _VERY_MANY * points:
-        return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
-    own = _OwnLevels(levels.partition)
+        yield _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
+        return
     words = np.zeros(count // WORD + 1, dtype=np.uint64)
     before = np.empty(len(words), dtype=np.intc)
-    levels_in_use(levels.of_point, own.starts, own.stops, own.first, words, before, *own.found)
-    return own.levels(total=levels.total)
+    for part in _parts_of(levels.partition):
+        own = _OwnLevels(part)
+        levels_in_use(levels.of_point, own.starts, own.stops, own.first, words, before, *own.found)
+        yield own.levels(total=levels.total)
+
+
+def _parts_of(partition: Partition) -> Iterator[Partition]:
+    """Yield the regions of some events after the other, as many as have few points, or at least one."""
+    events = partition.events
+    last = np.searchsorted(partition.right, np.arange(POINTS_AT_ONCE, events.length, POINTS_AT_ONCE), side="right")
+    borders = np.unique([0, *last, len(events)]).tolist()
+    for first, stop in pairwise(borders):
+        some = slice(first, stop)
+        cuts = (partition.left, partition.near_start, partition.near_stop, partition.right)
+        left, near_start, near_stop, right = (each[some] for each in cuts)
+        part = Events(events.starts[some], events.stops[some], events.length)
+        yield Partition(
+            events=part, near=partition.near, left=left, near_start=near_start, near_stop=near_stop, right=right
+        )
 
 
 def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:

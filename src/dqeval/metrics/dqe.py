@@ -272,7 +272,11 @@ def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bo
 
     If only DQE is wanted, the other columns are of no use.
     """
-    local, _ = _sweep(levelling.reached(levels), near=near, dqe_only=dqe_only)
+    parts, done = [], 0
+    for part in levelling.reached(levels):
+        some = slice(done, done := done + len(part.partition.events))
+        parts.append(_sweep(part, near=None if near is None else near[some], dqe_only=dqe_only)[0])
+    local = np.concatenate(parts)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total, 1.0)
 
