@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ WORST = 10
 MOST_EXPONENT = 1.15
 SHARE_OF_ZEROS = 0.93
 MANY_THRESHOLDS = "a threshold per 100 points"
+SEEDS = count()  # of chance levels, which are kept for the same labels and the same seed
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,6 @@ class Input:
     def later(self) -> dqeval.Series:
         """The same with scores that come a little later."""
         return replace(self.series, scores={"detector": np.roll(self.y_score, 3)})
-
-    @cached_property
-    def new_labels(self) -> np.ndarray:
-        """Labels that a function may change."""
-        return self.y_true.copy()
 
     @cached_property
     def one_event(self) -> np.ndarray:
@@ -162,7 +159,7 @@ def functions() -> dict[str, Callable[[Input], object]]:
         "panel": lambda i: dqeval.panel(i.y_true, i.y_score, near=i.near),
         "chance": _chance,
         "score": lambda i: score([i.series], near=i.near),
-        "compare": lambda i: dqeval.compare(i.series, near=i.near, repeats=1),
+        "compare": lambda i: dqeval.compare(i.series, near=i.near, repeats=1, seed=next(SEEDS)),
         "report": _page,
         "diff": lambda i: dqeval.diff(i.series, i.later, near=i.near, metrics=["dqe", "auc_pr"]),
         "check": lambda i: dqeval.check(i.series, near=i.near),
@@ -186,15 +183,15 @@ def functions() -> dict[str, Callable[[Input], object]]:
 
 
 def _chance(given: Input) -> object:
-    """Return the chance level, which is kept for the same labels: so these have to be new."""
-    given.new_labels[0] = not given.new_labels[0]
-    return dqeval.panel(given.new_labels, given.y_score, near=given.near, metrics=["dqe"]).chance(repeats=1)
+    """Return the chance level."""
+    found = dqeval.panel(given.y_true, given.y_score, near=given.near, metrics=["dqe"])
+    return found.chance(repeats=1, seed=next(SEEDS))
 
 
 def _page(given: Input) -> object:
     """Return a report with a chance level of one repeat, as text."""
     prepared = prepare(given.series, near=given.near)
-    return page_of(prepared, comparison_of(prepared, repeats=1))
+    return page_of(prepared, comparison_of(prepared, repeats=1, seed=next(SEEDS)))
 
 
 def _largest_primes() -> dict[int, int]:
@@ -261,8 +258,8 @@ class Row:
 
     def up_to(self, most: int) -> "Row":
         """Return the row without longer series."""
-        count = sum(n <= most for n in self.points)
-        return replace(self, points=self.points[:count], seconds=self.seconds[:count])
+        fewer = sum(n <= most for n in self.points)
+        return replace(self, points=self.points[:fewer], seconds=self.seconds[:fewer])
 
     def __str__(self) -> str:
         powers = f"{self.exponent:.2f} | {self.last:.2f}"
