@@ -141,7 +141,7 @@ def test_parts_of_many_levels_have_the_scores_of_all(case, near, at_once):
         patch.setattr(thresholds, "POINTS_AT_ONCE", at_once)
         parts = list(reached(levels))
         found = local_scores(levels, near_ranges)
-    assert sum((list(part.partition.events) for part in parts), []) == list(regions.events)
+    assert [event for part in parts for event in part.partition.events] == list(regions.events)
     np.testing.assert_array_equal(found, expected)
 
 

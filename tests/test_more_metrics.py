@@ -197,6 +197,15 @@ def test_ucr(case, tolerance, margin):
         assert metrics.ucr_score(y_true, y_score, **options, ties="first") == hits[0]
 
 
+@pytest.mark.parametrize("peaks", [[0], [65_535, 65_536], [3, 69_999], [65_536]])
+def test_ucr_finds_the_highest_of_many_scores(peaks):
+    """They are looked for block by block."""
+    y_score = np.zeros(70_000)
+    y_score[peaks] = 2
+    y_score[65_530] = 1
+    assert metrics.ucr_parts(np.arange(70_000) == 5, y_score).peaks.tolist() == peaks
+
+
 @every_case
 def test_golden_detections(case):
     y_true, y_pred, expected, options = case["label"], case["pred"], expected_of(case, "binary"), case["parameters"]
