@@ -302,7 +302,7 @@ def measured(
     return Row(function, kind, tuple(points), tuple(taken))
 
 
-def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.2) -> float:
+def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.1) -> float:
     """Return the least processor time of a call: of two, of more as long as that takes little, or of a single long one.
 
     There is no call to warm up, as the least of several is none of those that take longer for being the first.
