@@ -15,14 +15,14 @@ from dqeval.core import validate
 from dqeval.core.arguments import at_most_one, quote
 from dqeval.core.events import find_events, split_at
 from dqeval.core.regions import cut
-from dqeval.core.scaling import Linear, LinearParts, Scale, linear, linear_parts
+from dqeval.core.scaling import Linear, LinearParts, Scale
 from dqeval.core.types import FloatArray, IntArray, Partition
 from dqeval.support.threads import in_order
 
 # Enough that Python around the kernels does not count, and few enough that the arrays stay in a cache.
 MOST_POINTS = 1 << 18
 _ALWAYS_EQUAL = "biuSU"  # kinds of arrays of which every item equals itself
-_ROWS = 1 << 14  # of a table that are copied at once: few enough that they stay in a cache
+_ROWS = 1 << 16  # of a table that are copied at once: few enough that they stay in a cache
 ONLY = "score"  # what the only detector is called
 # What columns of a table are called that hold no scores: who gives these among scores has given the whole table.
 NO_DETECTORS = ("label", "labels", "is_anomaly", "value", "values", "timestamp", "timestamps", "time", "series_id")
@@ -112,12 +112,13 @@ class Batch:
     def counting(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray | Linear | LinearParts:
         """Return a detector's scores, and how those of each series are scaled to [0, 1]."""
         try:
-            found = validate.scores(self.scores[detector](chunk.first, chunk.last))
+            given = self.scores[detector](chunk.first, chunk.last)
+            if validate.scale_name(scale) == "min-max":
+                return validate.linear_scores(given, chunk.starts)
+            found = validate.scores(given)
         except (ValueError, TypeError):
             self._check_each(chunk.first, chunk.last, detector)
             raise
-        if validate.scale_name(scale) == "min-max":
-            return linear(found) if len(chunk.starts) == 1 else linear_parts(found, chunk.starts)
         scaled = np.empty_like(found)
         stops = chunk.starts + chunk.sizes
         for index, (start, stop) in enumerate(zip(chunk.starts.tolist(), stops.tolist(), strict=True)):
@@ -227,11 +228,14 @@ def _by_column(rows: NDArray[Any], workers: int) -> NDArray[Any]:
     if rows.shape[1] == 1 or not rows.flags.c_contiguous:
         return rows.T
     columns = np.empty(rows.shape[::-1], dtype=rows.dtype)
+    each = -(-len(rows) // workers)
 
-    def copy(begin: int) -> None:
-        columns[:, begin : begin + _ROWS] = rows[begin : begin + _ROWS].T
+    def copy(first: int) -> None:
+        for begin in range(first, min(first + each, len(rows)), _ROWS):
+            stop = min(begin + _ROWS, first + each)
+            columns[:, begin:stop] = rows[begin:stop].T
 
-    for _ in in_order(copy, range(0, len(rows), _ROWS), workers):
+    for _ in in_order(copy, range(0, len(rows), each), workers):
         pass
     return columns
 
