@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -103,7 +103,7 @@ def evaluate_many(
     validate.scale_name(scale)
     validate.undefined_choice(undefined)
     threads = worker_count(workers)
-    batch = batch_of(y_true, y_score, offsets=offsets, ids=ids, workers=threads)
+    batch = batch_of(y_true, y_score, offsets=offsets, ids=ids)
     points, lengths = near_of_each(len(batch), batch.place, near=near, period=period)
     work = _Work(batch, points, lengths, count, scale)
     chunks, local = work.in_threads(threads)
@@ -136,9 +136,11 @@ class _Work:
         bounds = list(self.batch.chunks())
         if len(bounds) >= _CHUNKS_EACH * workers:
             # To cut is many short steps in Python. Threads that do nothing else wait for each other.
+            _do(self.batch.copies, workers)
             found = list(in_order(self._cut_and_scored, bounds, workers))
             return [chunk for chunk, _ in found], np.concatenate([local for _, local in found], axis=1)
-        chunks = list(in_order(self.batch.cut, bounds, workers))
+        cuts = [partial(self.batch.cut, each) for each in bounds]
+        chunks = _do([*cuts, *self.batch.copies], workers)[: len(cuts)]
         tasks = [(chunk, name) for name in self.batch.scores for chunk in chunks]
         rows = list(in_order(self._local_scores, tasks, workers))
         each = [np.concatenate(rows[i : i + len(chunks)]) for i in range(0, len(rows), len(chunks))]
@@ -159,6 +161,11 @@ class _Work:
         """Return the near range of each series of a chunk."""
         points, lengths = self.points[chunk.first : chunk.last], self.lengths[chunk.first : chunk.last]
         return points + lengths * _median_lengths(chunk) if lengths.any() else points
+
+
+def _do(calls: Sequence[Callable[[], Any]], workers: int) -> list[Any]:
+    """Return what some calls return, made in threads."""
+    return list(in_order(lambda call: call(), calls, workers))
 
 
 def _check_defined(batch: Batch, events: IntArray, undefined: Undefined) -> None:

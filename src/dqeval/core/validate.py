@@ -14,7 +14,15 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from dqeval.core.arguments import at_most, quote, real_number, whole_number, written_out
-from dqeval.core.numeric_arrays import array_of, as_array, bad_values, binary_array, finite_array, float_array, same_length
+from dqeval.core.numeric_arrays import (
+    array_of,
+    as_array,
+    bad_values,
+    binary_array,
+    finite_array,
+    float_array,
+    same_length,
+)
 from dqeval.core.scaling import Linear, LinearParts, Scale, linear, linear_parts, log_rank, min_max
 from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, IntArray, Numbers
 

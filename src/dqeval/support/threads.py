@@ -141,12 +141,12 @@ class _Task:
 
     def __init__(self, call: Callable[[], Any]) -> None:
         # In the state of the caller's thread, such as what NumPy is to do about overflows.
-        self._call = partial(copy_context().run, _with_warnings, call)
+        self._call, self._context = call, copy_context()
         self._running = Lock()
         self._running.acquire()
 
     def run(self) -> None:
-        self._made = self._call()
+        self._made = self._context.run(_with_warnings, self._call)
         self._running.release()
 
     def wait(self) -> tuple[Any, list[tuple[Any, ...]]]:
