@@ -13,6 +13,7 @@ import dqeval
 import naive
 import strategies
 from dqeval import evaluate_many
+from dqeval.analysis import many as many_module
 from dqeval.core import batches
 from dqeval.core.types import SCORE_NAMES
 
@@ -110,8 +111,9 @@ def test_several_detectors_on_several_series(series, near, thresholds):
     same(quietly(np.concatenate(labels), np.column_stack([*columns.values()]), offsets=offsets, **options), expected)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "MOST_POINTS", 1)
+        patch.setattr(many_module, "_CHUNKS_EACH", 1)
         table = np.column_stack([*columns.values()])
-        same(quietly(np.concatenate(labels), table, offsets=offsets, workers=1, **options), expected)
+        same(quietly(np.concatenate(labels), table, offsets=offsets, workers=2, **options), expected)
     same(quietly(np.concatenate(labels), pd.DataFrame(columns), offsets=offsets, **options), expected)
     same(quietly(labels, {"one": one, "two": two}, **options), expected)
     assert found.detectors == ("one", "two")
