@@ -230,6 +230,28 @@ def test_scores_that_are_not_finite(monkeypatch, workers, bad):
                 evaluate_many(labels, scores, offsets=offsets, near=2, workers=workers)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_errors_do_not_depend_on_the_workers(monkeypatch, workers):
+    """Where scores of the first series and labels of the last are wrong."""
+    monkeypatch.setattr(batches, "MOST_POINTS", 1)
+    labels, scores = np.arange(60) % 3, np.arange(120.0).reshape(60, 2)
+    labels[:55] = 0
+    scores[1] = np.nan
+    with pytest.raises(ValueError, match=r"^series 18: column 0: y_true must contain only 0 and 1"):
+        evaluate_many(labels, scores, offsets=np.arange(0, 60, 3), near=2, workers=workers)
+
+
+@pytest.mark.parametrize("near", [2, "2ev"])
+def test_chunks_that_are_cut_and_scored_in_one_go(monkeypatch, near):
+    monkeypatch.setattr(batches, "MOST_POINTS", 10)
+    rng = np.random.default_rng(0)
+    labels, scores = [np.arange(size) % 3 == 1 for size in range(2, 30)], [rng.random((n, 2)) for n in range(2, 30)]
+    offsets = np.cumsum([0, *map(len, labels[:-1])])
+    found = evaluate_many(np.concatenate(labels), np.concatenate(scores), offsets=offsets, near=near, workers=3)
+    pairs = [(label, column.copy()) for label, table in zip(labels, scores, strict=True) for column in table.T]
+    same(found, one_by_one(*zip(*pairs, strict=True), near=near))
+
+
 def test_many_threads_give_the_same():
     rng = np.random.default_rng(0)
     labels = rng.random(600_000) < 0.01

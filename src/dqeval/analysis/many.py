@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -138,8 +139,9 @@ class _Work:
             # To cut is many short steps in Python: threads that do nothing else wait for each other. One thread alone
             # takes a little less time if it cuts all chunks first.
             _do(self.batch.copies, workers)
-            found = list(in_order(self._cut_and_scored, bounds, workers))
-            return [chunk for chunk, _ in found], np.concatenate([local for _, local in found], axis=1)
+            with suppress(ValueError, TypeError):  # of several that are wrong, the same is named as by one thread
+                found = list(in_order(self._cut_and_scored, bounds, workers))
+                return [chunk for chunk, _ in found], np.concatenate([local for _, local in found], axis=1)
         cuts = [partial(self.batch.cut, each) for each in bounds]
         chunks = _do([*cuts, *self.batch.copies], workers)[: len(cuts)]
         tasks = [(chunk, name) for name in self.batch.scores for chunk in chunks]
