@@ -1,4 +1,7 @@
-"""Many series in one call, and threads: ``python -m benchmarks.batch``."""
+"""Many series in one call, and threads: ``OMP_NUM_THREADS=1 python -m benchmarks.batch``.
+
+Without the variable, what is called one thread has help from those of matrix products.
+"""
 
 import platform
 import sys
@@ -14,19 +17,27 @@ import dqeval
 from benchmarks.dqe import case
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.panel import _chance_levels
+from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score import score
 from dqeval.datasets.door import prepare
 from dqeval.render.series_page import page as page_of
 from dqeval.render.tables import percent
+from dqeval.support.threads import in_order
 
 SERIES, POINTS = 10_000, 1_000
 LONG, DETECTORS = 1_000_000, 4
+SUMS = 20
 
 
-def best(calls: dict[str, Callable[[], object]], rounds: int = 7) -> dict[str, np.ndarray]:
-    """Return the least wall and processor time of each call, of several in turn: a busy machine is unfair to none."""
+def best(calls: dict[str, Callable[[], object]], fewest: int = 7, at_least: float = 3.0) -> dict[str, np.ndarray]:
+    """Return the least wall and processor time of each call, of several in turn: a busy machine is unfair to none.
+
+    There are at least so many rounds, and they last at least so many seconds.
+    """
     found = {name: np.full(2, np.inf) for name in calls}
-    for _ in range(rounds):
+    started, rounds = time.perf_counter(), 0
+    while rounds < fewest or time.perf_counter() - started < at_least:
+        rounds += 1
         for name, call in calls.items():
             began = np.array([time.perf_counter(), time.process_time()])
             call()
@@ -56,7 +67,10 @@ def batches() -> dict[str, Callable[[], object]]:
 
 
 def threads() -> dict[str, Callable[[int], object]]:
-    """Return work that can be done in threads."""
+    """Return work that can be done in threads; first of NumPy, for what threads can gain at all at this moment.
+
+    To sort is to compute, to add up is to read memory, which all cores share.
+    """
     y_true, y_score = case(SERIES * POINTS, "white noise", 1_000)
     offsets = np.arange(0, SERIES * POINTS, POINTS)
     random = np.random.default_rng(1)
@@ -64,16 +78,31 @@ def threads() -> dict[str, Callable[[int], object]]:
     series = dqeval.Series("walks", case(LONG, "white noise", 1_000)[0], walks, period=100)
     columns = np.column_stack(list(walks.values()))
     many = dqeval.evaluate_many
+    of_each = partial(in_order, items=list(walks.values()))
+    evaluation = dqeval.panel(series.labels, walks["detector 0"], period=100)
     return {
+        f"numpy.sort, {DETECTORS} arrays": lambda n: list(of_each(np.sort, workers=n)),
+        f"numpy.sum, {DETECTORS} arrays, {SUMS} times": lambda n: list(of_each(_summed, workers=n)),
         f"evaluate_many, {SERIES:,} series": lambda n: many(y_true, y_score, offsets=offsets, near=50, workers=n),
         f"evaluate_many, {DETECTORS} detectors": lambda n: many(series.labels, columns, near=50, workers=n),
         f"evaluate_many, {DETECTORS} detectors, exact": lambda n: many(
             series.labels, columns, near=50, thresholds="exact", workers=n
         ),
         f"score, {DETECTORS} detectors": lambda n: score([series], workers=n),
+        "panel(…).chance(), 10 random scores": lambda n: _chance(evaluation, n),
         f"compare, {DETECTORS} detectors": lambda n: _compared(series, n),
         f"report, {DETECTORS} detectors": lambda n: _report(series, n),
     }
+
+
+def _summed(scores: np.ndarray) -> list[float]:
+    return [float(scores.sum()) for _ in range(SUMS)]
+
+
+def _chance(evaluation: Evaluation, workers: int) -> object:
+    """Return a chance level that is drawn now, and not taken from the call before."""
+    _chance_levels.clear()
+    return evaluation.chance(workers=workers)
 
 
 def _compared(series: dqeval.Series, workers: int) -> object:

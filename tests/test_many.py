@@ -13,6 +13,7 @@ import dqeval
 import naive
 import strategies
 from dqeval import evaluate_many
+from dqeval.analysis import many as many_module
 from dqeval.core import batches
 from dqeval.core.types import SCORE_NAMES
 
@@ -108,6 +109,11 @@ def test_several_detectors_on_several_series(series, near, thresholds):
     found = quietly(np.concatenate(labels), columns, offsets=offsets, **options)
     same(found, expected)
     same(quietly(np.concatenate(labels), np.column_stack([*columns.values()]), offsets=offsets, **options), expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "MOST_POINTS", 1)
+        patch.setattr(many_module, "_CHUNKS_EACH", 1)
+        table = np.column_stack([*columns.values()])
+        same(quietly(np.concatenate(labels), table, offsets=offsets, workers=2, **options), expected)
     same(quietly(np.concatenate(labels), pd.DataFrame(columns), offsets=offsets, **options), expected)
     same(quietly(labels, {"one": one, "two": two}, **options), expected)
     assert found.detectors == ("one", "two")
@@ -189,11 +195,61 @@ def test_series_of_any_length_by_ids_of_any_kind(monkeypatch, of_ids):
 @pytest.mark.parametrize(("points", "detectors"), [(1, 3), (16, 1), (16, 2), (40, 5)])
 def test_columns_of_a_table_are_the_detectors(monkeypatch, points, detectors, order):
     """Also of one that is copied in several pieces, by several threads."""
-    monkeypatch.setattr(batches, "_ROWS", 16)
+    monkeypatch.setattr(batches, "_ROWS", 8)
+    monkeypatch.setattr(batches, "MOST_POINTS", 16)
     rng = np.random.default_rng(points)
     labels, scores = np.arange(points) % 7 == 0, np.array(rng.random((points, detectors)), order=order)
     found = evaluate_many(labels, scores, near=2, workers=2)
     same(found, [dqeval.evaluate(labels, scores[:, j].copy(), near=2) for j in range(detectors)])
+
+
+@pytest.mark.parametrize("offsets", [None, np.arange(0, 40, 4)])
+def test_columns_of_a_table_are_there_when_labels_are_wrong(monkeypatch, offsets):
+    monkeypatch.setattr(batches, "MOST_POINTS", 4)
+    labels = np.arange(40) % 5
+    with pytest.raises(ValueError, match="the two look swapped"):
+        evaluate_many(labels, np.ones((40, 3)), offsets=offsets, near=2, workers=2)
+    with pytest.raises(ValueError, match="1 marks an anomaly"):
+        evaluate_many(labels, np.full((40, 3), 0.5), offsets=offsets, near=2, workers=2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_not_finite(monkeypatch, workers, bad):
+    """In a chunk of one series, or of several; one of them, or all."""
+    monkeypatch.setattr(batches, "MOST_POINTS", 12)
+    for sizes in ([40], [4] * 10):
+        offsets = np.cumsum([0, *sizes[:-1]])
+        labels = np.arange(40) % 4 == 1
+        for where in (slice(21, 22), slice(20, 24)):
+            scores = np.arange(80.0).reshape(40, 2)
+            scores[where, 1] = bad
+            place = "" if len(sizes) == 1 else "series 5: "
+            index = where.start - offsets[np.searchsorted(offsets, 21, side="right") - 1]
+            with pytest.raises(ValueError, match=f"^{place}column 1: y_score must be finite: .* index {index}: {bad}"):
+                evaluate_many(labels, scores, offsets=offsets, near=2, workers=workers)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_errors_do_not_depend_on_the_workers(monkeypatch, workers):
+    """Where scores of the first series and labels of the last are wrong."""
+    monkeypatch.setattr(batches, "MOST_POINTS", 1)
+    labels, scores = np.arange(60) % 3, np.arange(120.0).reshape(60, 2)
+    labels[:55] = 0
+    scores[1] = np.nan
+    with pytest.raises(ValueError, match=r"^series 18: column 0: y_true must contain only 0 and 1"):
+        evaluate_many(labels, scores, offsets=np.arange(0, 60, 3), near=2, workers=workers)
+
+
+@pytest.mark.parametrize("near", [2, "2ev"])
+def test_chunks_that_are_cut_and_scored_in_one_go(monkeypatch, near):
+    monkeypatch.setattr(batches, "MOST_POINTS", 10)
+    rng = np.random.default_rng(0)
+    labels, scores = [np.arange(size) % 3 == 1 for size in range(2, 30)], [rng.random((n, 2)) for n in range(2, 30)]
+    offsets = np.cumsum([0, *map(len, labels[:-1])])
+    found = evaluate_many(np.concatenate(labels), np.concatenate(scores), offsets=offsets, near=near, workers=3)
+    pairs = [(label, column.copy()) for label, table in zip(labels, scores, strict=True) for column in table.T]
+    same(found, one_by_one(*zip(*pairs, strict=True), near=near))
 
 
 def test_many_threads_give_the_same():

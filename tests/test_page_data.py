@@ -19,6 +19,7 @@ from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.pitfalls import rescaled_dqe
+from dqeval.core.intervals import mean_intervals
 from dqeval.core.near import Near
 from dqeval.core.prepared import Labelled
 from dqeval.core.sampling import Clock
@@ -30,7 +31,7 @@ from dqeval.metrics.operators import alarms_of
 from dqeval.render import page_data as module
 from dqeval.render.alarm_steps import NEVER, alarm_steps
 from dqeval.render.event_outcomes import EVENT_OUTCOMES, OUTCOME_KEYS, OUTCOME_MEANINGS
-from dqeval.render.page_data import detector_data
+from dqeval.render.page_data import detector_data, page_data
 from dqeval.render.summary import summary_rows
 from dqeval.render.trust import DOCS, TrustLine, _near, trust_lines
 
@@ -132,10 +133,18 @@ def test_what_a_page_holds_of_a_detector(demo, comparison, monkeypatch):
 UNKNOWN = SimpleNamespace(is_known=False)
 
 
+def test_intervals_of_each_threshold():
+    dqe = np.random.default_rng(0).random((9, 4))[:, [0, 1, 0, 2, 2, 3]]
+    low, high = module._intervals(dqe)
+    for at, interval in enumerate(mean_intervals(dqe)):
+        assert (low[at], high[at]) == (round(1000 * interval.low), round(1000 * interval.high))
+
+
 def test_nothing_lost_costs_nothing():
     prepared = prepare({"label": [0, 0, 1, 0, 0], "mine": [0, 0, 1, 0, 0]}, near=1)
     comparison = comparison_of(prepared, metrics="dqe", repeats=1)
-    data = detector_data(prepared, prepared.scored("mine"), comparison.explanations["mine"]).data
+    shown = detector_data(prepared, prepared.scored("mine"), comparison.explanations["mine"])
+    (data,) = page_data(prepared, comparison.explanations, profile_of(prepared), [shown])["detectors"]
     assert data["costsMost"] == [None]
     assert data["intervals"] is None
 

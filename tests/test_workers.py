@@ -91,6 +91,21 @@ def test_profiles_do_not_depend_on_the_workers():
     assert told_too == told == [(1, 3), (2, 3), (3, 3)]
 
 
+def test_pages_do_not_depend_on_the_workers(tmp_path):
+    # Enough events for intervals, and enough points to be packed as whole steps.
+    labels = np.zeros(70_000, dtype=int)
+    labels[500::5_000] = 1
+    random = np.random.default_rng(0)
+    walks = {name: np.cumsum(random.normal(size=len(labels))) for name in "abc"}
+    pages = []
+    for workers in (1, 3):
+        dqeval.analysis.panel._chance_levels.clear()
+        data = dqeval.Series("walks", labels, walks, period=100)
+        dqeval.report(data, tmp_path / "page.html", metrics="dqe", workers=workers)
+        pages.append((tmp_path / "page.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
 def test_panels_of_each_detector():
     alone, several = (dict(panels(prepare(DEMO), metrics=FEW, workers=workers)) for workers in (1, 3))
     assert alone == several
@@ -145,7 +160,9 @@ def test_the_command_line(call, tmp_path):
         several = call(*command, "demo.csv", "--workers", "3")
         assert (several.code, several.out, several.err) == (alone.code, alone.out, alone.err)
         assert several.code == 0
-    assert call("report", "demo.csv", "-o", "a.html", "--workers", "3").code == 0
+    for workers in "13":
+        assert call("report", "demo.csv", "-o", f"{workers}.html", "--workers", workers).code == 0
+    assert (tmp_path / "1.html").read_bytes() == (tmp_path / "3.html").read_bytes()
     wrong = call("score", "demo.csv", "--workers", "0")
     assert wrong.code == 2
     assert "--workers" in wrong.err

@@ -246,7 +246,7 @@ def _labels(series: Series, labelled: Labelled, near: Near) -> Iterator[Finding]
     if share == 1:
         yield Finding("error", "label", "every value is 1: there is no normal point to compare with")
     elif share > MOST_ANOMALOUS:
-        yield Finding("warning", "label", f"{percent(share)} of the points are anomalous: that is hardly an exception")
+        yield warning("label", f"{percent(share)} of the points are anomalous: that is hardly an exception")
     yield from _events(events)
     yield from _misleading_labels(labelled, near)
     if "half" in near.source:
@@ -256,17 +256,17 @@ def _labels(series: Series, labelled: Labelled, near: Near) -> Iterator[Finding]
 def _events(events: Events) -> Iterator[Finding]:
     if events.starts[0] >= (1 - END_OF_SERIES) * events.length and events.stops[-1] == events.length:
         message = f"anomalies only at the end, from point {events.starts[0]} on: a series that runs to failure"
-        yield Finding("warning", "label", f"{message} favours detectors that drift upwards")
+        yield warning("label", f"{message} favours detectors that drift upwards")
 
 
 def _beside_period(lengths: IntArray, period: float) -> Iterator[Finding]:
     if (long := int(np.count_nonzero(lengths > period))) > 0:
         message = f"{count_of(long, 'event')} of {len(lengths)} longer than the period of {period:g}"
-        yield Finding("warning", "label", f"{message}: the near range of half a period is short beside them")
+        yield warning("label", f"{message}: the near range of half a period is short beside them")
     # A point anomaly among longer ones is nothing to warn of; where all are so short, half a period is far.
     if (longest := int(lengths.max())) * SHORT_BESIDE_PERIOD < period:
         message = f"all events are short, at most {count_of(longest, 'point')}, beside the period of {period:g}"
-        yield Finding("warning", "label", f"{message}: near misses half a period away count; consider a smaller near")
+        yield warning("label", f"{message}: near misses half a period away count; consider a smaller near")
 
 
 def _values(series: Series, near_is_given: bool) -> Iterator[Finding]:
@@ -274,7 +274,7 @@ def _values(series: Series, near_is_given: bool) -> Iterator[Finding]:
         return
     if series.values is None:
         message = "there are no values to estimate the period from: give a period or a near range"
-        yield Finding("warning", "value", message)
+        yield warning("value", message)
     elif len(series.values) != len(series.labels):
         found = f"has {len(series.values):,} values for {len(series.labels):,} points"
         yield Finding("error", "value", f"{found}: there must be one for each")
@@ -332,7 +332,7 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
         return
     if distinct <= FEWEST_VALUES:
         what = "these are detections" if distinct == 2 else "most thresholds do the same"
-        yield Finding("warning", name, f"only {distinct} distinct scores: {what}")
+        yield warning(name, f"only {distinct} distinct scores: {what}")
     bulk = float(np.mean(scored.scores <= LOW_PART))
     # Those of a good detector may lie there, if its events are all above.
     if distinct > 2 and bulk > MOST_IN_LOW_PART and (pitfalls.event_heights(scored) <= LOW_PART).any():
@@ -341,11 +341,11 @@ def _scores(name: str, scored: Scored) -> Iterator[Finding]:
         advice = "clip the highest, or compare by DQE-LR"
         yield warning(name, f"{message} thresholds of DQE and other metrics: {advice}")
     if (scores[1:] > scores[:-1]).all():
-        yield Finding("warning", name, "every value is higher than the one before: is this a time, not a score?")
+        yield warning(name, "every value is higher than the one before: is this a time, not a score?")
     saturated = float(np.mean(scores == scores.max()))
     if distinct > 2 and saturated > MOST_SATURATED:
         message = f"{percent(saturated)} of the scores are at their maximum of {scores.max():g}: they are saturated"
-        yield Finding("warning", name, message)
+        yield warning(name, message)
 
 
 def _where(column: BoolArray | FloatArray, bad: BoolArray) -> str:

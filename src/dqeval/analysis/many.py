@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -17,6 +19,8 @@ from dqeval.core.types import SCORE_NAMES, FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.metrics import dqe
 from dqeval.support.threads import in_order, worker_count
+
+_CHUNKS_EACH = 4  # chunks a thread, from which on no thread waits long for the last one
 
 
 def evaluate_many(
@@ -100,17 +104,71 @@ def evaluate_many(
     validate.scale_name(scale)
     validate.undefined_choice(undefined)
     threads = worker_count(workers)
-    batch = batch_of(y_true, y_score, offsets=offsets, ids=ids, workers=threads)
+    batch = batch_of(y_true, y_score, offsets=offsets, ids=ids)
     points, lengths = near_of_each(len(batch), batch.place, near=near, period=period)
-    chunks = list(in_order(batch.cut, batch.chunks(), threads))
+    work = _Work(batch, points, lengths, count, scale)
+    chunks, local = work.in_threads(threads)
     events = np.bincount(np.concatenate([chunk.series for chunk in chunks]), minlength=len(batch))
     _check_defined(batch, events, undefined)
-    ranges = points + lengths * _median_lengths(chunks, events) if lengths.any() else points
-    tasks = ((chunk, name) for name in batch.scores for chunk in chunks)
-    work = partial(_local_scores, batch, ranges, count, scale)
-    rows = list(in_order(work, tasks, threads))
-    local = np.stack([np.concatenate(rows[i : i + len(chunks)]) for i in range(0, len(rows), len(chunks))])
-    return _result(batch, chunks, events, ranges, local, count)
+    return _result(batch, chunks, events, np.concatenate(list(map(work.near, chunks))), local, count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What there is to compute.
+
+    Attributes
+    ----------
+    batch : Batch
+    points, lengths : array of float, shape (n_series,)
+        The near range of each series: points, and median lengths of its events.
+    thresholds : int or "exact"
+    scale : str or bool
+    """
+
+    batch: Batch
+    points: FloatArray
+    lengths: FloatArray
+    thresholds: int | Literal["exact"]
+    scale: Scale | bool
+
+    def in_threads(self, workers: int) -> tuple[list[Chunk], FloatArray]:
+        """Return the chunks, and the scores of each detector at each of their events."""
+        bounds = list(self.batch.chunks())
+        if 1 < workers <= len(bounds) / _CHUNKS_EACH:
+            # To cut is many short steps in Python: threads that do nothing else wait for each other. One thread alone
+            # takes a little less time if it cuts all chunks first.
+            _do(self.batch.copies, workers)
+            with suppress(ValueError, TypeError):  # of several that are wrong, the same is named as by one thread
+                found = list(in_order(self._cut_and_scored, bounds, workers))
+                return [chunk for chunk, _ in found], np.concatenate([local for _, local in found], axis=1)
+        cuts = [partial(self.batch.cut, each) for each in bounds]
+        chunks = _do([*cuts, *self.batch.copies], workers)[: len(cuts)]
+        tasks = [(chunk, name) for name in self.batch.scores for chunk in chunks]
+        rows = list(in_order(self._local_scores, tasks, workers))
+        each = [np.concatenate(rows[i : i + len(chunks)]) for i in range(0, len(rows), len(chunks))]
+        return chunks, np.stack(each)
+
+    def _cut_and_scored(self, bounds: tuple[int, int]) -> tuple[Chunk, FloatArray]:
+        chunk = self.batch.cut(bounds)
+        return chunk, np.stack([self._local_scores((chunk, name)) for name in self.batch.scores])
+
+    def _local_scores(self, task: tuple[Chunk, str]) -> FloatArray:
+        """Return DQE and its parts of a detector as four columns, a row for each event of a chunk."""
+        chunk, detector = task
+        counting = self.batch.counting(chunk, detector, self.scale)
+        levels = dqe.levels_of(counting, chunk.regions, self.thresholds)
+        return dqe.local_scores(levels, self.near(chunk)[chunk.series - chunk.first])
+
+    def near(self, chunk: Chunk) -> FloatArray:
+        """Return the near range of each series of a chunk."""
+        points, lengths = self.points[chunk.first : chunk.last], self.lengths[chunk.first : chunk.last]
+        return points + lengths * _median_lengths(chunk) if lengths.any() else points
+
+
+def _do(calls: Sequence[Callable[[], Any]], workers: int) -> list[Any]:
+    """Return what some calls return, made in threads."""
+    return list(in_order(lambda call: call(), calls, workers))
 
 
 def _check_defined(batch: Batch, events: IntArray, undefined: Undefined) -> None:
@@ -127,23 +185,14 @@ def _check_defined(batch: Batch, events: IntArray, undefined: Undefined) -> None
     validate.go_on_undefined(why, undefined)
 
 
-def _median_lengths(chunks: Sequence[Chunk], events: IntArray) -> FloatArray:
-    """Return the median length of the events of each series; 0 where there is none."""
-    found = [(chunk.series, chunk.regions.events.stops - chunk.regions.events.starts) for chunk in chunks]
-    series, lengths = (np.concatenate(columns) for columns in zip(*found, strict=True))
+def _median_lengths(chunk: Chunk) -> FloatArray:
+    """Return the median length of the events of each series of a chunk; 0 where there is none."""
+    series, lengths = chunk.series - chunk.first, chunk.regions.events.stops - chunk.regions.events.starts
+    events = np.bincount(series, minlength=len(chunk.starts))
     ordered = np.append(lengths[np.lexsort((lengths, series))], 0)
     first = np.cumsum(events) - events
     middle = (ordered[first + (events - 1) // 2] + ordered[first + events // 2]) / 2
     return np.where(events > 0, middle, 0.0)
-
-
-def _local_scores(
-    batch: Batch, near: FloatArray, thresholds: int | Literal["exact"], scale: Scale | bool, task: tuple[Chunk, str]
-) -> FloatArray:
-    """Return DQE and its parts of a detector as four columns, a row for each event of a chunk."""
-    chunk, detector = task
-    levels = dqe.levels_of(batch.counting(chunk, detector, scale), chunk.regions, thresholds)
-    return dqe.local_scores(levels, near[chunk.series])
 
 
 def _result(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter, is_
 from typing import Any
 
@@ -15,19 +16,19 @@ from dqeval.core import validate
 from dqeval.core.arguments import at_most_one, quote
 from dqeval.core.events import find_events, split_at
 from dqeval.core.regions import cut
-from dqeval.core.scaling import Linear, LinearParts, Scale, linear, linear_parts
+from dqeval.core.scaling import Linear, LinearParts, Scale
 from dqeval.core.types import FloatArray, IntArray, Partition
-from dqeval.support.threads import in_order
 
 # Enough that Python around the kernels does not count, and few enough that the arrays stay in a cache.
 MOST_POINTS = 1 << 18
 _ALWAYS_EQUAL = "biuSU"  # kinds of arrays of which every item equals itself
-_ROWS = 1 << 14  # of a table that are copied at once: few enough that they stay in a cache
+_ROWS = 1 << 16  # of a table that are copied at once: few enough that they stay in a cache
 ONLY = "score"  # what the only detector is called
 # What columns of a table are called that hold no scores: who gives these among scores has given the whole table.
 NO_DETECTORS = ("label", "labels", "is_anomaly", "value", "values", "timestamp", "timestamps", "time", "series_id")
 
 Column = Callable[[int, int], NDArray[Any]]  # the points from one series up to another
+Copies = Sequence[Callable[[], None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,12 +69,15 @@ class Batch:
     labels : callable
     scores : dict of str to callable
         By detector.
+    copies : sequence of callable
+        What is left to do before scores are asked for, in threads or not; to do it twice does no harm.
     """
 
     names: NDArray[Any]
     offsets: IntArray
     labels: Column
     scores: dict[str, Column]
+    copies: Copies = ()
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -112,12 +116,13 @@ class Batch:
     def counting(self, chunk: Chunk, detector: str, scale: Scale | bool) -> FloatArray | Linear | LinearParts:
         """Return a detector's scores, and how those of each series are scaled to [0, 1]."""
         try:
-            found = validate.scores(self.scores[detector](chunk.first, chunk.last))
+            given = self.scores[detector](chunk.first, chunk.last)
+            if validate.scale_name(scale) == "min-max":
+                return validate.linear_scores(given, chunk.starts)
+            found = validate.scores(given)
         except (ValueError, TypeError):
             self._check_each(chunk.first, chunk.last, detector)
             raise
-        if validate.scale_name(scale) == "min-max":
-            return linear(found) if len(chunk.starts) == 1 else linear_parts(found, chunk.starts)
         scaled = np.empty_like(found)
         stops = chunk.starts + chunk.sizes
         for index, (start, stop) in enumerate(zip(chunk.starts.tolist(), stops.tolist(), strict=True)):
@@ -127,6 +132,8 @@ class Batch:
 
     def _check_each(self, first: int, last: int, detector: str) -> None:
         """Have an error in a chunk say which series it is about, and where in it."""
+        for copy in self.copies:  # as labels are checked beside scores, which may not be there yet
+            copy()
         for index in range(first, last):
             with self.errors_in(index, self._called(detector)):
                 validate.labels_and_raw_scores(self.labels(index, index + 1), self.scores[detector](index, index + 1))
@@ -144,13 +151,10 @@ class Batch:
         return stack
 
 
-def batch_of(y_true: Any, y_score: Any, *, offsets: Any = None, ids: Any = None, workers: int = 1) -> Batch:
-    """Return the series that a caller gave: in lists, or in long arrays with where each begins, or which it is of.
-
-    ``workers`` threads copy an array of several detectors.
-    """
+def batch_of(y_true: Any, y_score: Any, *, offsets: Any = None, ids: Any = None) -> Batch:
+    """Return the series that a caller gave: in lists, or in long arrays with where each begins, or which it is of."""
     if not _is_list_of_series(y_true):
-        return _stacked(y_true, y_score, offsets, ids, workers)
+        return _stacked(y_true, y_score, offsets, ids)
     if offsets is not None or ids is not None:
         raise ValueError("offsets and ids are for long arrays: leave them out, as y_true is a list of series")
     return _listed(y_true, y_score)
@@ -164,7 +168,7 @@ def _is_list_of_series(y_true: Any) -> bool:
     return is_list and len(y_true) > 0 and np.ndim(y_true[0]) > 0
 
 
-def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any, workers: int) -> Batch:
+def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any) -> Batch:
     """Return series that lie one behind the other in long arrays."""
     at_most_one(offsets=offsets, ids=ids)
     labels = validate.column("y_true", y_true)
@@ -178,8 +182,10 @@ def _stacked(y_true: Any, y_score: Any, offsets: Any, ids: Any, workers: int) ->
         borders, names = _groups(validate.column("ids", ids), len(labels))
     validate.same_index("y_true", y_true, "y_score", y_score)
     _not_transposed(y_score, len(labels))
-    columns = _columns(y_score) or _columns_of_array(validate.column("y_score", y_score, or_several=True), workers)
-    batch = Batch(names, borders, _part_of(labels, borders), {})
+    copies: Copies = []
+    if not (columns := _columns(y_score)):
+        columns, copies = _columns_of_array(validate.column("y_score", y_score, or_several=True))
+    batch = Batch(names, borders, _part_of(labels, borders), {}, copies)
     for name, column in columns.items():
         with batch.errors_in(None, name if len(columns) > 1 else None):
             found = validate.column("y_score", column)
@@ -214,26 +220,30 @@ def _not_transposed(y_score: Any, points: int) -> None:
         raise ValueError(f"{rule}: its shape is {shape}; give {advice}")
 
 
-def _columns_of_array(y_score: NDArray[Any], workers: int) -> dict[str, Any]:
+def _columns_of_array(y_score: NDArray[Any]) -> tuple[dict[str, Any], Copies]:
+    """Return the scores of each detector, and what is left to do before they are there."""
     if y_score.ndim == 1:
-        return {ONLY: y_score}
+        return {ONLY: y_score}, []
     if not y_score.shape[1]:
         raise ValueError(f"y_score holds no scores: its shape is {y_score.shape}; give a column for each detector")
-    return dict(zip(map(str, range(y_score.shape[1])), _by_column(y_score, workers), strict=True))
+    columns, copies = _by_column(y_score)
+    return dict(zip(map(str, range(len(columns))), columns, strict=True)), copies
 
 
-def _by_column(rows: NDArray[Any], workers: int) -> NDArray[Any]:
-    """Return a table as its columns, each in one piece: all are copied at once, as each row is read as a whole."""
+def _by_column(rows: NDArray[Any]) -> tuple[NDArray[Any], Copies]:
+    """Return a table as its columns, each in one piece, and how to fill them, some rows at a time.
+
+    All columns are copied at once, as each row is read as a whole.
+    """
     if rows.shape[1] == 1 or not rows.flags.c_contiguous:
-        return rows.T
+        return rows.T, []
     columns = np.empty(rows.shape[::-1], dtype=rows.dtype)
 
     def copy(begin: int) -> None:
-        columns[:, begin : begin + _ROWS] = rows[begin : begin + _ROWS].T
+        for first in range(begin, min(begin + MOST_POINTS, len(rows)), _ROWS):
+            columns[:, first : first + _ROWS] = rows[first : first + _ROWS].T
 
-    for _ in in_order(copy, range(0, len(rows), _ROWS), workers):
-        pass
-    return columns
+    return columns, [partial(copy, begin) for begin in range(0, len(rows), MOST_POINTS)]
 
 
 def _part_of(long: NDArray[Any], borders: IntArray) -> Column:

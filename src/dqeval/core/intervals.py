@@ -146,6 +146,8 @@ class _Rest:
         largest = np.abs(rest).max(axis=0)
         scale = np.where(largest > 0, largest, 1.0)
         self.rest, self.sizes = rest / scale, sizes
+        self.squares = self.rest**2
+        self.alike = bool((sizes == 1).all())
         units = len(sizes)
         self.steady = _STEADY * units
         self.error = self._errors(np.ones((1, units)))[1][0]
@@ -164,8 +166,12 @@ class _Rest:
         """Return how far the means of draws are off, by how often each unit is drawn, and their standard errors."""
         units, rest, sizes = len(self.sizes), self.rest, self.sizes
         total = (times @ sizes)[:, None]
-        off = times @ rest / total
-        squares = times @ rest**2 - 2 * off * (times @ (rest * sizes[:, None])) + off**2 * (times @ sizes**2)[:, None]
+        sums = times @ rest
+        off = sums / total
+        # Where each unit is one value, two products are the same as before.
+        weighted = sums if self.alike else times @ (rest * sizes[:, None])
+        squared = total if self.alike else (times @ sizes**2)[:, None]
+        squares = times @ self.squares - 2 * off * weighted + off**2 * squared
         return off, np.sqrt(units / (units - 1) * np.maximum(squares, 0.0)) / total
 
 

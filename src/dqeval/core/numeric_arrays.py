@@ -53,9 +53,14 @@ def _from_objects(name: str, array: np.ndarray[Any, Any]) -> FloatArray:
     return np.array([as_float(item) for item in array])
 
 
+def float_array(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
+    """Return what was given as a one-dimensional array of floats, which may be infinite or NaN."""
+    return np.ascontiguousarray(array_of(name, given, one_column=one_column), dtype=np.float64)
+
+
 def finite_array(name: str, given: Numbers, *, one_column: bool = False) -> FloatArray:
     """Return what was given as a one-dimensional array of finite floats."""
-    found = np.ascontiguousarray(array_of(name, given, one_column=one_column), dtype=np.float64)
+    found = float_array(name, given, one_column=one_column)
     # If the sum is finite, so is every value. If it is not, it may be too large, and the extremes tell. Neither of them
     # needs a temporary array.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -14,9 +14,17 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from dqeval.core.arguments import at_most, quote, real_number, whole_number, written_out
-from dqeval.core.numeric_arrays import array_of, as_array, bad_values, binary_array, finite_array, same_length
-from dqeval.core.scaling import Scale, log_rank, min_max
-from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, Numbers
+from dqeval.core.numeric_arrays import (
+    array_of,
+    as_array,
+    bad_values,
+    binary_array,
+    finite_array,
+    float_array,
+    same_length,
+)
+from dqeval.core.scaling import Linear, LinearParts, Scale, linear, linear_parts, log_rank, min_max
+from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, IntArray, Numbers
 
 Undefined = Literal["raise", "nan"]
 SCALES = get_args(Scale)
@@ -127,6 +135,18 @@ def values(given: Numbers) -> FloatArray:
 def scores(given: Numbers) -> FloatArray:
     """Return scores that stand beside no labels."""
     return finite_array("scores", given)
+
+
+def linear_scores(given: Numbers, starts: IntArray) -> Linear | LinearParts:
+    """Return scores of series one behind the other, of which each counts as `min_max` scales it.
+
+    Their lowest and highest tell whether all are finite.
+    """
+    found = float_array("scores", given)
+    counting = linear(found) if len(starts) == 1 else linear_parts(found, starts)
+    if not counting.is_finite:
+        scores(found)
+    return counting
 
 
 def values_of_columns(given: Numbers) -> FloatArray:

@@ -53,7 +53,10 @@ def page_data(
     """
     scale, axis = scale_of(prepared), prepared.labelled.axis
     colours = colours_of(explanations)
-    shown = [each.data for each in detectors]
+    # Not in threads: matrix products have threads of their own, which get in the way of each other.
+    curves = [explanation.result.curve for explanation in explanations.values()]
+    intervals = [_intervals(np.array([event.dqe for event in curve.per_event])[:, ::-1]) for curve in curves]
+    shown = [each.data | {"intervals": ends} for each, ends in zip(detectors, intervals, strict=True)]
     alarms = [each.alarms for each in detectors]
     return {
         "name": printable(prepared.name),
@@ -104,7 +107,6 @@ def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) 
         "rawThresholds": _raw_thresholds(raw, scores),
         "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
         "means": _thousandths(np.stack([curve.dqe, curve.capture, curve.near_miss, curve.false_alarm])[:, ::-1]),
-        "intervals": _intervals(by_event[:, 0]),
         "perEvent": _thousandths(by_event),
         "outcomes": packed(outcomes_at(*by_event[:, 1:].transpose(1, 0, 2)), "<u1"),
         "alarms": alarm_steps(scored, alarms, levels, THRESHOLDS, early=early).as_json(),
@@ -123,11 +125,14 @@ def _intervals(dqe: FloatArray) -> list[list[int]] | None:
     None if nobody knows.
     """
     # With few events, many thresholds do the same.
-    values, place = np.unique(dqe, axis=1, return_inverse=True)
+    kinds = [column.tobytes() for column in dqe.T]
+    one_of = {kind: i for i, kind in enumerate(kinds)}
+    values = dqe[:, list(one_of.values())]
     found = mean_intervals(values, resamples=min(RESAMPLES, max(MOST_DRAWS // len(values), 1)))
     if not found[0].is_known:
         return None
-    every = [found[i] for i in place.ravel().tolist()]
+    of_kind = dict(zip(one_of, found, strict=True))
+    every = [of_kind[kind] for kind in kinds]
     return [[round(1000 * each.low) for each in every], [round(1000 * each.high) for each in every]]
 
 

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
@@ -81,8 +80,9 @@ class _Crew:
 
     def __init__(self, work: Callable[[Any], Any], items: Iterator[Any], workers: int) -> None:
         self._work, self._items, self._workers = work, items, workers
-        self._begun: deque[Future[Any]] = deque()
-        self._queue: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._begun: deque[_Task] = deque()
+        self._queue: SimpleQueue[_Task | None] = SimpleQueue()
+        self._wanted = True
         self._threads = [Thread(target=self._run, daemon=True) for _ in range(workers)]
 
     def __enter__(self) -> _Crew:
@@ -91,8 +91,7 @@ class _Crew:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for future in self._begun:
-            future.cancel()
+        self._wanted = False
         for _thread in self._threads:
             self._queue.put(None)
         if kind is None or not issubclass(kind, KeyboardInterrupt):
@@ -104,9 +103,8 @@ class _Crew:
         with _warnings.kept() as show:
             self._hand_out()
             while self._begun:
-                while not wait([self._begun[0]], timeout=_NOTICED).done:
-                    pass
-                made, warned = self._begun.popleft().result()
+                made, warned = self._begun[0].wait()
+                self._begun.popleft()
                 for warning in warned:
                     show(*warning)
                 if isinstance(made, _Failed):
@@ -128,16 +126,34 @@ class _Crew:
             self._begin(partial(self._work, item))
 
     def _begin(self, call: Callable[[], Any]) -> None:
-        future: Future[Any] = Future()
-        self._begun.append(future)
-        # In the state of the caller's thread, such as what NumPy is to do about overflows.
-        self._queue.put((future, partial(copy_context().run, _with_warnings, call)))
+        task = _Task(call)
+        self._begun.append(task)
+        self._queue.put(task)
 
     def _run(self) -> None:
         while (task := self._queue.get()) is not None:
-            future, call = task
-            if future.set_running_or_notify_cancel():
-                future.set_result(call())
+            if self._wanted:
+                task.run()
+
+
+class _Task:
+    """A call, and what comes of it. It costs next to nothing: a lock, where a future takes as long as short work."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        # In the state of the caller's thread, such as what NumPy is to do about overflows.
+        self._call, self._context = call, copy_context()
+        self._running = Lock()
+        self._running.acquire()
+
+    def run(self) -> None:
+        self._made = self._context.run(_with_warnings, self._call)
+        self._running.release()
+
+    def wait(self) -> tuple[Any, list[tuple[Any, ...]]]:
+        """Return what came of the call, once it is done."""
+        while not self._running.acquire(timeout=_NOTICED):
+            pass
+        return self._made
 
 
 class _Failed:
