@@ -9,6 +9,10 @@ down, then gives all thresholds.
 
 Worths are tallied in whole multiples of a small unit, ``1 / scale``: what was added and taken away again leaves
 nothing behind, whatever else was added between.
+
+What is tallied by the levels of one event is tallied by its *own* levels (``Groups`` in ``core/sweep.py``): point t of
+event i has its own level at ``points[t + shifts[i]]``. ``own`` and ``ordered`` have the own levels, and the levels, of
+event i, descending, up to ``ends[i]``.
 """
 
 from __future__ import annotations
@@ -19,11 +23,32 @@ except ImportError:
     from dqeval.kernels import _plain as cython
 
 if cython.compiled:
-    from cython.cimports.libc.math import sqrt
+    from cython.cimports.libc.math import rint, sqrt
 else:
     from math import sqrt
 
+    rint = round
+
 compiled = cython.compiled
+
+# Columns of what is known of each run: its first point, the one behind the last, the highest level, the one below the
+# lowest, the first event that it touches, and the one behind the last of these.
+START = cython.declare(cython.Py_ssize_t, 0)
+STOP = cython.declare(cython.Py_ssize_t, 1)
+HIGH = cython.declare(cython.Py_ssize_t, 2)
+LOW = cython.declare(cython.Py_ssize_t, 3)
+FIRST = cython.declare(cython.Py_ssize_t, 4)
+BEHIND = cython.declare(cython.Py_ssize_t, 5)
+RUN_COLUMNS = 6
+# Columns of what is tallied by level: how many runs there are, and the roots of their lengths.
+COUNT = cython.declare(cython.Py_ssize_t, 0)
+ROOT = cython.declare(cython.Py_ssize_t, 1)
+# Columns of the stack of runs that go on.
+STACKED_LEVEL = cython.declare(cython.Py_ssize_t, 0)
+STACKED_START = cython.declare(cython.Py_ssize_t, 1)
+STACKED_FIRST = cython.declare(cython.Py_ssize_t, 2)  # event that ends behind the first point
+STACKED_ABOVE = cython.declare(cython.Py_ssize_t, 2)  # the highest level before the run, in its event
+STACK_COLUMNS = 3
 
 
 def find_runs(
@@ -32,19 +57,18 @@ def find_runs(
     stops: cython.Py_ssize_t[::1],
     stack: cython.Py_ssize_t[:, ::1],
     scale: cython.double,
-    counts: cython.longlong[::1],
-    roots: cython.longlong[::1],
+    tally: cython.longlong[:, ::1],
     found: cython.int[:, ::1],
 ):
     """Tally by level how many runs there are, and the roots of their lengths; write those that touch an event.
 
-    The rows of ``found`` are the first point, the one behind the last, the highest level, and the one below the lowest.
-    Return how many there are; those that there is no room for are not written. The last point must be of level 0.
-    ``stack`` has three rows, and columns for all levels that points have.
+    The columns of ``found`` are those below. Return how many there are; those that there is no room for are not
+    written. The last point must be of level 0. ``stack`` has a row for each level that points have.
     """
     count: cython.Py_ssize_t = 0
     depth: cython.Py_ssize_t = 0
     event: cython.Py_ssize_t = 0
+    behind: cython.Py_ssize_t = 0  # the last event that has begun
     first: cython.Py_ssize_t  # event that ends behind the first point
     start: cython.Py_ssize_t
     high: cython.Py_ssize_t
@@ -52,60 +76,80 @@ def find_runs(
     level: cython.Py_ssize_t
     t: cython.Py_ssize_t
     root: cython.longlong
-    stack[0, 0] = 0
+    stack[0, STACKED_LEVEL] = 0
     with cython.nogil:
         for t in range(levels.shape[0]):
             level = levels[t]
             while event < stops.shape[0] and stops[event] <= t:
                 event += 1
+            while behind < starts.shape[0] and starts[behind] < t:
+                behind += 1
             start = t
             first = event
-            while stack[0, depth] > level:
-                high = stack[0, depth]
-                start = stack[1, depth]
-                first = stack[2, depth]
+            while stack[depth, STACKED_LEVEL] > level:
+                high = stack[depth, STACKED_LEVEL]
+                start = stack[depth, STACKED_START]
+                first = stack[depth, STACKED_FIRST]
                 depth -= 1
-                low = max(level, stack[0, depth])
+                low = max(level, stack[depth, STACKED_LEVEL])
                 root = cython.cast(cython.longlong, sqrt(cython.cast(cython.double, t - start)) * scale + 0.5)
-                counts[high] += 1
-                counts[low] -= 1
-                roots[high] += root
-                roots[low] -= root
-                if first < starts.shape[0] and starts[first] < t:
-                    if count < found.shape[1]:
-                        found[0, count] = start
-                        found[1, count] = t
-                        found[2, count] = high
-                        found[3, count] = low
+                tally[high, COUNT] += 1
+                tally[high, ROOT] += root
+                tally[low, COUNT] -= 1
+                tally[low, ROOT] -= root
+                if first < behind:
+                    if count < found.shape[0]:
+                        found[count, START] = start
+                        found[count, STOP] = t
+                        found[count, HIGH] = high
+                        found[count, LOW] = low
+                        found[count, FIRST] = first
+                        found[count, BEHIND] = behind
                     count += 1
-            if stack[0, depth] < level:
+            if stack[depth, STACKED_LEVEL] < level:
                 depth += 1
-                stack[0, depth] = level
-                stack[1, depth] = start
-                stack[2, depth] = first
+                stack[depth, STACKED_LEVEL] = level
+                stack[depth, STACKED_START] = start
+                stack[depth, STACKED_FIRST] = first
     return count
 
 
+def tally_between(
+    found: cython.int[:, ::1], amounts: cython.double[::1], scale: cython.double, tally: cython.longlong[:, ::1]
+):
+    """Tally by level what runs amount to, times ``scale``: from the highest level of each down to its lowest."""
+    amount: cython.longlong
+    k: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(found.shape[0]):
+            amount = cython.cast(cython.longlong, rint(amounts[k] * scale))
+            tally[found[k, HIGH], 0] += amount
+            tally[found[k, LOW], 0] -= amount
+
+
 def tally_range_recall(
-    levels: cython.int[::1],
+    points: cython.int[::1],
+    shifts: cython.Py_ssize_t[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     ends: cython.Py_ssize_t[::1],
+    own: cython.int[::1],
     ordered: cython.int[::1],
     tally: cython.Py_ssize_t[:, ::1],
     alpha: cython.double,
     scale: cython.double,
-    worths: cython.longlong[::1],
+    worths: cython.longlong[:, ::1],
 ):
     """Tally by level what range-based recall gives each event: alpha, and the rest for the share covered, by pieces.
 
-    Event i has its levels, descending, in ``ordered``, up to ``ends[i]``. ``tally``, zero on entry and on return, has
-    two rows: the points of an event by level, and the pieces that begin at a level, less those that are joined there.
+    ``tally``, zero on entry and on return, has two columns by own level: the points of an event, and the pieces that
+    begin at a level, less those that are joined there.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t = 0
     t: cython.Py_ssize_t
     level: cython.Py_ssize_t
+    step: cython.Py_ssize_t
     previous: cython.Py_ssize_t
     covered: cython.Py_ssize_t
     pieces: cython.Py_ssize_t
@@ -117,53 +161,56 @@ def tally_range_recall(
             previous = covered = pieces = 0
             old = 0
             length = stops[i] - starts[i]
-            for t in range(starts[i], stops[i]):
-                level = levels[t]
-                tally[0, level] += 1
+            for t in range(starts[i] + shifts[i], stops[i] + shifts[i]):
+                level = points[t]
+                tally[level, 0] += 1
                 if level > previous:
-                    tally[1, level] += 1
-                    tally[1, previous] -= 1
+                    tally[level, 1] += 1
+                    tally[previous, 1] -= 1
                 previous = level
             while j < ends[i]:
                 level = ordered[j]
-                j += tally[0, level]
-                covered += tally[0, level]
-                pieces += tally[1, level]
-                tally[0, level] = tally[1, level] = 0
+                step = own[j]
+                j += tally[step, 0]
+                covered += tally[step, 0]
+                pieces += tally[step, 1]
+                tally[step, 0] = tally[step, 1] = 0
                 if level > 0:
                     new = cython.cast(
                         cython.longlong, (alpha + (1 - alpha) * (covered / length / pieces)) * scale + 0.5
                     )
-                    worths[level] += new - old
+                    worths[level, 0] += new - old
                     old = new
-            tally[1, 0] = 0
+            tally[0, 1] = 0
 
 
 def tally_covered(
-    levels: cython.int[::1],
+    points: cython.int[::1],
+    shifts: cython.Py_ssize_t[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     zone_stops: cython.Py_ssize_t[::1],
     partly: cython.longlong[::1],
     ends: cython.Py_ssize_t[::1],
+    own: cython.int[::1],
     ordered: cython.int[::1],
     tally: cython.longlong[:, ::1],
     theta: cython.double,
     scale: cython.double,
-    shares: cython.longlong[::1],
-    enough: cython.longlong[::1],
+    worths: cython.longlong[:, ::1],
 ):
     """Tally by level the covered share of each event, at most 1, and how many shares are at least ``theta``.
 
     The points behind event i, up to ``zone_stops[i]``, count in part: ``partly`` has, times ``scale``, what each does,
-    of one event after the other. Event and zone have their levels, descending, in ``ordered``, up to ``ends[i]``.
-    ``tally``, zero on entry and on return, has two rows: the points by level, and what they count.
+    of one event after the other. Event and zone have their own levels together. ``tally``, zero on entry and on return,
+    has two columns by these: the points, and what they count.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t = 0
     k: cython.Py_ssize_t = 0
     t: cython.Py_ssize_t
     level: cython.Py_ssize_t
+    step: cython.Py_ssize_t
     length: cython.double
     share: cython.double
     whole: cython.longlong = cython.cast(cython.longlong, scale)
@@ -173,81 +220,84 @@ def tally_covered(
     reached: cython.bint
     with cython.nogil:
         for i in range(starts.shape[0]):
-            for t in range(starts[i], stops[i]):
-                tally[0, levels[t]] += 1
-                tally[1, levels[t]] += whole
-            for t in range(stops[i], zone_stops[i]):
-                tally[0, levels[t]] += 1
-                tally[1, levels[t]] += partly[k]
+            for t in range(starts[i] + shifts[i], stops[i] + shifts[i]):
+                tally[points[t], 0] += 1
+                tally[points[t], 1] += whole
+            for t in range(stops[i] + shifts[i], zone_stops[i] + shifts[i]):
+                tally[points[t], 0] += 1
+                tally[points[t], 1] += partly[k]
                 k += 1
             length = stops[i] - starts[i]
             covered = old = 0
             reached = theta <= 0
             while j < ends[i]:
                 level = ordered[j]
-                j += tally[0, level]
-                covered += tally[1, level]
-                tally[0, level] = tally[1, level] = 0
+                step = own[j]
+                j += tally[step, 0]
+                covered += tally[step, 1]
+                tally[step, 0] = tally[step, 1] = 0
                 if level == 0:
                     break
                 share = min(covered / scale, length) / length
                 new = cython.cast(cython.longlong, share * scale + 0.5)
-                shares[level] += new - old
+                worths[level, 0] += new - old
                 old = new
                 if not reached and share >= theta:
-                    enough[level] += 1
+                    worths[level, 1] += 1
                     reached = True
             j = ends[i]
 
 
 def tally_pate_missed(
-    levels: cython.int[::1],
+    points: cython.int[::1],
+    shifts: cython.Py_ssize_t[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     ends: cython.Py_ssize_t[::1],
+    own: cython.int[::1],
     ordered: cython.int[::1],
     tally: cython.Py_ssize_t[:, ::1],
     stack: cython.Py_ssize_t[:, ::1],
     scale: cython.double,
-    missed: cython.longlong[::1],
+    missed: cython.longlong[:, ::1],
 ):
     """Tally by level by how much the weighted false negatives of PATE change; above all levels, all points are missed.
 
-    Event i has its levels, descending, in ``ordered``, up to ``ends[i]``. ``tally``, zero on entry and on return, has
-    four rows by level: the points of an event, the sum of their offsets in it, and where the first run begins, and how
-    long it is, at this level and below. ``stack`` has three rows, and columns for all levels that points have.
+    ``tally``, zero on entry and on return, has four columns by own level: the points of an event, the sum of their
+    offsets in it, and where the first run begins, and how long it is, at this level and below. ``stack`` has a row for
+    each level that points have.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t = 0
     level: cython.Py_ssize_t
+    step: cython.Py_ssize_t
     length: cython.Py_ssize_t
     first: cython.Py_ssize_t
     run: cython.Py_ssize_t
-    points: cython.Py_ssize_t
+    left: cython.Py_ssize_t  # points that are still missed
     offsets: cython.Py_ssize_t
     old: cython.longlong
     new: cython.longlong
     with cython.nogil:
         for i in range(starts.shape[0]):
-            _tally_first_runs(levels, starts[i], stops[i], tally, stack)
-            points = length = stops[i] - starts[i]
+            _tally_first_runs(points, starts[i] + shifts[i], stops[i] + shifts[i], tally, stack)
+            left = length = stops[i] - starts[i]
             offsets = length * (length - 1) // 2
             first = run = 0
             old = cython.cast(cython.longlong, length * scale + 0.5)
             while j < ends[i]:
                 level = ordered[j]
-                j += tally[0, level]
-                points -= tally[0, level]
-                offsets -= tally[1, level]
-                if tally[3, level] > 0:
-                    first = tally[2, level]
-                    run = tally[3, level]
-                tally[0, level] = tally[1, level] = tally[2, level] = tally[3, level] = 0
+                step = own[j]
+                j += tally[step, 0]
+                left -= tally[step, 0]
+                offsets -= tally[step, 1]
+                if tally[step, 3] > 0:
+                    first = tally[step, 2]
+                    run = tally[step, 3]
+                tally[step, 0] = tally[step, 1] = tally[step, 2] = tally[step, 3] = 0
                 if level > 0:
-                    new = cython.cast(
-                        cython.longlong, _partly_missed(length, first, run, points, offsets) * scale + 0.5
-                    )
-                    missed[level] += new - old
+                    new = cython.cast(cython.longlong, _partly_missed(length, first, run, left, offsets) * scale + 0.5)
+                    missed[level, 0] += new - old
                     old = new
 
 
@@ -255,7 +305,7 @@ def tally_pate_missed(
 @cython.nogil
 @cython.exceptval(check=False)
 def _tally_first_runs(
-    levels: cython.int[::1],
+    points: cython.int[::1],
     start: cython.Py_ssize_t,
     stop: cython.Py_ssize_t,
     tally: cython.Py_ssize_t[:, ::1],
@@ -271,27 +321,27 @@ def _tally_first_runs(
     above: cython.Py_ssize_t
     highest: cython.Py_ssize_t = 0
     depth: cython.Py_ssize_t = 0
-    stack[0, 0] = 0
+    stack[0, STACKED_LEVEL] = 0
     for t in range(start, stop + 1):
         level = 0
         if t < stop:
-            level = levels[t]
-            tally[0, level] += 1
-            tally[1, level] += t - start
+            level = points[t]
+            tally[level, 0] += 1
+            tally[level, 1] += t - start
         begin = t
         above = highest
-        while stack[0, depth] > level:
-            begin = stack[1, depth]
-            above = stack[2, depth]
-            if stack[0, depth] > above:
-                tally[2, stack[0, depth]] = begin - start
-                tally[3, stack[0, depth]] = t - begin
+        while stack[depth, STACKED_LEVEL] > level:
+            begin = stack[depth, STACKED_START]
+            above = stack[depth, STACKED_ABOVE]
+            if stack[depth, STACKED_LEVEL] > above:
+                tally[stack[depth, STACKED_LEVEL], 2] = begin - start
+                tally[stack[depth, STACKED_LEVEL], 3] = t - begin
             depth -= 1
-        if stack[0, depth] < level:
+        if stack[depth, STACKED_LEVEL] < level:
             depth += 1
-            stack[0, depth] = level
-            stack[1, depth] = begin
-            stack[2, depth] = above
+            stack[depth, STACKED_LEVEL] = level
+            stack[depth, STACKED_START] = begin
+            stack[depth, STACKED_ABOVE] = above
         highest = max(highest, level)
 
 

@@ -67,12 +67,23 @@ def _curve(sweep: Sweep, early: int, late: int) -> tuple[FloatArray, FloatArray]
 def _missed(sweep: Sweep) -> FloatArray:
     """Return the weighted false negatives at each threshold."""
     events, groups = sweep.labelled.events, sweep.events
-    scale = fixed_point(events.length)
-    (changes,), tally = sweep.tallies(1), np.zeros((4, sweep.count + 1), dtype=np.intp)
+    scale, changes = fixed_point(events.length), sweep.tallies(1)
     runs.tally_pate_missed(
-        sweep.levels, events.starts, events.stops, groups.ends, groups.levels, tally, sweep.stack(3), scale, changes
+        groups.points,
+        groups.shifts,
+        events.starts,
+        events.stops,
+        groups.ends,
+        groups.own,
+        groups.levels,
+        groups.tally(4),
+        sweep.stack,
+        scale,
+        changes,
     )
-    return np.asarray(sweep.labelled.lengths.sum() + sweep.down(changes, scale))
+    missed = sweep.sums(changes, scale)[0]
+    missed += sweep.labelled.lengths.sum()
+    return np.asarray(missed)
 
 
 def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
