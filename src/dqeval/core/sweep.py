@@ -66,7 +66,7 @@ class Runs:
 
     Attributes
     ----------
-    found : array of int, shape (n, 6)
+    found : array of int, shape (n, 7)
         A row for each run, as ``kernels/runs.py`` writes it.
     counts, roots : array of float
         How many runs there are at each threshold, whatever they touch, and the sum of the roots of their lengths.
@@ -111,6 +111,11 @@ class Runs:
         """The event behind the last one that it touches."""
         return np.asarray(self.found[:, 5])
 
+    @property
+    def labelled(self) -> NDArray[np.intc]:
+        """How many points of each run are labelled."""
+        return np.asarray(self.found[:, 6])
+
 
 @dataclass(frozen=True, eq=False)
 class Sweep(Shared, ABC):
@@ -137,10 +142,9 @@ class Sweep(Shared, ABC):
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
 
-    @property
-    def ranks(self) -> NDArray[np.intc]:
-        """At how many thresholds each point is not detected: from 0 for what is detected at all of them."""
-        return np.subtract(self.count, self.levels, dtype=np.intc)
+    def ranks(self, points: IntArray | slice) -> NDArray[np.intc]:
+        """Return at how many thresholds each of some points is not detected."""
+        return np.subtract(self.count, self.levels[points], dtype=np.intc)
 
     @cached_property
     def detected(self) -> FloatArray:
@@ -171,16 +175,16 @@ class Sweep(Shared, ABC):
     @cached_property
     def runs(self) -> Runs:
         """The detected runs that touch an event, at any threshold, and how many there are at each."""
-        return self.runs_touching(self.apart.events)
+        return self.runs_touching(self.apart.events.stops)
 
-    def runs_touching(self, events: Events) -> Runs:
-        """Return the detected runs that touch one of some events, which are kept apart as the levels are."""
-        levels, scale = self.apart.levels, fixed_point(len(self.levels))
+    def runs_touching(self, zone_stops: IntArray) -> Runs:
+        """Return the detected runs that touch an event or the points behind it, kept apart, up to some point."""
+        levels, events, scale = self.apart.levels, self.apart.events, fixed_point(len(self.levels))
         room, count = 0, int(MOST_RUNS * len(levels)) + RUNS_PER_EVENT * len(events)
         while count > room:  # if they do not fit, they are found again
             room, tally = count, self.tallies(2)
             found = np.empty((room, runs.RUN_COLUMNS), dtype=np.intc)
-            count = runs.find_runs(levels, events.starts, events.stops, self.stack, scale, tally, found)
+            count = runs.find_runs(levels, events.starts, events.stops, zone_stops, self.stack, scale, tally, found)
         return Runs(found[:count].copy(), *self.sums(tally, 1.0, scale))
 
     def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:
@@ -253,12 +257,7 @@ class EveryScore(ScoreSweep):
     @cached_property
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
-        return np.subtract(self.count, self.scored.ranks, dtype=np.intc)
-
-    @property
-    def ranks(self) -> NDArray[np.intc]:
-        """At how many thresholds each point is not detected."""
-        return self.scored.ranks
+        return self.scored.reached()
 
     # Not kept: together with the scores, they would take much memory.
     @property
@@ -320,31 +319,19 @@ class Apart:
     levels : array of int
     events : Events
         Where the events are among these points.
-    before : array of int, shape (n_events + 1,)
-        How many points are labelled before each event, and behind the last.
     """
 
     levels: NDArray[np.intc]
     events: Events
-    before: IntArray
-
-    def labelled_in(self, found: Runs) -> IntArray:
-        """Return how many points of each run are labelled."""
-        events, first, last = self.events, found.firsts, found.behinds - 1
-        missing = np.minimum(found.starts, events.stops[first]) - events.starts[first]
-        np.maximum(missing, 0, out=missing)
-        missing += np.maximum(events.stops[last] - found.stops, 0)
-        return np.asarray(self.before[found.behinds] - self.before[first] - missing)
 
     @classmethod
     def of(cls, levels: NDArray[np.intc], labelled: Labelled) -> Apart:
         """Return the levels of a series in this form."""
         breaks, events = labelled.breaks, labelled.events
         found = np.insert(levels, breaks, 0) if len(breaks) else levels
-        before = np.concatenate([[0], np.cumsum(labelled.lengths)])
         starts = labelled.apart(events.starts)
         places = Events(starts, starts + labelled.lengths, events.length + len(breaks))
-        return cls(np.append(found, np.intc(0)), places, before)
+        return cls(np.append(found, np.intc(0)), places)
 
 
 def sweep_of(scored: Scored, thresholds: int | Literal["all"]) -> ScoreSweep:

@@ -33,6 +33,7 @@ HIT = cython.declare(cython.Py_ssize_t, 0)
 PRECISION = cython.declare(cython.Py_ssize_t, 1)
 RECALL = cython.declare(cython.Py_ssize_t, 2)
 WORTHS = 3
+AHEAD = cython.declare(cython.Py_ssize_t, 128)  # levels whose worths are fetched at the same time
 
 
 def tally_zones(
@@ -62,6 +63,7 @@ def tally_zones(
     j: cython.Py_ssize_t = 0
     level: cython.Py_ssize_t
     step: cython.Py_ssize_t
+    fetched: cython.Py_ssize_t = 0
     old_precision: cython.longlong
     old_recall: cython.longlong
     new: cython.longlong
@@ -73,6 +75,8 @@ def tally_zones(
             if j < ends[i] and ordered[j] > 0:
                 worths[ordered[j], HIT] += 1
             while j < ends[i]:
+                if j >= fetched:
+                    fetched = zone.fetch(worths, ordered, j)
                 level = ordered[j]
                 step = own[j]
                 j += cython.cast(cython.Py_ssize_t, tally[step, POINTS])
@@ -103,6 +107,7 @@ class Zone:
     duration: cython.double
     lost: cython.double
     gaps: cython.double
+    seen: cython.longlong
 
     def __init__(self, points: cython.int[::1], tally: cython.double[:, ::1], stack: cython.Py_ssize_t[::1]):
         self.points = points
@@ -125,6 +130,24 @@ class Zone:
         behind: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(right))
         self.tally_points(first, behind)
         self.tally_gaps(first, behind)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fetch(
+        self, worths: cython.longlong[:, ::1], ordered: cython.int[::1], begin: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Read the worths of some levels from one on, and return the next one.
+
+        They are far apart in memory. Read one after the other, with nothing between, they are fetched at the same time.
+        """
+        end: cython.Py_ssize_t = min(begin + AHEAD, ordered.shape[0])
+        k: cython.Py_ssize_t
+        seen: cython.longlong = 0
+        for k in range(begin, end):
+            seen += worths[ordered[k], PRECISION]
+        self.seen = seen  # or a compiler would leave all of this out
+        return end
 
     @cython.cfunc
     @cython.nogil

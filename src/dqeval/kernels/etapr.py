@@ -35,8 +35,7 @@ WORTH = cython.declare(cython.Py_ssize_t, 3)  # what the event adds to recall no
 FROM_BEFORE = cython.declare(cython.Py_ssize_t, 4)  # the run that comes into it from before and ends inside
 TO_BEHIND = cython.declare(cython.Py_ssize_t, 5)  # the run that begins inside it and goes on behind
 CHANGED = cython.declare(cython.Py_ssize_t, 6)  # whether it is among those that have changed
-OUTSIDE = cython.declare(cython.Py_ssize_t, 7)  # itself, or if it lies inside a crossing run, some event behind it
-EVENT_COLUMNS = 8
+EVENT_COLUMNS = 7
 # Columns of what is found of each run (``find_runs`` in ``kernels/runs.py``).
 START = cython.declare(cython.Py_ssize_t, 0)
 STOP = cython.declare(cython.Py_ssize_t, 1)
@@ -44,6 +43,7 @@ HIGH = cython.declare(cython.Py_ssize_t, 2)
 LOW = cython.declare(cython.Py_ssize_t, 3)
 FIRST = cython.declare(cython.Py_ssize_t, 4)
 BEHIND = cython.declare(cython.Py_ssize_t, 5)
+LABELLED = cython.declare(cython.Py_ssize_t, 6)
 # Columns of what becomes known of it.
 RUN_WORTH = cython.declare(cython.Py_ssize_t, 0)  # what the run adds to precision now
 RUN_RECALL = cython.declare(cython.Py_ssize_t, 1)  # what the events inside it add to recall now
@@ -57,6 +57,7 @@ DROPPED = cython.declare(cython.Py_ssize_t, 3)
 MEMBER = cython.declare(cython.Py_ssize_t, 4)  # the event, or the run
 CHAIN_COLUMNS = 5
 NONE = cython.declare(cython.Py_ssize_t, -1)
+AHEAD = cython.declare(cython.Py_ssize_t, 64)  # runs that are fetched at the same time
 
 
 def sweep(
@@ -65,7 +66,6 @@ def sweep(
     vanish: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
-    before: cython.Py_ssize_t[::1],
     theta_p: cython.double,
     theta_r: cython.double,
     scale: cython.double,
@@ -73,28 +73,36 @@ def sweep(
     of_runs: cython.longlong[:, ::1],
     chain: cython.Py_ssize_t[:, ::1],
     changed: cython.Py_ssize_t[::1],
+    outside: cython.int[::1],
     sums: cython.double[:, ::1],
 ):
     """Write for every level, the highest first: what events and runs are worth, and what these runs weigh together.
 
     ``runs`` are all that touch an event. ``appear`` and ``vanish`` are these in the order of the levels at which they
-    do so, the highest first. ``before[i]`` counts the labelled points before event i. The rows of ``sums`` are recall,
-    precision and weight. The others are working space, zero on entry: ``events`` has a row for each event, ``of_runs``
-    for each run, ``chain`` two for each event and one more, and ``changed`` has an entry for each event.
+    do so, the highest first. The rows of ``sums`` are recall, precision and weight. The others are working space, zero
+    on entry: ``events`` has a row for each event, ``of_runs`` for each run, ``chain`` two for each event and one more,
+    and ``changed`` and ``outside`` have an entry for each event.
     """
-    state: State = State(runs, starts, stops, before, theta_p, theta_r, scale)
+    state: State = State(runs, starts, stops, theta_p, theta_r, scale)
     state.events = events
     state.of_runs = of_runs
     state.chain = chain
     state.changed = changed
+    state.outside = outside
     count: cython.Py_ssize_t = sums.shape[1]
     level: cython.Py_ssize_t
     first: cython.Py_ssize_t
+    fetched_appearing: cython.Py_ssize_t = 0
+    fetched_vanishing: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     j: cython.Py_ssize_t = 0
     with cython.nogil:
         state.begin()
         for level in range(count, 0, -1):
+            if j >= fetched_vanishing:
+                fetched_vanishing = state.fetch(vanish, j)
+            if i >= fetched_appearing:
+                fetched_appearing = state.fetch(appear, i)
             while j < vanish.shape[0] and runs[vanish[j], LOW] == level:
                 state.take_away(vanish[j])
                 j += 1
@@ -116,7 +124,6 @@ class State:
     runs: cython.int[:, ::1]
     starts: cython.Py_ssize_t[::1]
     stops: cython.Py_ssize_t[::1]
-    before: cython.Py_ssize_t[::1]
     count: cython.Py_ssize_t
     theta_p: cython.double
     theta_r: cython.double
@@ -125,25 +132,25 @@ class State:
     of_runs: cython.longlong[:, ::1]
     chain: cython.Py_ssize_t[:, ::1]
     changed: cython.Py_ssize_t[::1]
+    outside: cython.int[::1]  # for each event itself, or if it lies inside a crossing run, some event behind it
     changed_count: cython.Py_ssize_t
     recall: cython.longlong
     precision: cython.longlong
     weight: cython.longlong
+    seen: cython.longlong
 
     def __init__(
         self,
         runs: cython.int[:, ::1],
             starts: cython.Py_ssize_t[::1],
         stops: cython.Py_ssize_t[::1],
-        before: cython.Py_ssize_t[::1],
-        theta_p: cython.double,
+            theta_p: cython.double,
         theta_r: cython.double,
         scale: cython.double,
     ):
         self.runs = runs
         self.starts = starts
         self.stops = stops
-        self.before = before
         self.count = starts.shape[0]
         self.theta_p = theta_p
         self.theta_r = theta_r
@@ -159,9 +166,29 @@ class State:
         self.recall = self.precision = self.weight = 0
         for i in range(self.count):
             self.events[i, FROM_BEFORE] = self.events[i, TO_BEHIND] = NONE
-            self.events[i, OUTSIDE] = i
+            self.outside[i] = i
             self.events[i, WORTH] = self.fixed(_half_for_enough(0, 1, self.theta_r))
             self.recall += self.events[i, WORTH]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fetch(self, order: cython.int[::1], begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Read what is known of some runs from one on, and of their events, and return the next one.
+
+        All this is far apart in memory. Read for one after the other, with nothing between, it is fetched at the same
+        time.
+        """
+        end: cython.Py_ssize_t = min(begin + AHEAD, order.shape[0])
+        event: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        seen: cython.longlong = 0
+        for k in range(begin, end):
+            event = self.runs[order[k], FIRST]
+            seen += self.of_runs[order[k], RUN_WORTH] + self.events[event, INNER_POINTS]
+            seen += self.starts[event] + self.stops[event]
+        self.seen = seen  # or a compiler would leave all of this out
+        return end
 
     @cython.cfunc
     @cython.nogil
@@ -241,11 +268,11 @@ class State:
         """Return the first event from one on that lies in no crossing run, or one that is not before another."""
         found: cython.Py_ssize_t = event
         following: cython.Py_ssize_t
-        while found < behind and self.events[found, OUTSIDE] != found:
-            found = self.events[found, OUTSIDE]
-        while event < behind and self.events[event, OUTSIDE] != event:  # so that it is found in one step next time
-            following = self.events[event, OUTSIDE]
-            self.events[event, OUTSIDE] = found
+        while found < behind and self.outside[found] != found:
+            found = self.outside[found]
+        while event < behind and self.outside[event] != event:  # so that it is found in one step next time
+            following = self.outside[event]
+            self.outside[event] = found
             event = following
         return found
 
@@ -256,7 +283,7 @@ class State:
         """Take away what an event is worth by itself, as it lies inside a crossing run from now on."""
         self.recall -= self.events[event, WORTH]
         self.precision -= self.events[event, INNER_WORTH]
-        self.events[event, OUTSIDE] = event + 1
+        self.outside[event] = event + 1
 
     @cython.cfunc
     @cython.nogil
@@ -283,7 +310,7 @@ class State:
                 self.prune_chain_of(NONE, appear[j])
         for j in range(self.changed_count):
             event = self.changed[j]
-            if self.events[event, CHANGED] and self.events[event, OUTSIDE] == event:
+            if self.events[event, CHANGED] and self.outside[event] == event:
                 self.prune_chain_of(event, NONE)
             self.events[event, CHANGED] = 0
         self.changed_count = 0
@@ -335,24 +362,13 @@ class State:
             else:
                 chain[length, MEMBER] = run
                 chain[length, LENGTH] = self.runs[run, STOP] - self.runs[run, START]
-                chain[length, COVERED] = self.labelled_in(run)
+                chain[length, COVERED] = self.runs[run, LABELLED]
                 if self.ends_inside(run):
                     event = self.runs[run, BEHIND] - 1
                     chain[length, SHARED] = self.runs[run, STOP] - self.starts[event]
                 run = NONE
             length += 1
         return length
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def labelled_in(self, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return how many points of a run are labelled."""
-        first: cython.Py_ssize_t = self.runs[run, FIRST]
-        last: cython.Py_ssize_t = self.runs[run, BEHIND] - 1
-        missing: cython.Py_ssize_t = max(0, self.runs[run, START] - self.starts[first])
-        missing += max(0, self.stops[last] - self.runs[run, STOP])
-        return self.before[last + 1] - self.before[first] - missing
 
     @cython.cfunc
     @cython.nogil

@@ -32,8 +32,8 @@ def _coverage(covered: FloatArray, lengths: IntArray, partners: IntArray, alpha:
 
 
 def _range_sweep(sweep: Sweep, alpha: float) -> tuple[FloatArray, FloatArray]:
-    found, apart = sweep.runs, sweep.apart
-    scores = apart.labelled_in(found) / found.lengths / (found.behinds - found.firsts)
+    found = sweep.runs
+    scores = found.labelled / found.lengths / (found.behinds - found.firsts)
     return ratio(sweep.sum_between(found, scores), found.counts), _recall_sweep(sweep, alpha)
 
 

@@ -14,7 +14,7 @@ from dqeval.core.matching import Match, parts_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
 from dqeval.core.sweep import Runs, Sweep, Tally, at_one_threshold, fixed_point, ratio
-from dqeval.core.types import Events, FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import etapr
 from dqeval.kernels.runs import tally_covered
@@ -42,7 +42,6 @@ def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArr
         _by_level(runs.lows, sweep.count),
         apart.events.starts,
         apart.events.stops,
-        apart.before,
         theta_p,
         theta_r,
         scale,
@@ -50,6 +49,7 @@ def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArr
         np.zeros((len(runs.found), etapr.RUN_COLUMNS), dtype=np.longlong),
         np.zeros((2 * count + 1, etapr.CHAIN_COLUMNS), dtype=np.intp),
         np.zeros(count, dtype=np.intp),
+        np.zeros(count, dtype=np.intc),
         sums,
     )
     recall, precision, weight = sums
@@ -93,11 +93,10 @@ def _run_shares(sweep: Sweep, zones: _Zones) -> tuple[Runs, FloatArray]:
     """Return the runs that touch an event or a zone, and how much of each counts."""
     if zones.before is None:
         found = sweep.runs
-        return found, sweep.apart.labelled_in(found) / found.lengths
-    events = sweep.apart.events
-    found = sweep.runs_touching(Events(events.starts, zones.stops_apart, events.length))
+        return found, found.labelled / found.lengths
+    found = sweep.runs_touching(zones.stops_apart)
     partly = (zones.before[found.stops] - zones.before[found.starts]) / fixed_point(len(sweep.levels))
-    return found, (sweep.apart.labelled_in(found) + partly) / found.lengths
+    return found, (found.labelled + partly) / found.lengths
 
 
 def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArray, FloatArray]:
