@@ -212,7 +212,9 @@ def test_more_runs_than_there_is_room_for_at_first(monkeypatch):
     random = np.random.default_rng(0)
     y_true, y_score = random.random(300) < 0.5, random.random(300)
     found = dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all")
-    assert sweep_of(scored_of(y_true, y_score), "all").runs.found.shape[1] > 300 * module.MOST_RUNS + 1
+    monkeypatch.setattr(module, "RUNS_PER_EVENT", 0)
+    assert len(sweep_of(scored_of(y_true, y_score), "all").runs.found) > 300 * module.MOST_RUNS + 1
+    assert dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all") == found
     monkeypatch.setattr(module, "MOST_RUNS", 1)
     assert dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all") == found
 

@@ -145,7 +145,7 @@ class Zone:
         k: cython.Py_ssize_t
         seen: cython.longlong = 0
         for k in range(begin, end):
-            seen += worths[ordered[k], PRECISION]
+            seen |= worths[ordered[k], PRECISION]
         self.seen = seen  # or a compiler would leave all of this out
         return end
 

@@ -185,8 +185,8 @@ class State:
         seen: cython.longlong = 0
         for k in range(begin, end):
             event = self.runs[order[k], FIRST]
-            seen += self.of_runs[order[k], RUN_WORTH] + self.events[event, INNER_POINTS]
-            seen += self.starts[event] + self.stops[event]
+            seen |= self.of_runs[order[k], RUN_WORTH] | self.events[event, INNER_POINTS]
+            seen |= self.starts[event] | self.stops[event]
         self.seen = seen  # or a compiler would leave all of this out
         return end
 
@@ -398,7 +398,8 @@ class State:
     def settle_run(self, j: cython.Py_ssize_t) -> cython.void:
         """Find what a run of the chain is worth, and the events inside it, which stand and fall with it."""
         run: cython.Py_ssize_t = self.chain[j, MEMBER]
-        inside: cython.Py_ssize_t = self.runs[run, BEHIND] - self.runs[run, FIRST]
+        # NumPy's short numbers cannot be combined with long ones.
+        inside: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.runs[run, BEHIND] - self.runs[run, FIRST])
         if self.begins_inside(run):
             inside -= 1
         if self.ends_inside(run):
