@@ -152,10 +152,22 @@ class Zone:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def count_points(self, begin: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Count some points from one on by their levels, and return the next one; this fetches the tally for them."""
+        end: cython.Py_ssize_t = min(begin + AHEAD, behind)
+        t: cython.Py_ssize_t
+        for t in range(begin, end):
+            self.tally[self.points[t + self.shift], POINTS] += 1
+        return end
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def tally_points(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
         """Tally how long each point is inside the zone, and how much it loses as it is away from the event."""
         reach: cython.double = min(self.start - self.left, self.right - self.stop)
         length: cython.double = self.stop - self.start
+        counted: cython.Py_ssize_t = first
         near: cython.double = 0.0
         far: cython.double
         low: cython.double
@@ -163,10 +175,11 @@ class Zone:
         level: cython.Py_ssize_t
         t: cython.Py_ssize_t
         for t in range(first, behind):
+            if t == counted:
+                counted = self.count_points(t, behind)
             level = self.points[t + self.shift]
             low = max(cython.cast(cython.double, t), self.left)
             high = min(cython.cast(cython.double, t + 1), self.right)
-            self.tally[level, POINTS] += 1
             self.tally[level, DURATION] += high - low
             if high <= self.start:
                 far = _farther(self.start - low, reach, length)
