@@ -180,18 +180,20 @@ class Sweep(Shared, ABC):
     def runs_touching(self, zone_stops: IntArray) -> Runs:
         """Return the detected runs that touch an event or the points behind it, kept apart, up to some point."""
         levels, events, scale = self.apart.levels, self.apart.events, fixed_point(len(self.levels))
+        # As many levels as a stack of them can hold, the lowest of all included.
+        stack = np.empty((min(self.count, len(self.levels)) + 1, runs.STACK_COLUMNS), dtype=np.intp)
         room, count = 0, int(MOST_RUNS * len(levels)) + RUNS_PER_EVENT * len(events)
         while count > room:  # if they do not fit, they are found again
             room, tally = count, self.tallies(2)
             found = np.empty((room, runs.RUN_COLUMNS), dtype=np.intc)
-            count = runs.find_runs(levels, events.starts, events.stops, zone_stops, self.stack, scale, tally, found)
+            count = runs.find_runs(levels, events.starts, events.stops, zone_stops, stack, scale, tally, found)
         return Runs(found[:count].copy(), *self.sums(tally, 1.0, scale))
 
     def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:
         """Return the sum of what runs amount to, each at most 1, over those that are detected at each threshold."""
         scale, tally = fixed_point(len(self.levels)), self.tallies(1)
         runs.tally_between(found.found, np.asarray(amounts, dtype=np.float64), scale, tally)
-        return self.sums(tally, scale)[0]
+        return np.asarray(self.sums(tally, scale)[0])
 
     def counted(self, levels: NDArray[np.intc], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return how many, or how much, is of each level."""
@@ -222,11 +224,6 @@ class Sweep(Shared, ABC):
     def tallies(self, columns: int) -> Tally:
         """Return room to tally by level."""
         return np.zeros((self.count + 1, columns), dtype=np.longlong)
-
-    @property
-    def stack(self) -> IntArray:
-        """Room for the levels that a stack of them can hold, the lowest of all included."""
-        return np.empty((min(self.count, len(self.levels)) + 1, runs.STACK_COLUMNS), dtype=np.intp)
 
 
 def _groups_of_ranks(levels: NDArray[np.intc], starts: IntArray, firsts: IntArray, ends: IntArray) -> Groups:

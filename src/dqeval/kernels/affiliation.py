@@ -223,7 +223,12 @@ class Zone:
         while depth > 0:
             depth -= 1
             last = self.stack[depth]
-            self.gap(self.points[last + self.shift], inside, min(cython.cast(cython.double, last + 1), self.right), self.right)
+            self.gap(
+                self.points[last + self.shift],
+                inside,
+                min(cython.cast(cython.double, last + 1), self.right),
+                self.right,
+            )
             inside = self.points[last + self.shift]
 
     @cython.cfunc

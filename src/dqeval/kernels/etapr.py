@@ -142,9 +142,9 @@ class State:
     def __init__(
         self,
         runs: cython.int[:, ::1],
-            starts: cython.Py_ssize_t[::1],
+        starts: cython.Py_ssize_t[::1],
         stops: cython.Py_ssize_t[::1],
-            theta_p: cython.double,
+        theta_p: cython.double,
         theta_r: cython.double,
         scale: cython.double,
     ):

@@ -20,7 +20,7 @@ from dqeval.core.sorting import group_ends
 from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, fixed_point, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.kernels import runs
+from dqeval.kernels import covered as kernel
 
 _BUFFER = FromNear(int, int, "half the period, rounded down (for detections, near)")
 _CHECKS: dict[str, Check] = dict.fromkeys(("early", "late"), partial(arguments.whole_number, least=0))
@@ -68,7 +68,7 @@ def _missed(sweep: Sweep) -> FloatArray:
     """Return the weighted false negatives at each threshold."""
     events, groups = sweep.labelled.events, sweep.events
     scale, changes = fixed_point(events.length), sweep.tallies(1)
-    runs.tally_pate_missed(
+    kernel.tally_pate_missed(
         groups.points,
         groups.shifts,
         events.starts,
@@ -77,7 +77,7 @@ def _missed(sweep: Sweep) -> FloatArray:
         groups.own,
         groups.levels,
         groups.tally(4),
-        sweep.stack,
+        np.empty((groups.count + 1, kernel.STACK_COLUMNS), dtype=np.intp),
         scale,
         changes,
     )

@@ -11,7 +11,7 @@ from dqeval.core.registry import metric
 from dqeval.core.sweep import Sweep, fixed_point, ratio
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.kernels.runs import tally_range_recall
+from dqeval.kernels.covered import tally_range_recall
 
 _CHECKS: dict[str, Check] = {"alpha": arguments.share}
 

@@ -17,7 +17,7 @@ from dqeval.core.sweep import Runs, Sweep, Tally, at_one_threshold, fixed_point,
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import etapr
-from dqeval.kernels.runs import tally_covered
+from dqeval.kernels.covered import tally_covered
 from dqeval.kernels.sweep import points_by_level
 
 _ETAPR_CHECKS: dict[str, Check] = {"theta_p": arguments.share, "theta_r": arguments.share}
@@ -76,7 +76,7 @@ def _tapr_sweep(sweep: Sweep, alpha: float, theta: float, delta: int) -> tuple[F
     detected = sweep.sum_between(found, shares >= theta) if theta > 0 else found.counts
     precisions = [ratio(summed, found.counts) for summed in (detected, sweep.sum_between(found, shares))]
     recalls = _covered_sweep(sweep, zones, theta)
-    precision, recall = (_weighted(*parts, alpha) for parts in (precisions, recalls))
+    precision, recall = (_weighted(enough, covered, alpha) for enough, covered in (precisions, recalls))
     recall[found.counts == 0] = 0.0
     return precision, recall
 
