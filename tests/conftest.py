@@ -20,9 +20,9 @@ from dqeval.support import extras
 # By default every run has the same examples, so that none fails by chance and more of them would find nothing new; the
 # others draw new ones. No profile keeps what failed for the next run: the blob that is printed, or the seed, brings it
 # back.
-settings.register_profile("default", deadline=None, max_examples=50, derandomize=True, database=None)
+settings.register_profile("default", deadline=None, max_examples=30, derandomize=True, database=None)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
-settings.register_profile("random", deadline=None, max_examples=50, database=None, print_blob=True)
+settings.register_profile("random", deadline=None, max_examples=30, database=None, print_blob=True)
 settings.register_profile("quick-random", settings.get_profile("random"), max_examples=10)
 settings.register_profile("thorough", settings.get_profile("random"), max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -200,39 +200,48 @@ def test_merging_again_takes_what_is_new(tmp_path):
         assert store.count().failed == 0
 
 
+FAILURES = {
+    "raises": "RuntimeError: no such luck",
+    "hangs": "took longer than the limit of 3 seconds",
+    "gives_nan": "the detector gave 1 scores that are not finite, the first at point 3",
+    "too_short": "the detector gave scores of shape (599,) for 600 points",
+    "prints": "the detector printed to standard output, which it must not: 'hello\\n'",
+    "hungry": "needs more memory than the limit of 4000 MB",
+    "dies": "the process died (signal 9): out of memory, or a crash",
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("raises", "RuntimeError: no such luck"),
-        ("hangs", "took longer than the limit of 3 seconds"),
-        ("gives_nan", "the detector gave 1 scores that are not finite, the first at point 3"),
-        ("too_short", "the detector gave scores of shape (599,) for 600 points"),
-        ("prints", "the detector printed to standard output, which it must not: 'hello\\n'"),
-        ("hungry", "needs more memory than the limit of 4000 MB"),
-        ("dies", "the process died (signal 9): out of memory, or a crash"),
-        ("cnn", "ValueError: "),
-    ],
+    ("failures", "options", "timeout", "memory"),
+    [(FAILURES, {}, 3, 4000), ({"cnn": "ValueError: "}, {"device": "nowhere"}, 60, 20_000)],
+    ids=["odd", "cnn"],
 )
-@pytest.mark.unmeasured(but=["hangs"])
-def test_what_fails_is_one_row_and_stops_nothing(tmp_path, name, reason):
-    plan = {**SMALL, "detector": [{"name": name}, {"name": "quick"}], "timeout": 3, "memory": 4000, "seeds": [0]}
+@pytest.mark.unmeasured(but=["odd"])
+def test_what_fails_is_one_row_and_stops_nothing(tmp_path, failures, options, timeout, memory):
+    plan = {**SMALL, "timeout": timeout, "memory": memory, "seeds": [0]}
+    plan["detector"] = [*({"name": name, **options} for name in failures), {"name": "quick"}]
     plan["data"] = [{"generator": "synthetic", "n": 600, "period": 24, "events": 2}]
-    if name == "cnn":
-        plan["detector"] = [{"name": "cnn", "device": "nowhere"}, {"name": "quick"}]
-        plan["timeout"] = 60
-        plan["memory"] = 20_000
     state = bench.run(plan, tmp_path, workers=1)
-    assert (state.done, state.failed) == (2, 1)
+    assert (state.done, state.failed) == (len(failures) + 1, len(failures))
     with Store(tmp_path) as store:
-        (row,) = store.failures()
-        assert (row["detector"], row["metric"], row["value"]) == (name, "detect", None)
-        assert row["reason"].startswith(reason)
-        assert ("Traceback" in row["traceback"]) == (name in ("raises", "hungry", "cnn"))
-        assert store.count().failed == 1
+        rows = {row["detector"]: row for row in store.failures()}
+        assert set(rows) == set(failures)
+        for name, reason in failures.items():
+            assert (rows[name]["metric"], rows[name]["value"]) == ("detect", None)
+            assert rows[name]["reason"].startswith(reason)
+            assert ("Traceback" in rows[name]["traceback"]) == (name in ("raises", "hungry", "cnn"))
+        assert store.count().failed == len(failures)
         assert {r["status"] for r in store.rows() if r["detector"] == "quick"} == {"ok"}
     with Store(tmp_path, create=True) as store:
-        assert store.forget_failures() == 1
-    assert bench.run(plan, tmp_path, workers=1).done == 1
+        assert store.forget_failures() == len(failures)
+
+
+def test_what_failed_and_was_forgotten_is_done_again(tmp_path):
+    plan = {**SMALL, "detector": [{"name": "raises"}, {"name": "quick"}], "seeds": [0]}
+    failed = bench.run(plan, tmp_path).failed
+    with Store(tmp_path, create=True) as store:
+        assert store.forget_failures() == failed > 0
+    assert bench.run(plan, tmp_path).done == failed
 
 
 def test_failures_are_kept_where_there_is_nobody_to_retry_them(tmp_path):

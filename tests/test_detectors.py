@@ -464,6 +464,9 @@ EXACT = {
 
 @pytest.mark.data
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not dqeval.kernels.compiled, reason="other tests compare the forms; interpreted, these take seconds"
+)
 class TestRealSeries:
     @pytest.mark.parametrize(("archive", "name"), CASES)
     @pytest.mark.parametrize("key", EXACT)

@@ -142,11 +142,11 @@ def test_a_metric_in_dqeval_itself(copy):
     insert(copy / "docs/performance.md", cost, before="| vus_roc and vus_pr |")
     insert(copy / "README.md", panel, after=last_metric(copy / "README.md"))
     check_source(copy, "metrics")
-    check(copy, "src/dqeval/metrics/half_events.py", "README.md", "docs/metrics/index.md", "docs/metrics/half_f1.md")
     check(
-        *(copy, "tests/test_common.py", "tests/test_docs.py", "tests/test_metrics.py", "tests/test_package.py"),
+        *(copy, "src/dqeval/metrics/half_events.py", "README.md", "docs/metrics/index.md", "docs/metrics/half_f1.md"),
+        *("tests/test_common.py", "tests/test_docs.py", "tests/test_metrics.py", "tests/test_package.py"),
         *("tests/test_cli.py", "tests/test_panel.py", "tests/test_keywords.py"),
-        *("-k", "half or page or overview or documented or links or registry or not_there or prints or cost"),
+        *("-k", "half or md or page or overview or documented or links or registry or not_there or prints or cost"),
     )
     environment = {"PYTHONPATH": str(copy / "src")}
     assert "half_f1 (Half-F1), takes detections, an example" in done(dqeval_line("dqeval metrics"), copy, **environment)
@@ -168,13 +168,13 @@ def test_a_detector_in_dqeval_itself(copy):
     insert(copy / "docs/api.md", listed, after=".. autofunction:: moving_z_score\n")
     insert(copy / "src/dqeval/cli/bench_init.py", f"{planned}\n", before="# The same detector again")
     check_source(copy, "detectors")
-    check(copy, "src/dqeval/detectors/moving_average.py", "docs/detectors")
     check(
-        *(copy, "tests/test_detectors.py", "tests/test_docs.py", "tests/test_package.py", "tests/test_plans.py"),
+        *(copy, "src/dqeval/detectors/moving_average.py", "docs/detectors/index.md", "docs/detectors/moving_mean.md"),
+        *("tests/test_detectors.py", "tests/test_docs.py", "tests/test_package.py", "tests/test_plans.py"),
         *("tests/test_cli_use.py", "-m", "not slow and not torch"),
         *(
             "-k",
-            "moving or registry or overview or longer_than or documented or links or comment or all_det or runs_as",
+            "moving or md or registry or overview or longer_than or document or links or comment or all_det or runs_as",
         ),
     )
     environment = {"PYTHONPATH": str(copy / "src")}

@@ -454,6 +454,7 @@ def test_two_windows_have_the_same_corrections(chromium, file):
             ready(each)
         page.evaluate("dqevalReport.editor.acts.remove(3)")
         other.wait_for_function("dqevalReport.editor.events().length === 5")
+        other.locator("#labels-differ").wait_for()
         assert "1 event deleted." in banner_on(other)
         other.get_by_role("button", name="Discard", exact=True).click()
         page.wait_for_function("dqevalReport.editor.events().length === 6")
