@@ -34,6 +34,7 @@ PRECISION = cython.declare(cython.Py_ssize_t, 1)
 RECALL = cython.declare(cython.Py_ssize_t, 2)
 WORTHS = 3
 AHEAD = cython.declare(cython.Py_ssize_t, 128)  # levels whose worths are fetched at the same time
+FEW = cython.declare(cython.Py_ssize_t, 1000)  # levels, which a fast cache holds anyway
 
 
 def tally_zones(
@@ -63,7 +64,7 @@ def tally_zones(
     j: cython.Py_ssize_t = 0
     level: cython.Py_ssize_t
     step: cython.Py_ssize_t
-    fetched: cython.Py_ssize_t = 0
+    fetched: cython.Py_ssize_t = 0 if worths.shape[0] > FEW else ordered.shape[0]
     old_precision: cython.longlong
     old_recall: cython.longlong
     new: cython.longlong

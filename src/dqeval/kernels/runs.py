@@ -70,6 +70,8 @@ def find_runs(
     behind: cython.Py_ssize_t = 0  # the last event that has begun
     counted: cython.Py_ssize_t = 0
     labelled: cython.Py_ssize_t = 0  # points before this one
+    labelled_to: cython.Py_ssize_t = -1
+    begins: cython.Py_ssize_t = starts[0] + 1 if starts.shape[0] > 0 else 0  # from where on the next event is there
     before: cython.Py_ssize_t  # the first one of a run
     first: cython.Py_ssize_t  # event that ends behind the first point
     start: cython.Py_ssize_t
@@ -86,10 +88,11 @@ def find_runs(
             level = levels[t]
             while event < starts.shape[0] and zone_stops[event] <= t:
                 event += 1
-            while behind < starts.shape[0] and starts[behind] < t:
+            if t == begins:
+                labelled_to = stops[behind]
                 behind += 1
-            if behind > 0 and t <= stops[behind - 1]:
-                labelled += 1
+                begins = starts[behind] + 1 if behind < starts.shape[0] else 0
+            labelled += 1 if t <= labelled_to else 0
             start = t
             first = event
             before = labelled
