@@ -128,12 +128,16 @@ def test_distinct_scores(form, points):
     expected_values = np.unique(scores)[::-1]
     detected, hits = np.empty((2, points), dtype=np.intc)
     order, tied = sorting.ascending_with_ties(scores)
-    count = form.distinct_scores(order, tied, labels.view(np.uint8), detected, hits)
+    bits = np.packbits(labels, bitorder="little")
+    count = form.distinct_scores(order, tied, bits, detected, hits)
     distinct = Distinct(detected[:count], hits[:count], scores, order)
     assert distinct.values.tolist() == expected_values.tolist()
     assert [distinct.value(k) for k in range(count + 1)] == [*expected_values.tolist(), -math.inf]
     assert detected[:count].tolist() == [int((scores >= value).sum()) for value in expected_values]
     assert hits[:count].tolist() == [int((labels & (scores >= value)).sum()) for value in expected_values]
-    ranks = np.empty(points, dtype=np.intc)
-    form.ranks_of_points(order, detected[:count], ranks)
-    assert expected_values[ranks].tolist() == scores.tolist()
+    levels = np.empty(points, dtype=np.intc)
+    form.reached_by_points(order, detected[:count], levels)
+    assert expected_values[count - levels].tolist() == scores.tolist()
+    values = np.empty(count)
+    form.values_of_distinct(order, detected[:count], scores, values)
+    assert values.tolist() == expected_values.tolist()

@@ -208,11 +208,27 @@ def test_a_chain_of_events_and_detections_that_falls_link_by_link():
             assert (found.precision, found.recall) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["affiliation_f1", "range_f1", "tapr_f1", "pate_f1", "point_adjusted_k_f1"])
+@given(own.labelled(own.scores, most=6), KINDS, st.data())
+def test_levels_within_events_in_place_of_all_levels_change_no_digit(name, case, kind, data):
+    """As they are for many thresholds, which would take long to test by the definitions."""
+    metric, gaps = dqeval.METRICS[name], data.draw(own.breaks(len(case[0])))
+    parameters = {**metric.defaults, **drawn(data, DEFINITIONS[name][1])}
+    expected = metric.at_every_level(sweep_of(scored_of(*case, gaps), kind), **parameters)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "MOST_LEVELS", 0)
+        found = metric.at_every_level(sweep_of(scored_of(*case, gaps), kind), **parameters)
+    for one, other in zip(found, expected, strict=True):
+        assert one.tolist() == other.tolist()
+
+
 def test_more_runs_than_there_is_room_for_at_first(monkeypatch):
     random = np.random.default_rng(0)
     y_true, y_score = random.random(300) < 0.5, random.random(300)
     found = dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all")
-    assert sweep_of(scored_of(y_true, y_score), "all").runs.found.shape[1] > 300 * module.MOST_RUNS + 1
+    monkeypatch.setattr(module, "RUNS_PER_EVENT", 0)
+    assert len(sweep_of(scored_of(y_true, y_score), "all").runs.found) > 300 * module.MOST_RUNS + 1
+    assert dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all") == found
     monkeypatch.setattr(module, "MOST_RUNS", 1)
     assert dqeval.best_threshold("range_f1", y_true, y_score, thresholds="all") == found
 

@@ -140,9 +140,11 @@ class Distinct:
     @cached_property
     def values(self) -> FloatArray:
         """The distinct scores. In this order they lie far apart in memory: to read all of them takes long."""
-        return self.values_at(slice(None))
+        values = np.empty(len(self))
+        kernel.values_of_distinct(self.ascending, self.detected, self.raw, values)
+        return values
 
-    def values_at(self, positions: IntArray | slice) -> FloatArray:
+    def values_at(self, positions: IntArray) -> FloatArray:
         """Return some of the distinct scores."""
         return self.raw[self.ascending[len(self.raw) - self.detected[positions]]]
 
@@ -194,18 +196,17 @@ class Scored(Shared):
         """The points by ascending score, equal ones by time."""
         return self.in_order[0]
 
-    @cached_property
-    def ranks(self) -> NDArray[np.intc]:
-        """The rank of each point among the distinct scores, from 0 for the highest."""
-        ranks = np.empty(len(self.raw), dtype=np.intc)
-        kernel.ranks_of_points(self.ascending, self.distinct.detected, ranks)
-        return ranks
+    def reached(self) -> NDArray[np.intc]:
+        """Return how many of the distinct scores each point reaches."""
+        levels = np.empty(len(self.raw), dtype=np.intc)
+        kernel.reached_by_points(self.ascending, self.distinct.detected, levels)
+        return levels
 
     @cached_property
     def distinct(self) -> Distinct:
         """What is detected at each distinct score, as they were given."""
         detected, hits = np.empty((2, len(self.raw)), dtype=np.intc)
-        count = kernel.distinct_scores(*self.in_order, self.labels.view(np.uint8), detected, hits)
+        count = kernel.distinct_scores(*self.in_order, np.packbits(self.labels, bitorder="little"), detected, hits)
         if count < len(detected):  # what is left over would be kept with them
             detected, hits = detected[:count].copy(), hits[:count].copy()
         return Distinct(detected, hits, self.raw, self.ascending)

@@ -15,6 +15,7 @@ from dqeval.core import validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.scaling import Linear
+from dqeval.core.sorting import ascending_in
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
 from dqeval.kernels import runs
 from dqeval.kernels import sweep as kernel
@@ -23,24 +24,40 @@ from dqeval.support.on_demand import cached_property
 
 Tally = NDArray[np.longlong]
 
-MOST_RUNS = 0.125  # that touch events, per point, as a rule
+MOST_RUNS, RUNS_PER_EVENT = 0.125, 4  # that touch events, per point and per event, as a rule
+MOST_LEVELS = 1 << 12  # by which points of a group are tallied, so that these are in a fast cache
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The levels of the points of some stretches of a series, such as the events.
 
+    Within a group, points have levels of its *own*. They are the same levels, or, if there are many thresholds, ranks
+    among those of the group: what is tallied by them stays in a fast cache.
+
     Attributes
     ----------
-    levels : array of int
-        Those of each group, descending, one group after the other.
+    levels, own : array of int
+        The levels of each group, and its own levels, descending, one group after the other.
     firsts, ends : array of int
         Where each group begins and ends in these.
+    points, shifts : array of int
+        Point t of group i has its own level at ``points[t + shifts[i]]``.
+    count : int
+        The highest own level there may be.
     """
 
     levels: NDArray[np.intc]
+    own: NDArray[np.intc]
     firsts: IntArray
     ends: IntArray
+    points: NDArray[np.intc]
+    shifts: IntArray
+    count: int
+
+    def tally(self, columns: int, kind: type[Any] = np.intp) -> NDArray[Any]:
+        """Return room to tally by own level."""
+        return np.zeros((self.count + 1, columns), dtype=kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +66,8 @@ class Runs:
 
     Attributes
     ----------
-    found : array of int, shape (4, n)
-        Of each run the first point, the one behind the last, and the levels: detected from one down to just above
-        another.
+    found : array of int, shape (n, 7)
+        A row for each run, as ``kernels/runs.py`` writes it.
     counts, roots : array of float
         How many runs there are at each threshold, whatever they touch, and the sum of the roots of their lengths.
     """
@@ -63,22 +79,42 @@ class Runs:
     @property
     def starts(self) -> NDArray[np.intc]:
         """The first point of each run."""
-        return np.asarray(self.found[0])
+        return np.asarray(self.found[:, 0])
 
     @property
     def stops(self) -> NDArray[np.intc]:
         """The point behind each run."""
-        return np.asarray(self.found[1])
+        return np.asarray(self.found[:, 1])
+
+    @property
+    def lengths(self) -> NDArray[np.intc]:
+        """How many points each run has."""
+        return np.asarray(self.stops - self.starts)
 
     @property
     def highs(self) -> NDArray[np.intc]:
         """The level at which each run appears."""
-        return np.asarray(self.found[2])
+        return np.asarray(self.found[:, 2])
 
     @property
     def lows(self) -> NDArray[np.intc]:
         """The level at which it has grown into another one; 0 if it does not."""
-        return np.asarray(self.found[3])
+        return np.asarray(self.found[:, 3])
+
+    @property
+    def firsts(self) -> NDArray[np.intc]:
+        """The first event that each run touches."""
+        return np.asarray(self.found[:, 4])
+
+    @property
+    def behinds(self) -> NDArray[np.intc]:
+        """The event behind the last one that it touches."""
+        return np.asarray(self.found[:, 5])
+
+    @property
+    def labelled(self) -> NDArray[np.intc]:
+        """How many points of each run are labelled."""
+        return np.asarray(self.found[:, 6])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +142,9 @@ class Sweep(Shared, ABC):
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
 
-    @property
-    def ranks(self) -> NDArray[np.intc]:
-        """At how many thresholds each point is not detected: from 0 for what is detected at all of them."""
-        return np.subtract(self.count, self.levels, dtype=np.intc)
+    def ranks(self, points: IntArray | slice) -> NDArray[np.intc]:
+        """Return at how many thresholds each of some points is not detected."""
+        return np.subtract(self.count, self.levels[points], dtype=np.intc)
 
     @cached_property
     def detected(self) -> FloatArray:
@@ -140,52 +175,65 @@ class Sweep(Shared, ABC):
     @cached_property
     def runs(self) -> Runs:
         """The detected runs that touch an event, at any threshold, and how many there are at each."""
-        return self.runs_touching(self.apart.events)
+        return self.runs_touching(self.apart.events.stops)
 
-    def runs_touching(self, events: Events) -> Runs:
-        """Return the detected runs that touch one of some events, which are kept apart as the levels are."""
-        levels, scale = self.apart.levels, fixed_point(len(self.levels))
-        room, count = 0, int(MOST_RUNS * len(levels)) + 1
+    def runs_touching(self, zone_stops: IntArray) -> Runs:
+        """Return the detected runs that touch an event or the points behind it, kept apart, up to some point."""
+        levels, events, scale = self.apart.levels, self.apart.events, fixed_point(len(self.levels))
+        # As many levels as a stack of them can hold, the lowest of all included.
+        stack = np.empty((min(self.count, len(self.levels)) + 1, runs.STACK_COLUMNS), dtype=np.intp)
+        room, count = 0, int(MOST_RUNS * len(levels)) + RUNS_PER_EVENT * len(events)
         while count > room:  # if they do not fit, they are found again
-            room, (counts, roots) = count, self.tallies(2)
-            found = np.empty((4, room), dtype=np.intc)
-            count = runs.find_runs(levels, events.starts, events.stops, self.stack(3), scale, counts, roots, found)
-        return Runs(found[:, :count].copy(), self.down(counts), self.down(roots, scale))
+            room, tally = count, self.tallies(2)
+            found = np.empty((room, runs.RUN_COLUMNS), dtype=np.intc)
+            count = runs.find_runs(levels, events.starts, events.stops, zone_stops, stack, scale, tally, found)
+        return Runs(found[:count].copy(), *self.sums(tally, 1.0, scale))
 
     def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:
         """Return the sum of what runs amount to, each at most 1, over those that are detected at each threshold."""
-        scale, (tally,) = fixed_point(len(self.levels)), self.tallies(1)
-        fixed = np.rint(amounts * scale).astype(np.longlong)
-        np.add.at(tally, found.highs, fixed)
-        np.subtract.at(tally, found.lows, fixed)
-        return self.down(tally, scale)
+        scale, tally = fixed_point(len(self.levels)), self.tallies(1)
+        runs.tally_between(found.found, np.asarray(amounts, dtype=np.float64), scale, tally)
+        return np.asarray(self.sums(tally, scale)[0])
 
     def counted(self, levels: NDArray[np.intc], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return how many, or how much, is of each level."""
         return np.bincount(levels, weights, minlength=self.count + 1)
 
-    def down(self, tally: NDArray[Any], scale: float = 1.0) -> FloatArray:
+    def down(self, tally: NDArray[Any]) -> FloatArray:
         """Return what was tallied at each threshold and those above it, from the highest down."""
-        summed = np.cumsum(tally[:0:-1]).astype(np.float64, copy=False)
-        return summed if scale == 1 else summed / scale
+        return np.cumsum(tally[:0:-1], dtype=np.float64)
+
+    def sums(self, tally: Tally, *scales: float) -> FloatArray:
+        """Return the same of several columns, each over its scale: a row for each."""
+        found = np.empty((len(scales), self.count))
+        kernel.sum_down(tally, np.array(scales), np.zeros(len(scales), dtype=np.longlong), found)
+        return found
 
     def groups(self, starts: IntArray, stops: IntArray) -> Groups:
         """Return the levels of the points at [start, stop) of each group; groups may overlap."""
         sizes = stops - starts
         ends = np.cumsum(sizes)
         firsts = ends - sizes
+        if self.count > MOST_LEVELS:
+            return _groups_of_ranks(self.levels, starts, firsts, ends)
         ordered, owners = np.empty((2, ends[-1]), dtype=np.intc)
-        places = np.zeros(self.count + 1, dtype=np.intp)
+        places = np.zeros(self.count + 1, dtype=np.intc)
         kernel.levels_by_group(self.levels, starts, stops, firsts.copy(), places, owners, ordered)
-        return Groups(ordered, firsts, ends)
+        return Groups(ordered, ordered, firsts, ends, self.levels, np.zeros_like(firsts), self.count)
 
-    def tallies(self, rows: int) -> Tally:
+    def tallies(self, columns: int) -> Tally:
         """Return room to tally by level."""
-        return np.zeros((rows, self.count + 1), dtype=np.longlong)
+        return np.zeros((self.count + 1, columns), dtype=np.longlong)
 
-    def stack(self, rows: int) -> IntArray:
-        """Return room for the levels that a stack of them can hold, the lowest of all included."""
-        return np.empty((rows, min(self.count, len(self.levels)) + 1), dtype=np.intp)
+
+def _groups_of_ranks(levels: NDArray[np.intc], starts: IntArray, firsts: IntArray, ends: IntArray) -> Groups:
+    """Return groups with ranks for levels of their own: each is sorted by itself."""
+    points, own, ordered = np.empty((3, ends[-1]), dtype=np.intc)
+    kernel.levels_in_groups(levels, starts, firsts, ends, points)
+    # The bits of whole numbers, read as floats, are in the same order.
+    order = ascending_in(points.astype(np.uint64).view(np.float64), firsts, ends)
+    count = kernel.rank_in_groups(order, firsts, ends, points, own, ordered)
+    return Groups(ordered, own, firsts, ends, points, firsts - starts, count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,12 +254,7 @@ class EveryScore(ScoreSweep):
     @cached_property
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
-        return np.subtract(self.count, self.scored.ranks, dtype=np.intc)
-
-    @property
-    def ranks(self) -> NDArray[np.intc]:
-        """At how many thresholds each point is not detected."""
-        return self.scored.ranks
+        return self.scored.reached()
 
     # Not kept: together with the scores, they would take much memory.
     @property
@@ -273,41 +316,19 @@ class Apart:
     levels : array of int
     events : Events
         Where the events are among these points.
-    before : array of int, shape (n_events + 1,)
-        How many points are labelled before each event, and behind the last.
     """
 
     levels: NDArray[np.intc]
     events: Events
-    before: IntArray
-
-    def touched(self, found: Runs) -> tuple[IntArray, IntArray]:
-        """Return the first event that each run touches, and the one behind the last."""
-        return (
-            np.searchsorted(self.events.stops, found.starts, side="right"),
-            np.searchsorted(self.events.starts, found.stops, side="left"),
-        )
-
-    def labelled_in(self, found: Runs) -> IntArray:
-        """Return how many points of each run are labelled."""
-        return self._labelled_before(found.stops) - self._labelled_before(found.starts)
-
-    def _labelled_before(self, points: NDArray[np.intc]) -> IntArray:
-        event = np.searchsorted(self.events.starts, points, side="left")
-        # The last event that begins before the point counts as far as it goes.
-        complete = self.before[np.maximum(event - 1, 0)]
-        begun = np.minimum(points, self.events.stops[event - 1]) - self.events.starts[event - 1]
-        return np.where(event > 0, complete + begun, 0)
 
     @classmethod
     def of(cls, levels: NDArray[np.intc], labelled: Labelled) -> Apart:
         """Return the levels of a series in this form."""
         breaks, events = labelled.breaks, labelled.events
         found = np.insert(levels, breaks, 0) if len(breaks) else levels
-        before = np.concatenate([[0], np.cumsum(labelled.lengths)])
         starts = labelled.apart(events.starts)
         places = Events(starts, starts + labelled.lengths, events.length + len(breaks))
-        return cls(np.append(found, np.intc(0)), places, before)
+        return cls(np.append(found, np.intc(0)), places)
 
 
 def sweep_of(scored: Scored, thresholds: int | Literal["all"]) -> ScoreSweep:

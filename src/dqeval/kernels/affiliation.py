@@ -22,60 +22,74 @@ else:
 
 compiled = cython.compiled
 
-# Rows of the tally, whose columns are levels: what lowering the threshold to that level adds in a zone.
+# Columns of the tally, whose rows are the levels of a zone: what lowering the threshold to that level adds in it.
 POINTS = cython.declare(cython.Py_ssize_t, 0)
 DURATION = cython.declare(cython.Py_ssize_t, 1)
 LOST = cython.declare(cython.Py_ssize_t, 2)
 GAPS = cython.declare(cython.Py_ssize_t, 3)
-TALLY_ROWS = 4
+TALLY_COLUMNS = 4
+# Columns of what is tallied for all zones.
+HIT = cython.declare(cython.Py_ssize_t, 0)
+PRECISION = cython.declare(cython.Py_ssize_t, 1)
+RECALL = cython.declare(cython.Py_ssize_t, 2)
+WORTHS = 3
+AHEAD = cython.declare(cython.Py_ssize_t, 128)  # levels whose worths are fetched at the same time
+FEW = cython.declare(cython.Py_ssize_t, 1000)  # levels, which a fast cache holds anyway
 
 
 def tally_zones(
-    levels: cython.int[::1],
+    points: cython.int[::1],
+    shifts: cython.Py_ssize_t[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     left: cython.double[::1],
     right: cython.double[::1],
     ends: cython.Py_ssize_t[::1],
+    own: cython.int[::1],
     ordered: cython.int[::1],
     tally: cython.double[:, ::1],
     stack: cython.Py_ssize_t[::1],
     scale: cython.double,
-    hit: cython.longlong[::1],
-    precision: cython.longlong[::1],
-    recall: cython.longlong[::1],
+    worths: cython.longlong[:, ::1],
 ):
     """Tally by level in how many zones something is detected, and the precision and the recall of zones.
 
-    Event i lies at [starts[i], stops[i]) in its zone [left[i], right[i]), whose levels are in ``ordered``, descending,
-    up to ``ends[i]``. Precision and recall are in multiples of ``1 / scale``. ``tally``, zero on entry and on return,
-    and ``stack``, as long as the longest zone, are working space.
+    Event i lies at [starts[i], stops[i]) in its zone [left[i], right[i]). Point t of it has a level among those of the
+    zone, its own one, at ``points[t + shifts[i]]``. ``own`` and ``ordered`` have the own levels, and the levels, of the
+    zone, descending, up to ``ends[i]``. Precision and recall are in multiples of ``1 / scale``. ``tally``, zero on
+    entry and on return, by own level, and ``stack``, as long as the longest zone, are working space.
     """
-    zone: Zone = Zone(levels, tally, stack)
+    zone: Zone = Zone(points, tally, stack)
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t = 0
     level: cython.Py_ssize_t
+    step: cython.Py_ssize_t
+    fetched: cython.Py_ssize_t = 0 if worths.shape[0] > FEW else ordered.shape[0]
     old_precision: cython.longlong
     old_recall: cython.longlong
     new: cython.longlong
     with cython.nogil:
         for i in range(starts.shape[0]):
+            zone.shift = shifts[i]
             zone.enter(starts[i], stops[i], left[i], right[i])
             old_precision = old_recall = 0
             if j < ends[i] and ordered[j] > 0:
-                hit[ordered[j]] += 1
+                worths[ordered[j], HIT] += 1
             while j < ends[i]:
+                if j >= fetched:
+                    fetched = zone.fetch(worths, ordered, j)
                 level = ordered[j]
-                j += cython.cast(cython.Py_ssize_t, tally[POINTS, level])
-                zone.lower_to(level)
+                step = own[j]
+                j += cython.cast(cython.Py_ssize_t, tally[step, POINTS])
+                zone.lower_to(step)
                 if level > 0:
                     new = cython.cast(cython.longlong, zone.precision() * scale + 0.5)
-                    precision[level] += new - old_precision
+                    worths[level, PRECISION] += new - old_precision
                     old_precision = new
                     new = cython.cast(cython.longlong, zone.recall() * scale + 0.5)
-                    recall[level] += new - old_recall
+                    worths[level, RECALL] += new - old_recall
                     old_recall = new
-            tally[GAPS, 0] = 0.0
+            tally[0, GAPS] = 0.0
 
 
 @cython.final
@@ -83,9 +97,10 @@ def tally_zones(
 class Zone:
     """The zone of an event, and what is detected in it while the threshold goes down."""
 
-    levels: cython.int[::1]
+    points: cython.int[::1]
     tally: cython.double[:, ::1]
     stack: cython.Py_ssize_t[::1]
+    shift: cython.Py_ssize_t
     start: cython.double
     stop: cython.double
     left: cython.double
@@ -93,9 +108,10 @@ class Zone:
     duration: cython.double
     lost: cython.double
     gaps: cython.double
+    seen: cython.longlong
 
-    def __init__(self, levels: cython.int[::1], tally: cython.double[:, ::1], stack: cython.Py_ssize_t[::1]):
-        self.levels = levels
+    def __init__(self, points: cython.int[::1], tally: cython.double[:, ::1], stack: cython.Py_ssize_t[::1]):
+        self.points = points
         self.tally = tally
         self.stack = stack
 
@@ -119,10 +135,40 @@ class Zone:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def fetch(
+        self, worths: cython.longlong[:, ::1], ordered: cython.int[::1], begin: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Read the worths of some levels from one on, and return the next one.
+
+        They are far apart in memory. Read one after the other, with nothing between, they are fetched at the same time.
+        """
+        end: cython.Py_ssize_t = min(begin + AHEAD, ordered.shape[0])
+        k: cython.Py_ssize_t
+        seen: cython.longlong = 0
+        for k in range(begin, end):
+            seen |= worths[ordered[k], PRECISION]
+        self.seen = seen  # or a compiler would leave all of this out
+        return end
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def count_points(self, begin: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Count some points from one on by their levels, and return the next one; this fetches the tally for them."""
+        end: cython.Py_ssize_t = min(begin + AHEAD, behind)
+        t: cython.Py_ssize_t
+        for t in range(begin, end):
+            self.tally[self.points[t + self.shift], POINTS] += 1
+        return end
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def tally_points(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
         """Tally how long each point is inside the zone, and how much it loses as it is away from the event."""
         reach: cython.double = min(self.start - self.left, self.right - self.stop)
         length: cython.double = self.stop - self.start
+        counted: cython.Py_ssize_t = first
         near: cython.double = 0.0
         far: cython.double
         low: cython.double
@@ -130,17 +176,18 @@ class Zone:
         level: cython.Py_ssize_t
         t: cython.Py_ssize_t
         for t in range(first, behind):
-            level = self.levels[t]
+            if t == counted:
+                counted = self.count_points(t, behind)
+            level = self.points[t + self.shift]
             low = max(cython.cast(cython.double, t), self.left)
             high = min(cython.cast(cython.double, t + 1), self.right)
-            self.tally[POINTS, level] += 1
-            self.tally[DURATION, level] += high - low
+            self.tally[level, DURATION] += high - low
             if high <= self.start:
                 far = _farther(self.start - low, reach, length)
-                self.tally[LOST, level] += far - _farther(self.start - high, reach, length)
+                self.tally[level, LOST] += far - _farther(self.start - high, reach, length)
             elif low >= self.stop:
                 far = _farther(high - self.stop, reach, length)
-                self.tally[LOST, level] += far - near
+                self.tally[level, LOST] += far - near
                 near = far
 
     @cython.cfunc
@@ -158,13 +205,13 @@ class Zone:
         hidden: cython.bint
         t: cython.Py_ssize_t
         for t in range(first, behind):
-            level = self.levels[t]
+            level = self.points[t + self.shift]
             inside = 0
             hidden = level == 0
             while depth > 0 and not hidden:
                 last = self.stack[depth - 1]
-                self.gap(min(level, self.levels[last]), inside, last + 1, t)
-                inside = self.levels[last]
+                self.gap(min(level, self.points[last + self.shift]), inside, last + 1, t)
+                inside = self.points[last + self.shift]
                 hidden = inside >= level
                 if inside <= level:
                     depth -= 1
@@ -177,8 +224,13 @@ class Zone:
         while depth > 0:
             depth -= 1
             last = self.stack[depth]
-            self.gap(self.levels[last], inside, min(cython.cast(cython.double, last + 1), self.right), self.right)
-            inside = self.levels[last]
+            self.gap(
+                self.points[last + self.shift],
+                inside,
+                min(cython.cast(cython.double, last + 1), self.right),
+                self.right,
+            )
+            inside = self.points[last + self.shift]
 
     @cython.cfunc
     @cython.nogil
@@ -203,19 +255,19 @@ class Zone:
         to = min(end, self.stop)
         if since < to:
             lost += _nearer(end - since, end - self.left) - _nearer(end - to, end - self.left)
-        self.tally[GAPS, high] += lost
-        self.tally[GAPS, low] -= lost
+        self.tally[high, GAPS] += lost
+        self.tally[low, GAPS] -= lost
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
         """Lower the threshold to a level: its points become detected."""
-        self.duration += self.tally[DURATION, level]
-        self.lost += self.tally[LOST, level]
-        self.gaps += self.tally[GAPS, level]
-        self.tally[POINTS, level] = self.tally[DURATION, level] = 0.0
-        self.tally[LOST, level] = self.tally[GAPS, level] = 0.0
+        self.duration += self.tally[level, DURATION]
+        self.lost += self.tally[level, LOST]
+        self.gaps += self.tally[level, GAPS]
+        self.tally[level, POINTS] = self.tally[level, DURATION] = 0.0
+        self.tally[level, LOST] = self.tally[level, GAPS] = 0.0
 
     @cython.cfunc
     @cython.nogil

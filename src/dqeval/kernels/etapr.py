@@ -27,7 +27,7 @@ else:
 
 compiled = cython.compiled
 
-# Rows of what is known of each event.
+# Columns of what is known of each event.
 INNER_POINTS = cython.declare(cython.Py_ssize_t, 0)  # how many of its points lie in runs that do not leave it
 INNER_WEIGHT = cython.declare(cython.Py_ssize_t, 1)  # what these runs weigh
 INNER_WORTH = cython.declare(cython.Py_ssize_t, 2)  # what they add to precision now
@@ -35,31 +35,37 @@ WORTH = cython.declare(cython.Py_ssize_t, 3)  # what the event adds to recall no
 FROM_BEFORE = cython.declare(cython.Py_ssize_t, 4)  # the run that comes into it from before and ends inside
 TO_BEHIND = cython.declare(cython.Py_ssize_t, 5)  # the run that begins inside it and goes on behind
 CHANGED = cython.declare(cython.Py_ssize_t, 6)  # whether it is among those that have changed
-OUTSIDE = cython.declare(cython.Py_ssize_t, 7)  # itself, or if it lies inside a crossing run, some event behind it
-EVENT_ROWS = 8
-# Rows of what is known of each run.
+EVENT_COLUMNS = 7
+# Columns of what is found of each run (``find_runs`` in ``kernels/runs.py``).
+START = cython.declare(cython.Py_ssize_t, 0)
+STOP = cython.declare(cython.Py_ssize_t, 1)
+HIGH = cython.declare(cython.Py_ssize_t, 2)
+LOW = cython.declare(cython.Py_ssize_t, 3)
+FIRST = cython.declare(cython.Py_ssize_t, 4)
+BEHIND = cython.declare(cython.Py_ssize_t, 5)
+LABELLED = cython.declare(cython.Py_ssize_t, 6)
+# Columns of what becomes known of it.
 RUN_WORTH = cython.declare(cython.Py_ssize_t, 0)  # what the run adds to precision now
 RUN_RECALL = cython.declare(cython.Py_ssize_t, 1)  # what the events inside it add to recall now
 PENDING = cython.declare(cython.Py_ssize_t, 2)  # whether its chain is still to be pruned
-RUN_ROWS = 3
-# Rows of a chain.
+RUN_COLUMNS = 3
+# Columns of a chain.
 COVERED = cython.declare(cython.Py_ssize_t, 0)
 LENGTH = cython.declare(cython.Py_ssize_t, 1)
 SHARED = cython.declare(cython.Py_ssize_t, 2)  # with the next one of the chain
 DROPPED = cython.declare(cython.Py_ssize_t, 3)
 MEMBER = cython.declare(cython.Py_ssize_t, 4)  # the event, or the run
-CHAIN_ROWS = 5
+CHAIN_COLUMNS = 5
 NONE = cython.declare(cython.Py_ssize_t, -1)
+AHEAD = cython.declare(cython.Py_ssize_t, 64)  # runs that are fetched at the same time
 
 
 def sweep(
     runs: cython.int[:, ::1],
     appear: cython.int[::1],
     vanish: cython.int[::1],
-    touched: cython.Py_ssize_t[:, ::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
-    before: cython.Py_ssize_t[::1],
     theta_p: cython.double,
     theta_r: cython.double,
     scale: cython.double,
@@ -67,40 +73,47 @@ def sweep(
     of_runs: cython.longlong[:, ::1],
     chain: cython.Py_ssize_t[:, ::1],
     changed: cython.Py_ssize_t[::1],
-    sums: cython.longlong[:, ::1],
+    outside: cython.int[::1],
+    sums: cython.double[:, ::1],
 ):
-    """Write for every level, times ``scale``: what events and runs are worth, and what these runs weigh together.
+    """Write for every level, the highest first: what events and runs are worth, and what these runs weigh together.
 
-    The rows of ``runs``, all that touch an event, are the first point, the one behind the last, the highest level, and
-    the one below the lowest. ``appear`` and ``vanish`` are the runs in the order of these levels, the highest first.
-    ``touched`` are the first event of each run, and the one behind its last. ``before[i]`` counts the labelled points
-    before event i. The rows of ``sums`` are recall, precision and weight. The others are working space, zero on entry:
-    ``events`` has a column for each event, ``of_runs`` for each run, ``chain`` two for each event and one more, and
-    ``changed`` has an entry for each event.
+    ``runs`` are all that touch an event. ``appear`` and ``vanish`` are these in the order of the levels at which they
+    do so, the highest first. The rows of ``sums`` are recall, precision and weight. The others are working space, zero
+    on entry: ``events`` has a row for each event, ``of_runs`` for each run, ``chain`` two for each event and one more,
+    and ``changed`` and ``outside`` have an entry for each event.
     """
-    state: State = State(runs, touched, starts, stops, before, theta_p, theta_r, scale)
+    state: State = State(runs, starts, stops, theta_p, theta_r, scale)
     state.events = events
     state.of_runs = of_runs
     state.chain = chain
     state.changed = changed
+    state.outside = outside
+    count: cython.Py_ssize_t = sums.shape[1]
     level: cython.Py_ssize_t
     first: cython.Py_ssize_t
+    fetched_appearing: cython.Py_ssize_t = 0
+    fetched_vanishing: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     j: cython.Py_ssize_t = 0
     with cython.nogil:
         state.begin()
-        for level in range(sums.shape[1] - 1, 0, -1):
-            while j < vanish.shape[0] and runs[3, vanish[j]] == level:
+        for level in range(count, 0, -1):
+            if j >= fetched_vanishing:
+                fetched_vanishing = state.fetch(vanish, j)
+            if i >= fetched_appearing:
+                fetched_appearing = state.fetch(appear, i)
+            while j < vanish.shape[0] and runs[vanish[j], LOW] == level:
                 state.take_away(vanish[j])
                 j += 1
             first = i
-            while i < appear.shape[0] and runs[2, appear[i]] == level:
+            while i < appear.shape[0] and runs[appear[i], HIGH] == level:
                 state.add(appear[i])
                 i += 1
             state.decide(appear, first, i)
-            sums[0, level] = state.recall
-            sums[1, level] = state.precision
-            sums[2, level] = state.weight
+            sums[0, count - level] = cython.cast(cython.double, state.recall) / scale
+            sums[1, count - level] = cython.cast(cython.double, state.precision) / scale
+            sums[2, count - level] = cython.cast(cython.double, state.weight) / scale
 
 
 @cython.final
@@ -109,10 +122,8 @@ class State:
     """What is detected at a level, and what it is worth."""
 
     runs: cython.int[:, ::1]
-    touched: cython.Py_ssize_t[:, ::1]
     starts: cython.Py_ssize_t[::1]
     stops: cython.Py_ssize_t[::1]
-    before: cython.Py_ssize_t[::1]
     count: cython.Py_ssize_t
     theta_p: cython.double
     theta_r: cython.double
@@ -121,27 +132,25 @@ class State:
     of_runs: cython.longlong[:, ::1]
     chain: cython.Py_ssize_t[:, ::1]
     changed: cython.Py_ssize_t[::1]
+    outside: cython.int[::1]  # for each event itself, or if it lies inside a crossing run, some event behind it
     changed_count: cython.Py_ssize_t
     recall: cython.longlong
     precision: cython.longlong
     weight: cython.longlong
+    seen: cython.longlong
 
     def __init__(
         self,
         runs: cython.int[:, ::1],
-        touched: cython.Py_ssize_t[:, ::1],
         starts: cython.Py_ssize_t[::1],
         stops: cython.Py_ssize_t[::1],
-        before: cython.Py_ssize_t[::1],
         theta_p: cython.double,
         theta_r: cython.double,
         scale: cython.double,
     ):
         self.runs = runs
-        self.touched = touched
         self.starts = starts
         self.stops = stops
-        self.before = before
         self.count = starts.shape[0]
         self.theta_p = theta_p
         self.theta_r = theta_r
@@ -156,10 +165,30 @@ class State:
         self.changed_count = 0
         self.recall = self.precision = self.weight = 0
         for i in range(self.count):
-            self.events[FROM_BEFORE, i] = self.events[TO_BEHIND, i] = NONE
-            self.events[OUTSIDE, i] = i
-            self.events[WORTH, i] = self.fixed(_half_for_enough(0, 1, self.theta_r))
-            self.recall += self.events[WORTH, i]
+            self.events[i, FROM_BEFORE] = self.events[i, TO_BEHIND] = NONE
+            self.outside[i] = i
+            self.events[i, WORTH] = self.fixed(_half_for_enough(0, 1, self.theta_r))
+            self.recall += self.events[i, WORTH]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def fetch(self, order: cython.int[::1], begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Read what is known of some runs from one on, and of their events, and return the next one.
+
+        All this is far apart in memory. Read for one after the other, with nothing between, it is fetched at the same
+        time.
+        """
+        end: cython.Py_ssize_t = min(begin + AHEAD, order.shape[0])
+        event: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        seen: cython.longlong = 0
+        for k in range(begin, end):
+            event = self.runs[order[k], FIRST]
+            seen |= self.of_runs[order[k], RUN_WORTH] | self.events[event, INNER_POINTS]
+            seen |= self.starts[event] | self.stops[event]
+        self.seen = seen  # or a compiler would leave all of this out
+        return end
 
     @cython.cfunc
     @cython.nogil
@@ -173,29 +202,29 @@ class State:
     @cython.exceptval(check=False)
     def root(self, run: cython.Py_ssize_t) -> cython.double:
         """Return the root of a run's length: its weight."""
-        return sqrt(cython.cast(cython.double, self.runs[1, run] - self.runs[0, run]))
+        return sqrt(cython.cast(cython.double, self.runs[run, STOP] - self.runs[run, START]))
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def crosses(self, run: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a run does not lie inside its first event."""
-        event: cython.Py_ssize_t = self.touched[0, run]
-        return self.runs[0, run] < self.starts[event] or self.stops[event] < self.runs[1, run]
+        event: cython.Py_ssize_t = self.runs[run, FIRST]
+        return self.runs[run, START] < self.starts[event] or self.stops[event] < self.runs[run, STOP]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def begins_inside(self, run: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a crossing run begins inside its first event, and not with it."""
-        return self.starts[self.touched[0, run]] < self.runs[0, run]
+        return self.starts[self.runs[run, FIRST]] < self.runs[run, START]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def ends_inside(self, run: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a crossing run ends inside its last event, and not with it."""
-        return self.runs[1, run] < self.stops[self.touched[1, run] - 1]
+        return self.runs[run, STOP] < self.stops[self.runs[run, BEHIND] - 1]
 
     @cython.cfunc
     @cython.nogil
@@ -204,8 +233,8 @@ class State:
         """Take away a run that has grown into another."""
         self.weight -= self.fixed(self.root(run))
         if self.crosses(run):
-            self.precision -= self.of_runs[RUN_WORTH, run]
-            self.recall -= self.of_runs[RUN_RECALL, run]
+            self.precision -= self.of_runs[run, RUN_WORTH]
+            self.recall -= self.of_runs[run, RUN_RECALL]
         else:
             self.change_inner(run, -1)
 
@@ -218,15 +247,15 @@ class State:
         if not self.crosses(run):
             self.change_inner(run, 1)
             return
-        first: cython.Py_ssize_t = self.touched[0, run]
-        behind: cython.Py_ssize_t = self.touched[1, run]
-        self.of_runs[PENDING, run] = 1
+        first: cython.Py_ssize_t = self.runs[run, FIRST]
+        behind: cython.Py_ssize_t = self.runs[run, BEHIND]
+        self.of_runs[run, PENDING] = 1
         if self.begins_inside(run):
-            self.events[TO_BEHIND, first] = run
+            self.events[first, TO_BEHIND] = run
             first += 1
         if self.ends_inside(run):
             behind -= 1
-            self.events[FROM_BEFORE, behind] = run
+            self.events[behind, FROM_BEFORE] = run
         first = self.next_outside(first, behind)
         while first < behind:
             self.enclose(first)
@@ -239,11 +268,11 @@ class State:
         """Return the first event from one on that lies in no crossing run, or one that is not before another."""
         found: cython.Py_ssize_t = event
         following: cython.Py_ssize_t
-        while found < behind and self.events[OUTSIDE, found] != found:
-            found = self.events[OUTSIDE, found]
-        while event < behind and self.events[OUTSIDE, event] != event:  # so that it is found in one step next time
-            following = self.events[OUTSIDE, event]
-            self.events[OUTSIDE, event] = found
+        while found < behind and self.outside[found] != found:
+            found = self.outside[found]
+        while event < behind and self.outside[event] != event:  # so that it is found in one step next time
+            following = self.outside[event]
+            self.outside[event] = found
             event = following
         return found
 
@@ -252,20 +281,20 @@ class State:
     @cython.exceptval(check=False)
     def enclose(self, event: cython.Py_ssize_t) -> cython.void:
         """Take away what an event is worth by itself, as it lies inside a crossing run from now on."""
-        self.recall -= self.events[WORTH, event]
-        self.precision -= self.events[INNER_WORTH, event]
-        self.events[OUTSIDE, event] = event + 1
+        self.recall -= self.events[event, WORTH]
+        self.precision -= self.events[event, INNER_WORTH]
+        self.outside[event] = event + 1
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def change_inner(self, run: cython.Py_ssize_t, sign: cython.Py_ssize_t) -> cython.void:
         """Add a run to those inside its event, or take it away."""
-        event: cython.Py_ssize_t = self.touched[0, run]
-        self.events[INNER_POINTS, event] += sign * (self.runs[1, run] - self.runs[0, run])
-        self.events[INNER_WEIGHT, event] += sign * self.fixed(self.root(run))
-        if not self.events[CHANGED, event]:
-            self.events[CHANGED, event] = 1
+        event: cython.Py_ssize_t = self.runs[run, FIRST]
+        self.events[event, INNER_POINTS] += sign * (self.runs[run, STOP] - self.runs[run, START])
+        self.events[event, INNER_WEIGHT] += sign * self.fixed(self.root(run))
+        if not self.events[event, CHANGED]:
+            self.events[event, CHANGED] = 1
             self.changed[self.changed_count] = event
             self.changed_count += 1
 
@@ -277,13 +306,13 @@ class State:
         j: cython.Py_ssize_t
         event: cython.Py_ssize_t
         for j in range(first, behind):
-            if self.of_runs[PENDING, appear[j]]:
+            if self.of_runs[appear[j], PENDING]:
                 self.prune_chain_of(NONE, appear[j])
         for j in range(self.changed_count):
             event = self.changed[j]
-            if self.events[CHANGED, event] and self.events[OUTSIDE, event] == event:
+            if self.events[event, CHANGED] and self.outside[event] == event:
                 self.prune_chain_of(event, NONE)
-            self.events[CHANGED, event] = 0
+            self.events[event, CHANGED] = 0
         self.changed_count = 0
 
     @cython.cfunc
@@ -295,10 +324,10 @@ class State:
             if event == NONE:
                 if not self.begins_inside(run):
                     break
-                event = self.touched[0, run]
-            if self.events[FROM_BEFORE, event] == NONE:
+                event = self.runs[run, FIRST]
+            if self.events[event, FROM_BEFORE] == NONE:
                 break
-            run = self.events[FROM_BEFORE, event]
+            run = self.events[event, FROM_BEFORE]
             event = NONE
         begins_with_run: cython.bint = event == NONE
         length: cython.Py_ssize_t = self.collect(event, run)
@@ -318,39 +347,28 @@ class State:
         chain: cython.Py_ssize_t[:, ::1] = self.chain
         length: cython.Py_ssize_t = 0
         while event != NONE or run != NONE:
-            chain[DROPPED, length] = chain[SHARED, length] = 0
+            chain[length, DROPPED] = chain[length, SHARED] = 0
             if event != NONE:
-                chain[MEMBER, length] = event
-                chain[LENGTH, length] = self.stops[event] - self.starts[event]
-                chain[COVERED, length] = self.events[INNER_POINTS, event]
-                if self.events[FROM_BEFORE, event] != NONE:
-                    chain[COVERED, length] += self.runs[1, self.events[FROM_BEFORE, event]] - self.starts[event]
-                run = self.events[TO_BEHIND, event]
+                chain[length, MEMBER] = event
+                chain[length, LENGTH] = self.stops[event] - self.starts[event]
+                chain[length, COVERED] = self.events[event, INNER_POINTS]
+                if self.events[event, FROM_BEFORE] != NONE:
+                    chain[length, COVERED] += self.runs[self.events[event, FROM_BEFORE], STOP] - self.starts[event]
+                run = self.events[event, TO_BEHIND]
                 if run != NONE:
-                    chain[SHARED, length] = self.stops[event] - self.runs[0, run]
-                    chain[COVERED, length] += chain[SHARED, length]
+                    chain[length, SHARED] = self.stops[event] - self.runs[run, START]
+                    chain[length, COVERED] += chain[length, SHARED]
                 event = NONE
             else:
-                chain[MEMBER, length] = run
-                chain[LENGTH, length] = self.runs[1, run] - self.runs[0, run]
-                chain[COVERED, length] = self.labelled_in(run)
+                chain[length, MEMBER] = run
+                chain[length, LENGTH] = self.runs[run, STOP] - self.runs[run, START]
+                chain[length, COVERED] = self.runs[run, LABELLED]
                 if self.ends_inside(run):
-                    event = self.touched[1, run] - 1
-                    chain[SHARED, length] = self.runs[1, run] - self.starts[event]
+                    event = self.runs[run, BEHIND] - 1
+                    chain[length, SHARED] = self.runs[run, STOP] - self.starts[event]
                 run = NONE
             length += 1
         return length
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def labelled_in(self, run: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return how many points of a run are labelled."""
-        first: cython.Py_ssize_t = self.touched[0, run]
-        last: cython.Py_ssize_t = self.touched[1, run] - 1
-        missing: cython.Py_ssize_t = max(0, self.runs[0, run] - self.starts[first])
-        missing += max(0, self.stops[last] - self.runs[1, run])
-        return self.before[last + 1] - self.before[first] - missing
 
     @cython.cfunc
     @cython.nogil
@@ -362,16 +380,16 @@ class State:
         theta: cython.double
         while j < length:
             theta = self.theta_p if (j % 2 == 0) == begins_with_run else self.theta_r
-            if chain[COVERED, j] == 0 or cython.cast(cython.double, chain[COVERED, j]) / chain[LENGTH, j] >= theta:
+            if chain[j, COVERED] == 0 or cython.cast(cython.double, chain[j, COVERED]) / chain[j, LENGTH] >= theta:
                 j += 1
                 continue
-            chain[DROPPED, j] = 1
-            chain[COVERED, j] = 0
-            if j + 1 < length and not chain[DROPPED, j + 1]:
-                chain[COVERED, j + 1] -= chain[SHARED, j]
+            chain[j, DROPPED] = 1
+            chain[j, COVERED] = 0
+            if j + 1 < length and not chain[j + 1, DROPPED]:
+                chain[j + 1, COVERED] -= chain[j, SHARED]
             if j > 0:
-                if not chain[DROPPED, j - 1]:
-                    chain[COVERED, j - 1] -= chain[SHARED, j - 1]
+                if not chain[j - 1, DROPPED]:
+                    chain[j - 1, COVERED] -= chain[j - 1, SHARED]
                 j -= 1
 
     @cython.cfunc
@@ -379,37 +397,38 @@ class State:
     @cython.exceptval(check=False)
     def settle_run(self, j: cython.Py_ssize_t) -> cython.void:
         """Find what a run of the chain is worth, and the events inside it, which stand and fall with it."""
-        run: cython.Py_ssize_t = self.chain[MEMBER, j]
-        inside: cython.Py_ssize_t = self.touched[1, run] - self.touched[0, run]
+        run: cython.Py_ssize_t = self.chain[j, MEMBER]
+        # NumPy's short numbers cannot be combined with long ones.
+        inside: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.runs[run, BEHIND] - self.runs[run, FIRST])
         if self.begins_inside(run):
             inside -= 1
         if self.ends_inside(run):
             inside -= 1
-        worth: cython.double = _half_for_enough(self.chain[COVERED, j], self.chain[LENGTH, j], self.theta_p)
-        each: cython.double = _half_for_enough(0 if self.chain[DROPPED, j] else 1, 1, self.theta_r)
-        self.precision -= self.of_runs[RUN_WORTH, run]
-        self.recall -= self.of_runs[RUN_RECALL, run]
-        self.of_runs[RUN_WORTH, run] = self.fixed(self.root(run) * worth)
-        self.of_runs[RUN_RECALL, run] = inside * self.fixed(each)
-        self.precision += self.of_runs[RUN_WORTH, run]
-        self.recall += self.of_runs[RUN_RECALL, run]
-        self.of_runs[PENDING, run] = 0
+        worth: cython.double = _half_for_enough(self.chain[j, COVERED], self.chain[j, LENGTH], self.theta_p)
+        each: cython.double = _half_for_enough(0 if self.chain[j, DROPPED] else 1, 1, self.theta_r)
+        self.precision -= self.of_runs[run, RUN_WORTH]
+        self.recall -= self.of_runs[run, RUN_RECALL]
+        self.of_runs[run, RUN_WORTH] = self.fixed(self.root(run) * worth)
+        self.of_runs[run, RUN_RECALL] = inside * self.fixed(each)
+        self.precision += self.of_runs[run, RUN_WORTH]
+        self.recall += self.of_runs[run, RUN_RECALL]
+        self.of_runs[run, PENDING] = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def settle_event(self, j: cython.Py_ssize_t) -> cython.void:
         """Find what an event of the chain is worth, and the runs inside it, which stand and fall with it."""
-        event: cython.Py_ssize_t = self.chain[MEMBER, j]
-        worth: cython.double = _half_for_enough(self.chain[COVERED, j], self.chain[LENGTH, j], self.theta_r)
-        inner: cython.longlong = self.events[INNER_WEIGHT, event]
-        if self.chain[DROPPED, j]:
+        event: cython.Py_ssize_t = self.chain[j, MEMBER]
+        worth: cython.double = _half_for_enough(self.chain[j, COVERED], self.chain[j, LENGTH], self.theta_r)
+        inner: cython.longlong = self.events[event, INNER_WEIGHT]
+        if self.chain[j, DROPPED]:
             inner = inner // 2 if self.theta_p <= 0 else 0
-        self.recall += self.fixed(worth) - self.events[WORTH, event]
-        self.precision += inner - self.events[INNER_WORTH, event]
-        self.events[WORTH, event] = self.fixed(worth)
-        self.events[INNER_WORTH, event] = inner
-        self.events[CHANGED, event] = 0
+        self.recall += self.fixed(worth) - self.events[event, WORTH]
+        self.precision += inner - self.events[event, INNER_WORTH]
+        self.events[event, WORTH] = self.fixed(worth)
+        self.events[event, INNER_WORTH] = inner
+        self.events[event, CHANGED] = 0
 
 
 @cython.cfunc

@@ -266,16 +266,18 @@ def distinct_scores(
 ):
     """Write how many points and labelled points score at least each distinct score, from the highest down.
 
-    ``order`` has the points by ascending score, and ``tied`` tells which score as much as the one before. Return how
-    many distinct scores there are.
+    ``order`` has the points by ascending score, and ``tied`` tells which score as much as the one before. ``labels``
+    are bits, eight in a byte, of which a fast cache holds more. Return how many distinct scores there are.
     """
     points: cython.Py_ssize_t = order.shape[0]
     found: cython.Py_ssize_t = 0
     hit: cython.Py_ssize_t = 0
+    t: cython.Py_ssize_t
     k: cython.Py_ssize_t
     with cython.nogil:
         for k in range(points - 1, -1, -1):
-            hit += cython.cast(cython.Py_ssize_t, labels[order[k]])
+            t = cython.cast(cython.Py_ssize_t, order[k])
+            hit += (cython.cast(cython.Py_ssize_t, labels[t >> 3]) >> (t & 7)) & 1
             # What is not the last of its value is written over.
             detected[found] = points - k
             hits[found] = hit
@@ -283,19 +285,32 @@ def distinct_scores(
     return found
 
 
-def ranks_of_points(order: cython.int[::1], detected: cython.int[::1], ranks: cython.int[::1]):
-    """Write the rank of each point among the distinct scores, from 0 for the highest.
+def reached_by_points(order: cython.int[::1], detected: cython.int[::1], levels: cython.int[::1]):
+    """Write how many of the distinct scores each point reaches.
 
     ``order`` has the points by ascending score, and ``detected`` how many have at least each distinct score.
     """
     points: cython.Py_ssize_t = order.shape[0]
-    rank: cython.Py_ssize_t
+    level: cython.Py_ssize_t
     k: cython.Py_ssize_t = 0
     with cython.nogil:
-        for rank in range(detected.shape[0]):
-            while k < detected[rank]:
-                ranks[order[points - 1 - k]] = rank
+        for level in range(detected.shape[0], 0, -1):
+            while k < detected[detected.shape[0] - level]:
+                levels[order[points - 1 - k]] = level
                 k += 1
+
+
+def values_of_distinct(
+    order: cython.int[::1],
+    detected: cython.int[::1],
+    scores: cython.const[cython.double][::1],
+    values: cython.double[::1],
+):
+    """Write the distinct scores, from the highest down; the others as for `reached_by_points`."""
+    k: cython.Py_ssize_t
+    with cython.nogil:
+        for k in range(detected.shape[0]):
+            values[k] = scores[order[order.shape[0] - detected[k]]]
 
 
 def levels_of_points(

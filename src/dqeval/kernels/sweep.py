@@ -29,7 +29,7 @@ def ends_of_levels(
             highest[levels[t]] = max(highest[levels[t]], scores[t])
 
 
-def points_by_level(levels: cython.int[::1], places: cython.Py_ssize_t[::1], order: cython.int[::1]):
+def points_by_level(levels: cython.int[:], places: cython.int[::1], order: cython.int[::1]):
     """Write the points by descending level, in time order where that is equal, without those of level 0.
 
     ``places``, zero on entry, has an entry for each level, and becomes where its points end. Return how many there are.
@@ -53,7 +53,7 @@ def levels_by_group(
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     following: cython.Py_ssize_t[::1],
-    places: cython.Py_ssize_t[::1],
+    places: cython.int[::1],
     groups: cython.int[::1],
     ordered: cython.int[::1],
 ):
@@ -83,10 +83,81 @@ def levels_by_group(
                 at += 1
 
 
+def levels_in_groups(
+    levels: cython.int[::1],
+    starts: cython.Py_ssize_t[::1],
+    firsts: cython.Py_ssize_t[::1],
+    ends: cython.Py_ssize_t[::1],
+    found: cython.int[::1],
+):
+    """Write the levels of the points of each group in time order: those of group i, from starts[i] on, at firsts[i]."""
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(firsts.shape[0]):
+            for k in range(firsts[i], ends[i]):
+                found[k] = levels[starts[i] + (k - firsts[i])]
+
+
+def rank_in_groups(
+    order: cython.int[::1],
+    firsts: cython.Py_ssize_t[::1],
+    ends: cython.Py_ssize_t[::1],
+    of_points: cython.int[::1],
+    own: cython.int[::1],
+    ordered: cython.int[::1],
+):
+    """Replace levels by ranks among those of the group, from 1 for the lowest; level 0 stays.
+
+    Group i has its points at [firsts[i], ends[i]), and these by ascending level in ``order``. Ranks and levels are also
+    written in descending order, to ``own`` and ``ordered``. Return the highest rank.
+    """
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    rank: cython.Py_ssize_t
+    level: cython.Py_ssize_t
+    previous: cython.Py_ssize_t
+    highest: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for i in range(firsts.shape[0]):
+            rank = previous = 0
+            at = ends[i]
+            for k in range(firsts[i], ends[i]):
+                level = of_points[order[k]]
+                rank += 1 if level != previous else 0
+                previous = level
+                at -= 1
+                of_points[order[k]] = own[at] = rank
+                ordered[at] = level
+            highest = max(highest, rank)
+    return highest
+
+
+def sum_down(
+    tally: cython.longlong[:, ::1],
+    scales: cython.double[::1],
+    sums: cython.longlong[::1],
+    found: cython.double[:, ::1],
+):
+    """Write what is tallied at each level and those above it, over the scale, from the highest down to 1.
+
+    Each column of ``tally`` has its scale, and becomes a row of ``found``. ``sums``, zero on entry, is working space.
+    """
+    top: cython.Py_ssize_t = tally.shape[0] - 1
+    level: cython.Py_ssize_t
+    column: cython.Py_ssize_t
+    with cython.nogil:
+        for level in range(top, 0, -1):
+            for column in range(tally.shape[1]):
+                sums[column] += tally[level, column]
+                found[column, top - level] = cython.cast(cython.double, sums[column]) / scales[column]
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _begin_highest_first(places: cython.Py_ssize_t[::1]) -> cython.void:
+def _begin_highest_first(places: cython.int[::1]) -> cython.void:
     """Turn how many points each level has into where they begin, if those of the highest level are first."""
     level: cython.Py_ssize_t
     amount: cython.Py_ssize_t

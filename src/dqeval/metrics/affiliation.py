@@ -19,24 +19,26 @@ def _affiliation(match: Match) -> PrecisionRecall:
 def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     events, zones = sweep.labelled.events, sweep.labelled.zones
     groups = sweep.groups(np.floor(zones.left).astype(np.intp), np.ceil(zones.right).astype(np.intp))
-    tally = np.zeros((kernel.TALLY_ROWS, sweep.count + 1))
     stack = np.empty((groups.ends - groups.firsts).max(), dtype=np.intp)
     scale = fixed_point(len(events))
-    hit, precision, recall = tallies = sweep.tallies(3)
+    worths = sweep.tallies(kernel.WORTHS)
     kernel.tally_zones(
-        sweep.levels,
+        groups.points,
+        groups.shifts,
         events.starts,
         events.stops,
         zones.left,
         zones.right,
         groups.ends,
+        groups.own,
         groups.levels,
-        tally,
+        groups.tally(kernel.TALLY_COLUMNS, np.float64),
         stack,
         scale,
-        *tallies,
+        worths,
     )
-    return ratio(sweep.down(precision, scale), sweep.down(hit)), sweep.down(recall, scale * len(events))
+    hit, precision, recall = sweep.sums(worths, 1.0, scale, scale * len(events))
+    return ratio(precision, hit), recall
 
 
 @metric(

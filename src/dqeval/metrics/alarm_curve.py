@@ -7,14 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqeval.core.durations import UNITS
+from dqeval.core.events import split_at
 from dqeval.core.matching import highest_in_events
 from dqeval.core.prepared import Scored
 from dqeval.core.sweep import Sweep, sweep_of
 from dqeval.core.thresholds import shortest_threshold
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
+from dqeval.core.types import Events, FloatArray, IntArray
+from dqeval.kernels.runs import tally_false_alarms
 from dqeval.metrics.operators import zone_starts
 from dqeval.render import drawing
 from dqeval.render.tables import Table, percent
@@ -206,39 +207,19 @@ def alarm_counts(sweep: Sweep, zones: Events) -> tuple[IntArray, IntArray]:
     """Return in how many zones there is an alarm, and how many alarms touch no zone, at each threshold."""
     first_detected = highest_in_events(sweep.levels, zones)
     detected = np.cumsum(sweep.counted(first_detected)[:0:-1])
-    return detected, _false_alarms(sweep.ranks, zones, sweep.labelled.breaks, sweep.count)
+    return detected, _false_alarms(sweep, zones)
 
 
-def _false_alarms(ranks: NDArray[np.intc], zones: Events, breaks: IntArray, count: int) -> IntArray:
-    """Return how many alarms touch no zone at each of ``count`` thresholds.
-
-    They are those that start outside all zones, less those that start there and reach the next zone. What a point does
-    holds for an interval of thresholds: so the ends of intervals are counted, and summed up.
-    """
-    before = np.concatenate([[count], ranks[:-1]])  # of the point before; none is before the first of a stretch
-    before[breaks] = count
-    # A point starts an alarm from its own threshold down to that at which the point before it is in alarm, too.
-    starts = (before > ranks) & _outside(zones)
-    changes = _counts(ranks[starts], count) - _counts(before[starts], count)
-    # Between two zones, or between the first point of a stretch and a zone.
-    behind = zone_starts(zones, zones.length, breaks)
-    some = behind < zones.starts
-    between = Events(behind[some], zones.starts[some], zones.length)
-    # An alarm reaches a zone where the last point before it and the first one in it are in alarm. If all points between
-    # two zones are, and the last one of the first zone, too, it started in there, and was not counted.
-    reached = np.maximum(ranks[between.stops - 1], ranks[between.stops])
-    joined = np.maximum(highest_in_events(ranks, between), np.maximum(before[between.starts], reached))
-    changes += _counts(joined, count) - _counts(reached, count)
-    return np.cumsum(changes)[:count]
-
-
-def _counts(positions: NDArray[Any], most: int) -> IntArray:
-    return np.bincount(positions, minlength=most + 1)
-
-
-def _outside(zones: Events) -> BoolArray:
-    """Tell which points are in no zone."""
-    changes = np.zeros(zones.length + 1, dtype=np.int8)
-    changes[zones.starts] += 1
-    changes[zones.stops] -= 1
-    return np.asarray(np.cumsum(changes[:-1], dtype=np.int8) == 0)
+def _false_alarms(sweep: Sweep, zones: Events) -> IntArray:
+    """Return how many alarms touch no zone at each threshold."""
+    breaks, n = sweep.labelled.breaks, zones.length
+    starts, stops = np.append(0, zones.stops), np.append(zones.starts, n)
+    some = starts < stops
+    outside = split_at(Events(starts[some], stops[some], n), breaks)
+    ends = np.concatenate([[0], breaks, [n]])
+    alone, reaching = np.isin(outside.starts, ends), ~np.isin(outside.stops, ends)
+    tally = np.zeros(sweep.count + 1, dtype=np.intc)
+    tally_false_alarms(
+        sweep.levels, outside.starts, outside.stops, alone.view(np.uint8), reaching.view(np.uint8), tally
+    )
+    return np.cumsum(tally[:0:-1], dtype=np.intp)

@@ -246,8 +246,8 @@ def _nab_sweep(
     """
     scoring, weights = _scoring(sweep.labelled, profile, windows, probation), PROFILES[profile]
     scoring.require_window()
-    ranks, count = sweep.ranks, sweep.count
-    inside, behind = ranks[scoring.inside], ranks[scoring.behind]
+    count = sweep.count
+    inside, behind = sweep.ranks(scoring.inside), sweep.ranks(scoring.behind)
     until = _lowest_before(inside, scoring.owners, count)
     leads = inside < until
     gains = scoring.gains[leads] + weights.miss  # a window that is hit is not missed
@@ -255,7 +255,8 @@ def _nab_sweep(
     changes = np.bincount(where, np.concatenate([gains, -gains, -scoring.costs]), minlength=count + 1)
     value = np.cumsum(changes[:count], dtype=np.float64)
     # The others all cost the same, so they are only counted.
-    known = np.bincount(np.concatenate([ranks[: scoring.first], inside, behind]), minlength=count + 1)[:count]
+    known = np.concatenate([sweep.ranks(slice(scoring.first)), inside, behind])
+    known = np.bincount(known, minlength=count + 1)[:count]
     far = sweep.detected - np.cumsum(known, out=known)
     far *= scoring.cost
     value -= far

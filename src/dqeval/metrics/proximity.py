@@ -20,7 +20,7 @@ from dqeval.core.sorting import group_ends
 from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, fixed_point, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.kernels import runs
+from dqeval.kernels import covered as kernel
 
 _BUFFER = FromNear(int, int, "half the period, rounded down (for detections, near)")
 _CHECKS: dict[str, Check] = dict.fromkeys(("early", "late"), partial(arguments.whole_number, least=0))
@@ -67,12 +67,23 @@ def _curve(sweep: Sweep, early: int, late: int) -> tuple[FloatArray, FloatArray]
 def _missed(sweep: Sweep) -> FloatArray:
     """Return the weighted false negatives at each threshold."""
     events, groups = sweep.labelled.events, sweep.events
-    scale = fixed_point(events.length)
-    (changes,), tally = sweep.tallies(1), np.zeros((4, sweep.count + 1), dtype=np.intp)
-    runs.tally_pate_missed(
-        sweep.levels, events.starts, events.stops, groups.ends, groups.levels, tally, sweep.stack(3), scale, changes
+    scale, changes = fixed_point(events.length), sweep.tallies(1)
+    kernel.tally_pate_missed(
+        groups.points,
+        groups.shifts,
+        events.starts,
+        events.stops,
+        groups.ends,
+        groups.own,
+        groups.levels,
+        groups.tally(4),
+        np.empty((groups.count + 1, kernel.STACK_COLUMNS), dtype=np.intp),
+        scale,
+        changes,
     )
-    return np.asarray(sweep.labelled.lengths.sum() + sweep.down(changes, scale))
+    missed = sweep.sums(changes, scale)[0]
+    missed += sweep.labelled.lengths.sum()
+    return np.asarray(missed)
 
 
 def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:

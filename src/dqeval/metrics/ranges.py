@@ -11,7 +11,7 @@ from dqeval.core.registry import metric
 from dqeval.core.sweep import Sweep, fixed_point, ratio
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.kernels.runs import tally_range_recall
+from dqeval.kernels.covered import tally_range_recall
 
 _CHECKS: dict[str, Check] = {"alpha": arguments.share}
 
@@ -32,20 +32,28 @@ def _coverage(covered: FloatArray, lengths: IntArray, partners: IntArray, alpha:
 
 
 def _range_sweep(sweep: Sweep, alpha: float) -> tuple[FloatArray, FloatArray]:
-    found, apart = sweep.runs, sweep.apart
-    first, behind = apart.touched(found)
-    scores = apart.labelled_in(found) / (found.stops - found.starts) / (behind - first)
+    found = sweep.runs
+    scores = found.labelled / found.lengths / (found.behinds - found.firsts)
     return ratio(sweep.sum_between(found, scores), found.counts), _recall_sweep(sweep, alpha)
 
 
 def _recall_sweep(sweep: Sweep, alpha: float) -> FloatArray:
     events, groups = sweep.labelled.events, sweep.events
-    scale = fixed_point(len(events))
-    (worths,), tally = sweep.tallies(1), np.zeros((2, sweep.count + 1), dtype=np.intp)
+    scale, worths = fixed_point(len(events)), sweep.tallies(1)
     tally_range_recall(
-        sweep.levels, events.starts, events.stops, groups.ends, groups.levels, tally, alpha, scale, worths
+        groups.points,
+        groups.shifts,
+        events.starts,
+        events.stops,
+        groups.ends,
+        groups.own,
+        groups.levels,
+        groups.tally(2),
+        alpha,
+        scale,
+        worths,
     )
-    return sweep.down(worths, scale * len(events))
+    return np.asarray(sweep.sums(worths, scale * len(events))[0])
 
 
 @metric(

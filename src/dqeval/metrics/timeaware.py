@@ -14,10 +14,10 @@ from dqeval.core.matching import Match, parts_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
 from dqeval.core.sweep import Runs, Sweep, Tally, at_one_threshold, fixed_point, ratio
-from dqeval.core.types import Events, FloatArray, IntArray, Numbers, PrecisionRecall
+from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import etapr
-from dqeval.kernels.runs import tally_covered
+from dqeval.kernels.covered import tally_covered
 from dqeval.kernels.sweep import points_by_level
 
 _ETAPR_CHECKS: dict[str, Check] = {"theta_p": arguments.share, "theta_r": arguments.share}
@@ -35,34 +35,35 @@ def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
 def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
     """Return precision and recall; overlaps too small for either side are dropped, until nothing changes."""
     apart, runs, scale = sweep.apart, sweep.runs, fixed_point(len(sweep.levels))
-    count, sums = len(apart.events), sweep.tallies(3)
+    count, sums = len(apart.events), np.empty((3, sweep.count))
     etapr.sweep(
         runs.found,
         _by_level(runs.highs, sweep.count),
         _by_level(runs.lows, sweep.count),
-        np.array(apart.touched(runs)),
         apart.events.starts,
         apart.events.stops,
-        apart.before,
         theta_p,
         theta_r,
         scale,
-        np.zeros((etapr.EVENT_ROWS, count), dtype=np.longlong),
-        np.zeros((etapr.RUN_ROWS, len(runs.highs)), dtype=np.longlong),
-        np.zeros((etapr.CHAIN_ROWS, 2 * count + 1), dtype=np.intp),
+        np.zeros((count, etapr.EVENT_COLUMNS), dtype=np.longlong),
+        np.zeros((len(runs.found), etapr.RUN_COLUMNS), dtype=np.longlong),
+        np.zeros((2 * count + 1, etapr.CHAIN_COLUMNS), dtype=np.intp),
         np.zeros(count, dtype=np.intp),
+        np.zeros(count, dtype=np.intc),
         sums,
     )
-    recall, precision, weight = sums[:, :0:-1] / scale
+    recall, precision, weight = sums
     if theta_p <= 0:  # then a run needs no event to be worth one half
         precision += (runs.roots - weight) / 2
-    return ratio(precision, runs.roots), np.where(runs.counts > 0, recall / count, 0.0)
+    recall /= count
+    recall[runs.counts == 0] = 0.0
+    return ratio(precision, runs.roots), recall
 
 
 def _by_level(levels: NDArray[np.intc], count: int) -> NDArray[np.intc]:
     """Return what has levels in the order of these, the highest first, without what is of level 0."""
     order = np.empty(len(levels), dtype=np.intc)
-    return order[: points_by_level(levels, np.zeros(count + 1, dtype=np.intp), order)]
+    return order[: points_by_level(levels, np.zeros(count + 1, dtype=np.intc), order)]
 
 
 def _tapr(match: Match, alpha: float, theta: float, delta: int) -> PrecisionRecall:
@@ -75,43 +76,54 @@ def _tapr_sweep(sweep: Sweep, alpha: float, theta: float, delta: int) -> tuple[F
     detected = sweep.sum_between(found, shares >= theta) if theta > 0 else found.counts
     precisions = [ratio(summed, found.counts) for summed in (detected, sweep.sum_between(found, shares))]
     recalls = _covered_sweep(sweep, zones, theta)
-    precision, recall = (alpha * enough + (1 - alpha) * covered for enough, covered in (precisions, recalls))
-    return precision, np.where(found.counts > 0, recall, 0.0)
+    precision, recall = (_weighted(enough, covered, alpha) for enough, covered in (precisions, recalls))
+    recall[found.counts == 0] = 0.0
+    return precision, recall
+
+
+def _weighted(enough: FloatArray, covered: FloatArray, alpha: float) -> FloatArray:
+    """Return the share of what is covered enough, and how much is, as these count; they are written over."""
+    enough *= alpha
+    covered *= 1 - alpha
+    enough += covered
+    return enough
 
 
 def _run_shares(sweep: Sweep, zones: _Zones) -> tuple[Runs, FloatArray]:
     """Return the runs that touch an event or a zone, and how much of each counts."""
     if zones.before is None:
         found = sweep.runs
-        return found, sweep.apart.labelled_in(found) / (found.stops - found.starts)
-    events = sweep.apart.events
-    found = sweep.runs_touching(Events(events.starts, zones.stops_apart, events.length))
+        return found, found.labelled / found.lengths
+    found = sweep.runs_touching(zones.stops_apart)
     partly = (zones.before[found.stops] - zones.before[found.starts]) / fixed_point(len(sweep.levels))
-    return found, (sweep.apart.labelled_in(found) + partly) / (found.stops - found.starts)
+    return found, (found.labelled + partly) / found.lengths
 
 
 def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArray, FloatArray]:
     """Return the share of events that are covered enough, and the mean share covered."""
     events = sweep.labelled.events
     groups = sweep.groups(events.starts, zones.stops) if len(zones.counts) else sweep.events
-    scale = fixed_point(events.length)
-    shares, enough = sweep.tallies(2)
+    scale, worths = fixed_point(events.length), sweep.tallies(2)
     tally_covered(
-        sweep.levels,
+        groups.points,
+        groups.shifts,
         events.starts,
         events.stops,
         zones.stops,
         zones.counts,
         groups.ends,
+        groups.own,
         groups.levels,
-        sweep.tallies(2),
+        groups.tally(2, np.longlong),
         theta,
         scale,
-        shares,
-        enough,
+        worths,
     )
-    always = len(events) if theta <= 0 else 0
-    return (sweep.down(enough) + always) / len(events), sweep.down(shares, scale * len(events))
+    covered, enough = sweep.sums(worths, scale * len(events), 1.0)
+    if theta <= 0:  # then all are covered enough, always
+        enough += len(events)
+    enough /= len(events)
+    return enough, covered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
