@@ -51,6 +51,8 @@ def test_many_events_and_alarms():
         # The quotient that tells the bin is rounded below an edge, and above one.
         ([0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1], 1 / 7),
         ([0, 0, 0, 0, 0, 1, 0, 0, 0], [0, 1, 1, 0, 0, 1, 1, 1, 0], 0.3),
+        # A single bin.
+        ([0, 1, 0], [0, 0, 1], 0.5),
         # No near range, and an alarm over both ends of the event.
         ([0, 0, 1, 1, 0, 0], [0, 1, 1, 1, 1, 0], 0.0),
     ],

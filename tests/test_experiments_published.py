@@ -6,7 +6,7 @@ from math import floor, log2, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dqeval
@@ -18,6 +18,7 @@ class TestPublishedDQE:
     """Of DQE as the authors' code computed it."""
 
     @given(labelled(scores).filter(lambda both: (np.diff(both[0], prepend=0) == 1).sum() == 1), st.integers(0, 40))
+    @example((np.array([1, 0]), np.array([0.5, 1.0])), 0)  # false alarms have a single point
     def test_one_event_differs_only_in_the_near_range(self, both, period):
         y_true, y_score = both
         found = published_dqe(y_true, y_score, period=period)

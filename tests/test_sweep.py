@@ -222,6 +222,15 @@ def test_levels_within_events_in_place_of_all_levels_change_no_digit(name, case,
         assert one.tolist() == other.tolist()
 
 
+def test_affiliation_with_levels_that_are_fetched_ahead():
+    y_true, y_score = np.arange(1200) % 100 < 5, np.random.default_rng(0).random(1200)
+    sweep = sweep_of(scored_of(y_true, y_score), "all")
+    precision, recall = dqeval.METRICS["affiliation_f1"].at_every_level(sweep)
+    for k, threshold in list(enumerate(np.sort(y_score)[::-1]))[::100]:
+        expected = dqeval.metrics.affiliation_parts(y_true, y_score >= threshold)
+        assert (precision[k], recall[k]) == pytest.approx((expected.precision, expected.recall), abs=1e-12)
+
+
 def test_more_runs_than_there_is_room_for_at_first(monkeypatch):
     random = np.random.default_rng(0)
     y_true, y_score = random.random(300) < 0.5, random.random(300)
