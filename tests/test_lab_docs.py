@@ -123,13 +123,14 @@ def test_what_is_measured_is_what_the_page_says(metric):
 
 
 HELD = [key for key, word in MATRIX.items() if word == "yes" and key[1] in PROPERTIES]
-STRETCH = st.tuples(st.integers(0, 1), st.integers(0, 3), st.integers(1, 4))
+# Labels, levels and lengths of stretches: as bytes, which are drawn in a fraction of the time of lists.
+STRETCHES = st.binary(min_size=2, max_size=8).map(lambda drawn: [(b & 1, b >> 1 & 3, (b >> 3 & 3) + 1) for b in drawn])
 
 
 @pytest.mark.parametrize(("metric", "question"), HELD)
 @settings(max_examples=15)  # for each of hundreds of answers
 @given(
-    st.lists(STRETCH, min_size=2, max_size=8).filter(lambda found: len({a for a, _, _ in found}) == 2),
+    STRETCHES.filter(lambda found: len({label for label, _, _ in found}) == 2),
     st.integers(1, 4),
 )
 def test_nobody_finds_a_counter_example_where_the_page_says_yes(metric, question, stretches, near):
