@@ -303,12 +303,14 @@ def measured(
 
 
 def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.1) -> float:
-    """Return the least processor time of a call: of two, of more as long as that takes little, or of a single long one.
+    """Return the least processor time of a call: of three, of more as long as that takes little, of fewer long ones.
 
-    There is no call to warm up, as the least of several is none of those that take longer for being the first.
+    There is no call to warm up, as the least of several is none of those that take longer for being the first. A single
+    one of a long series may take twice as long as others: a virtual machine hands memory back that is not in use, and
+    has to ask for it again.
     """
     taken: list[float] = []
-    while len(taken) < most and sum(taken) < (enough if len(taken) > 1 else 2 * LONGEST):
+    while len(taken) < most and sum(taken) < (enough if len(taken) > 2 else 6 * LONGEST):
         began = time.process_time()
         call()
         taken.append(time.process_time() - began)

@@ -79,7 +79,7 @@ def test_a_row_ends_where_a_call_takes_long():
     assert growth.measured("np.sort", "random walk", call, inputs, longest=0.0).points == (1_000,)
 
 
-@pytest.mark.parametrize(("each", "expected"), [(0.01, 6), (0.03, 4), (0.3, 2), (1.5, 2), (2.5, 1)])
+@pytest.mark.parametrize(("each", "expected"), [(0.01, 6), (0.03, 4), (0.3, 3), (2.5, 3), (4.0, 2), (7.0, 1)])
 def test_calls_that_take_long_are_not_repeated(monkeypatch, each, expected):
     clock = [0.0]
     calls = []
