@@ -230,6 +230,14 @@ def golden_detectors():
         yield arrays
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the figures of experiments empty: to draw them takes most of the time, and other tests do."""
+    from dqeval.experiments import outcome
+
+    monkeypatch.setattr(outcome, "save", lambda draw, *paths: [path.touch() for path in paths])
+
+
 @pytest.fixture(scope="module")
 def odd_detectors():
     """Register detectors that do what detectors must not, for the tests of one module alone."""

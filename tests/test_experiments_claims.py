@@ -115,7 +115,7 @@ class TestCollect:
         by_seed = [np.mean(values[seed::2]) for seed in (0, 1)]
         assert cell.deviation == pytest.approx(np.std(by_seed, ddof=1), abs=1e-12)
 
-    def test_tables_fit_a_page(self, found, tmp_path):
+    def test_tables_fit_a_page(self, found, undrawn, tmp_path):
         for outcome in found.values():
             outcome.write(tmp_path)
         for path in tmp_path.rglob("*.tex"):
@@ -718,7 +718,7 @@ class TestCheck:
 
 
 class TestSummary:
-    def test_counts_of_all_that_was_written(self, found, tmp_path):
+    def test_counts_of_all_that_was_written(self, found, undrawn, tmp_path):
         for outcome in (found["rankings"], *reproduce("cases", Setting(tmp_path)), found["datasets"]):
             outcome.write(tmp_path)
         place = tmp_path / "odd"

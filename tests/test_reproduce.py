@@ -131,7 +131,7 @@ def test_cases_print_and_write(call, tmp_path):
     assert "![cases](cases.png)" in report
 
 
-def test_every_number_as_json(call, tmp_path):
+def test_every_number_as_json(call, undrawn, tmp_path):
     found = call("cases", "--json", "-o", "elsewhere")
     assert (found.code, found.err) == (0, "dqeval: wrote elsewhere/cases\n")
     numbers = json.loads(found.out)
@@ -224,7 +224,7 @@ def lacking(setting):
 
 
 @pytest.mark.unmeasured
-def test_all_of_them_quickly(call, quick, tmp_path):
+def test_all_of_them_quickly(call, quick, undrawn, tmp_path):
     found = call("all", "--quick", "--workers", 0)
     assert found.code == 0
     folders = sorted(path.name for path in (tmp_path / "reproduced").iterdir() if (path / "report.md").exists())

@@ -40,9 +40,9 @@ def test_the_slow_way(timezone, moments):
 @pytest.mark.slow
 @pytest.mark.unmeasured(but=["Lord_Howe"])
 def test_hours_in_which_clocks_change(timezone):
-    """Every quarter of an hour of a year, one by one."""
+    """Every half hour of a year, one by one."""
     begin = int(np.datetime64("2011-01-01", "s").astype(int))
-    ticks = (np.arange(begin, begin + 366 * 86_400, 900) * SECOND).tolist()
+    ticks = (np.arange(begin, begin + 366 * 86_400, 1800) * SECOND).tolist()
     expected = {tick: naive.universal_moments(tick, timezone) for tick in ticks}
     fine = [tick for tick in ticks if len(expected[tick]) == 1]
     assert universal(fine, timezone).tolist() == [expected[tick][0] for tick in fine]
