@@ -106,3 +106,30 @@ def test_what_is_cancelled_is_not_waited_for():
     executor.shutdown(cancel_futures=True)
     with pytest.raises(ray.exceptions.RayError):
         found.result(timeout=60)
+
+
+def test_a_request_to_cancel_that_is_lost_is_repeated(monkeypatch):
+    executor = RayExecutor()
+    found, requests, cancel = executor.submit(time.sleep, 600), [], ray.cancel
+
+    def lose_the_first(task, **options):
+        requests.append(task)
+        if len(requests) > 1:
+            cancel(task, **options)
+
+    monkeypatch.setattr(ray, "cancel", lose_the_first)
+    executor.shutdown(cancel_futures=True)
+    assert len(requests) > 1
+    assert found.done()
+
+
+def test_a_task_that_does_not_end_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(ray, "cancel", lambda task, **options: None)
+    monkeypatch.setattr("dqeval.adapters.ray.LONGEST_CANCELLATION", 0.3)
+    executor = RayExecutor()
+    found = executor.submit(time.sleep, 600)
+    executor.shutdown(cancel_futures=True)
+    assert not found.done()
+    monkeypatch.undo()
+    executor.shutdown(cancel_futures=True)
+    assert found.done()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from concurrent.futures import wait as wait_for
@@ -10,6 +11,9 @@ from typing import Any
 from dqeval.support import extras
 
 __all__ = ["RayExecutor"]
+
+LONGEST_CANCELLATION = 30.0  # seconds, after which tasks that do not end are left to their cluster
+PAUSE = 0.2  # seconds between two requests to cancel
 
 
 class RayExecutor(Executor):
@@ -49,12 +53,19 @@ class RayExecutor(Executor):
         """Wait for what is running, or cancel it, and leave the cluster, if this executor has joined it."""
         self._closed = True
         if cancel_futures:
-            for task in list(self._pending.values()):
-                self._ray.cancel(task, force=True)  # an interrupt alone may come too early, and be lost
+            self._cancel()
         elif wait:
             wait_for(list(self._pending))
         if self._own:
             self._ray.shutdown()
+
+    def _cancel(self) -> None:
+        """Cancel tasks until they have ended: Ray loses a request that comes while a task is on its way to a worker."""
+        until = time.monotonic() + LONGEST_CANCELLATION
+        while (left := dict(self._pending)) and time.monotonic() < until:
+            for task in left.values():
+                self._ray.cancel(task, force=True)
+            wait_for(left, timeout=PAUSE)
 
 
 def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
