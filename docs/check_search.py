@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
     "--headless",
     "--no-sandbox",

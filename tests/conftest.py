@@ -102,7 +102,7 @@ if kernels.compiled:  # these are measured with interpreted kernels
         "test_sweep",
     }
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",

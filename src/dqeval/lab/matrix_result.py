@@ -61,9 +61,9 @@ class PropertyMatrix(Framed):
 
         Examples
         --------
-        >>> found = dqeval.properties(["auc_pr"], questions=["wrong-added"], examples=0)
-        >>> found.answer("auc_pr", "wrong-added").holds
-        True
+        >>> found = dqeval.properties(["dqe"], questions=["wrong-beside-hits"], examples=0)
+        >>> found.answer("dqe", "wrong-beside-hits").holds
+        False
         """
         for answer in self.answers:
             if (answer.metric, answer.question) == (metric, question):
