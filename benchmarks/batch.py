@@ -89,6 +89,7 @@ def threads() -> dict[str, Callable[[int], object]]:
             series.labels, columns, near=50, thresholds="exact", workers=n
         ),
         f"score, {DETECTORS} detectors": lambda n: score([series], workers=n),
+        "panel, one detector": lambda n: dqeval.panel(series.labels, walks["detector 0"], period=100, workers=n),
         "panel(…).chance(), 10 random scores": lambda n: _chance(evaluation, n),
         f"compare, {DETECTORS} detectors": lambda n: _compared(series, n),
         f"report, {DETECTORS} detectors": lambda n: _report(series, n),

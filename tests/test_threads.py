@@ -1,6 +1,7 @@
 """Work in threads: everything is as in a loop, but for the time that it takes."""
 
 import _thread
+import contextlib
 import os
 import signal
 import threading
@@ -10,8 +11,8 @@ import warnings
 import numpy as np
 import pytest
 
-from dqeval.support import threads
-from dqeval.support.on_demand import cached_property
+from dqeval.support import on_demand, threads
+from dqeval.support.on_demand import cached_property, once
 from dqeval.support.threads import in_order, worker_count
 
 
@@ -218,3 +219,35 @@ def test_a_cached_property_blocks_no_other_object():
     assert list(in_order(lambda slow: slow.made, [one, two], 2)) == [True, True]
     assert one.made
     assert Slow.made.__doc__ == "Said of it."
+
+
+def test_a_cached_property_is_made_once_for_all_threads():
+    made = []
+
+    class Slow:
+        @cached_property
+        def made(self):
+            made.append(threading.get_ident())
+            time.sleep(0.02)
+            return made
+
+    one = Slow()
+    assert all(found is made for found in in_order(lambda _: one.made, range(8), 8))
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("sharing", [False, True])
+def test_what_could_not_be_made_is_tried_again(sharing):
+    kept, tried = {}, []
+
+    def make():
+        tried.append(len(tried))
+        if len(tried) == 1:
+            raise OSError("not yet")
+        return len(tried)
+
+    with on_demand.shared_by_threads() if sharing else contextlib.nullcontext():
+        with pytest.raises(OSError, match="not yet"):
+            once(kept, "it", make)
+        assert once(kept, "it", make) == once(kept, "it", make) == 2
+    assert not on_demand._being_made

@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -9,12 +10,15 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
+from dqeval.analysis import panel
 from dqeval.analysis.commands import COMMANDS
 from dqeval.analysis.receipts import jsonable
 from dqeval.analysis.score import panels, score
 from dqeval.analysis.walk import Walk
+from dqeval.core import prepared
 from dqeval.core.registry import METRICS
 from dqeval.datasets.door import Asked, entries, prepare
+from dqeval.metrics import vus
 from dqeval.support import threads
 
 DEMO = dqeval.datasets.demo()
@@ -82,6 +86,63 @@ def test_chance_does_not_depend_on_the_workers(binary):
     assert found[0] == found[1] == found[2]
     with pytest.raises(ValueError, match="workers must be"):
         dqeval.panel(DEMO.labels, scores, near=5, metrics=FEW).chance(workers=0)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("workers", [None, 2, 20])
+def test_panels_do_not_depend_on_the_workers(workers, binary):
+    scores = DEMO.scores["late"] > 0.5 if binary else DEMO.scores["late"]
+    alone, several = (dqeval.panel(DEMO.labels, scores, near=5, metrics="all", workers=count) for count in (1, workers))
+    assert jsonable(several.values) == jsonable(alone.values)
+    for kept in ("values", "seconds", "failures", "parameters", "best", "labels"):
+        assert list(getattr(several, kept)) == list(getattr(alone, kept))
+    assert repr(several.best) == repr(alone.best)  # where NaN equals itself
+    assert several.failures == alone.failures
+    with pytest.raises(ValueError, match="workers must be"):
+        dqeval.panel(DEMO.labels, scores, near=5, workers=0)
+
+
+def test_what_metrics_share_is_made_once_for_all_threads(monkeypatch):
+    made = []
+
+    def counted(make):
+        def count(*arguments):
+            made.append(make.__name__)
+            time.sleep(0.05)  # in which the others would begin, too
+            return make(*arguments)
+
+        return count
+
+    for module, name in ((prepared, "ascending_with_ties"), (vus, "_computed_areas"), (panel, "sweep_of")):
+        monkeypatch.setattr(module, name, counted(getattr(module, name)))
+    dqeval.panel(DEMO.labels, DEMO.scores["late"], near=5, workers=15)
+    assert sorted(made) == ["_computed_areas", "ascending_with_ties", "sweep_of", "sweep_of"]
+
+
+def test_metrics_without_a_sweep_are_searched_once_for_all_threads():
+    asked = []
+    for name in ("one", "other"):
+
+        @dqeval.metric(takes="detections", name=name)
+        def hits(y_true, y_pred):
+            asked.append(y_pred.sum())
+            time.sleep(0.0005)  # in which the other thread would begin, too
+            return float(np.mean(y_true * y_pred))
+
+    dqeval.panel(DEMO.labels, DEMO.scores["late"], near=5, metrics=["one", "other"], workers=2)
+    assert len(asked) == 2 * len(set(asked))
+
+
+def test_the_first_metric_that_fails_is_named():
+    for name in ("one", "other"):
+
+        @dqeval.metric(takes="scores", name=name)
+        def failing(y_true, y_score):
+            raise KeyError
+
+    for workers in (1, 2):
+        with pytest.raises(dqeval.MetricError, match="one"):
+            dqeval.panel(DEMO.labels, DEMO.scores["late"], near=5, metrics=["dqe", "one", "other"], workers=workers)
 
 
 def test_profiles_do_not_depend_on_the_workers():

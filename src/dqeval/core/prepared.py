@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from dqeval.core.timeline import Found, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
 from dqeval.kernels import sorting as kernel
-from dqeval.support.on_demand import cached_property
+from dqeval.support.on_demand import cached_property, once
 
 Made = TypeVar("Made")
 
@@ -39,9 +39,7 @@ class Shared:
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what was made for the key, or make it now."""
-        if key not in self._made:
-            self._made[key] = make()
-        return cast(Made, self._made[key])
+        return once(self._made, key, make)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from threading import Lock, RLock
 from typing import Any, Generic, TypeVar, cast, overload
 
 Value = TypeVar("Value")
+
+_guard = Lock()
+_sharing = 0  # how many crews of threads are at work; without any, locks would take longer than short work
+_being_made: dict[tuple[int, Hashable], Any] = {}  # a lock for each thing that is being made
+
+
+@contextmanager
+def shared_by_threads() -> Iterator[None]:
+    """Have what several threads ask for at the same time made by one of them."""
+    global _sharing
+    with _guard:
+        _sharing += 1
+    try:
+        yield
+    finally:
+        with _guard:
+            _sharing -= 1
+
+
+def once(kept: dict[Any, Any], key: Hashable, make: Callable[[], Value]) -> Value:
+    """Return what is kept under a key, or make it now.
+
+    Of several threads that ask at the same time, one makes it, if they are `shared_by_threads`.
+
+    Examples
+    --------
+    >>> kept = {}
+    >>> once(kept, "sum", lambda: 1 + 2), once(kept, "sum", lambda: 4 + 5), kept
+    (3, 3, {'sum': 3})
+    """
+    if not _sharing:
+        if key not in kept:
+            kept[key] = make()
+        return cast(Value, kept[key])
+    place = id(kept), key
+    with _guard:
+        lock = _being_made.setdefault(place, RLock())
+    try:
+        with lock:
+            if key not in kept:
+                kept[key] = make()
+    finally:
+        _being_made.pop(place, None)
+    return cast(Value, kept[key])
 
 
 class OnDemand(Generic[Value]):
@@ -41,9 +87,10 @@ class OnDemand(Generic[Value]):
 
 
 class cached_property(Generic[Value]):  # noqa: N801 - it stands for that of functools
-    """A property that is made when it is first asked for, and kept.
+    """A property that is made when it is first asked for, once even if several threads ask, and kept.
 
-    That of functools, up to Python 3.11, has one lock for all objects: two threads cannot sort two series at once.
+    That of functools, up to Python 3.11, has one lock for all objects: two threads cannot sort two series at once. From
+    Python 3.12 on it has none: two threads would sort the same series twice.
 
     Examples
     --------
@@ -71,5 +118,7 @@ class cached_property(Generic[Value]):  # noqa: N801 - it stands for that of fun
         if instance is None:
             return self
         # From now on, the value is found before this is asked.
-        value = vars(instance)[self._name] = self._make(instance)
-        return value
+        if not _sharing:
+            value = vars(instance)[self._name] = self._make(instance)
+            return value
+        return once(vars(instance), self._name, lambda: self._make(instance))

@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from dqeval.core import arguments
+from dqeval.support.on_demand import shared_by_threads
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -68,7 +69,7 @@ def in_order(work: Callable[[Item], Made], items: Iterable[Item], workers: int) 
     if len(first) < 2:
         yield from map(work, chain(first, source))
         return
-    with _Crew(work, chain(first, source), workers) as crew:
+    with shared_by_threads(), _Crew(work, chain(first, source), workers) as crew:
         yield from crew.results()
 
 
