@@ -18,10 +18,8 @@ from hypothesis import strategies as st
 
 import dqeval
 import strategies as own
-from dqeval.core import thresholds
-from dqeval.core.prepared import Labelled
-from dqeval.core.scaling import linear, linear_parts, log_rank, min_max, scaled
-from dqeval.core.thresholds import (
+from dqeval.core import levels as levelling
+from dqeval.core.levels import (
     exact_levels,
     grid,
     log_rank_levels,
@@ -29,6 +27,8 @@ from dqeval.core.thresholds import (
     sample_levels,
     sample_log_rank_levels,
 )
+from dqeval.core.prepared import Labelled
+from dqeval.core.scaling import linear, linear_parts, log_rank, min_max, scaled
 from dqeval.kernels import _plain, _widest, neighbours
 from dqeval.kernels import levels as kernel
 from dqeval.metrics.dqe import local_scores
@@ -114,11 +114,11 @@ def test_levels_in_use_are_those_of_sorted_levels(form, count, points, near, sha
     partition = Labelled(rng.random(points) < share).regions(near)
     shared = sample_levels(np.minimum(rng.random(points) * 1.2, 1.0), partition, count)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thresholds, "levels_in_use", FORMS[form].levels_in_use)
-        patch.setattr(thresholds, "_MANY", 0)
-        patch.setattr(thresholds, "POINTS_AT_ONCE", len(shared.of_point))
+        patch.setattr(levelling, "levels_in_use", FORMS[form].levels_in_use)
+        patch.setattr(levelling, "_MANY", 0)
+        patch.setattr(levelling, "POINTS_AT_ONCE", len(shared.of_point))
         (found,) = reached(shared)
-        patch.setattr(thresholds, "_VERY_MANY", 0)
+        patch.setattr(levelling, "_VERY_MANY", 0)
         (expected,) = reached(shared)
     assert found.shared == expected.shared == (not len(partition.events))
     for name in ("of_point", "starts", "stops", "first", "counts"):
@@ -135,10 +135,10 @@ def test_parts_of_many_levels_have_the_scores_of_all(case, near, at_once):
     regions = Labelled(y_true.astype(bool)).regions(near)
     levels, near_ranges = sample_levels(y_score, regions, 100), np.linspace(1, 5, len(regions.events))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thresholds, "_MANY", 10**9)
+        patch.setattr(levelling, "_MANY", 10**9)
         expected = local_scores(levels, near_ranges)
-        patch.setattr(thresholds, "_MANY", 0)
-        patch.setattr(thresholds, "POINTS_AT_ONCE", at_once)
+        patch.setattr(levelling, "_MANY", 0)
+        patch.setattr(levelling, "POINTS_AT_ONCE", at_once)
         parts = list(reached(levels))
         found = local_scores(levels, near_ranges)
     assert [event for part in parts for event in part.partition.events] == list(regions.events)

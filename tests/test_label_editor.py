@@ -16,8 +16,8 @@ import strategies as own
 from browsing import settle
 from commands import caller
 from dqeval import Series
+from dqeval.core.levels import grid
 from dqeval.core.scaling import min_max
-from dqeval.core.thresholds import grid
 from dqeval.render.html import source_of
 from dqeval.render.tables import in_csv
 from test_page_use import serious

@@ -28,7 +28,8 @@ LAYERS = [
     {"analysis.panel_result"},
     {"kernels"},
     {
-        *("core.validate", "core.events", "core.partition", "core.pieces", "core.thresholds", "core.near"),
+        *("core.validate", "core.events", "core.partition", "core.pieces", "core.near"),
+        *("core.levels", "core.thresholds"),
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
         *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.spans"),
         *("core.numeric_arrays", "core.sweep"),

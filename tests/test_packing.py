@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dqeval.core.thresholds import grid
+from dqeval.core.levels import grid
 from dqeval.render import packing
 from dqeval.render.packing import STEPS, packed, packed_scores, packed_values
 

@@ -12,10 +12,10 @@ from browsing import set_step, settle
 from dqeval import Series
 from dqeval.analysis.compare import comparison_of
 from dqeval.core.events import find_events
+from dqeval.core.levels import grid
 from dqeval.core.pieces import PIECES, parts_in
 from dqeval.core.sampling import Clock
 from dqeval.core.scaling import min_max
-from dqeval.core.thresholds import grid
 from dqeval.datasets.door import prepare
 from dqeval.render import explorer, plots
 from dqeval.render.drawing import COLOURS, UNOBSERVED

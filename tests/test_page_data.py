@@ -20,10 +20,10 @@ from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.pitfalls import rescaled_dqe
 from dqeval.core.intervals import mean_intervals
+from dqeval.core.levels import grid, sample_levels
 from dqeval.core.near import Near
 from dqeval.core.prepared import Labelled
 from dqeval.core.sampling import Clock
-from dqeval.core.thresholds import grid, sample_levels
 from dqeval.core.timeline import TimeAxis
 from dqeval.datasets.door import prepare
 from dqeval.metrics.alarm_curve import alarm_curve_of

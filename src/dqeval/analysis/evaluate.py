@@ -11,9 +11,9 @@ import numpy as np
 from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import validate
 from dqeval.core.durations import Length
+from dqeval.core.levels import detection_levels
 from dqeval.core.sampling import Clock
 from dqeval.core.scaling import Scale
-from dqeval.core.thresholds import detection_levels
 from dqeval.core.types import Combined, DQEResult, EventScores, Numbers, Scores
 from dqeval.core.validate import Undefined
 from dqeval.metrics import dqe

@@ -16,12 +16,13 @@ from dqeval.analysis.explained_events import Digits, ExplainedEvents, duration
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import arguments, validate
-from dqeval.core import thresholds as levelling
+from dqeval.core import levels as levelling
 from dqeval.core.durations import Length
 from dqeval.core.matching import highest_in_events
 from dqeval.core.pieces import belonging_to_captures, parts_in
 from dqeval.core.prepared import Scored, points_of
 from dqeval.core.sampling import Clock
+from dqeval.core.thresholds import shortest_threshold
 from dqeval.core.types import (
     PARTS,
     BoolArray,
@@ -130,9 +131,8 @@ class _Explaining:
     def __init__(self, scored: Scored, regions: Partition, result: DQEResult | None) -> None:
         self.scored, self.regions = scored, regions
         self.axis = scored.labelled.axis
-        self.result = result or on_clock(
-            dqe.result_of(levelling.sample_levels(scored.scores, regions, THRESHOLDS), THRESHOLDS), scored.labelled
-        )
+        self.levels = levelling.sample_levels(scored.counting, regions, THRESHOLDS)
+        self.result = result or on_clock(dqe.result_of(self.levels, THRESHOLDS), scored.labelled)
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
         self.start, self.sdqe = suggested_threshold(*dqe.dqe_at_every_score(scored.scores, regions))
         self.detections: BoolArray = scored.scores >= self.start
@@ -142,13 +142,9 @@ class _Explaining:
         self.parts, self.overhang = parts.without(owned), parts.without(~owned)
         self.threshold = self.raw_threshold()
         self.digits = Digits(scored.raw)
-        events = regions.events
-        # Where scores are changed to do away with each kind of trouble.
-        self.places: dict[str, Any] = {
-            "capture": _highest_points(scored.scores, regions),
-            "near_miss": _touched(regions, ((regions.near_start, events.starts), (events.stops, regions.near_stop))),
-            "false_alarm": _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right))),
-        }
+        # Where scores are changed to do away with each kind of trouble; outside of events, the same for all scores.
+        outside = scored.labelled.once(("outside", regions.near), lambda: _outside_events(regions))
+        self.places: dict[str, Any] = {"capture": _highest_points(scored.scores, regions), **outside}
 
     def explanation(self, name: str) -> Explanation:
         return Explanation(
@@ -171,7 +167,7 @@ class _Explaining:
             return np.inf
         low, high = float(raw.min()), float(raw.max())
         middle = 2 * (low / 2 + (high / 2 - low / 2) * self.start)  # halves of finite numbers do not overflow
-        return levelling.shortest_threshold(raw, float(detected.min()), around=middle)
+        return shortest_threshold(raw, float(detected.min()), around=middle)
 
     def events(self) -> ExplainedEvents:
         """Return what is known of each event; no array of all points is kept with it."""
@@ -215,11 +211,11 @@ class _Explaining:
         return found
 
     def mended(self, parts: Collection[str]) -> FloatArray:
-        """Return DQE of each event without some kinds of trouble."""
-        scores = self.scored.scores.copy()
+        """Return DQE of each event without some kinds of trouble: with all thresholds reached there, or none."""
+        of_point = self.levels.of_point.copy()
         for part in parts:
-            scores[self.places[part]] = 1.0 if part == "capture" else 0.0
-        return dqe.local_scores(levelling.sample_levels(scores, self.regions, THRESHOLDS), dqe_only=True)[:, 0].copy()
+            of_point[self.places[part]] = THRESHOLDS if part == "capture" else 0
+        return dqe.local_scores(replace(self.levels, of_point=of_point), dqe_only=True)[:, 0].copy()
 
     def improvements(self) -> list[Improvement]:
         """Return the cheapest changes at the suggested threshold."""
@@ -353,6 +349,15 @@ class Steps:
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:
     """Return the first point of the highest score in each event."""
     return np.array([start + int(np.argmax(scores[start:stop])) for start, stop in regions.events], dtype=np.intp)
+
+
+def _outside_events(regions: Partition) -> dict[str, BoolArray]:
+    """Return the points at which near misses and false alarms can be."""
+    events = regions.events
+    return {
+        "near_miss": _touched(regions, ((regions.near_start, events.starts), (events.stops, regions.near_stop))),
+        "false_alarm": _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right))),
+    }
 
 
 def _touched(regions: Partition, pieces: Iterable[tuple[Any, Any]]) -> BoolArray:

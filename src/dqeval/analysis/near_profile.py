@@ -13,6 +13,7 @@ from dqeval.analysis.check import SHORT_BESIDE_PERIOD
 from dqeval.analysis.explain_result import in_points
 from dqeval.analysis.result import Result
 from dqeval.core import arguments, validate
+from dqeval.core.levels import sample_levels
 from dqeval.core.near import (
     FALLBACK,
     GIVEN_PERIOD,
@@ -24,7 +25,6 @@ from dqeval.core.near import (
     parts_of_period,
 )
 from dqeval.core.prepared import Prepared, Scored
-from dqeval.core.thresholds import sample_levels
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import FloatArray, Progress
 from dqeval.datasets.door import Data, prepare

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from dqeval.analysis.suggestion import suggested_threshold
-from dqeval.core import thresholds as levelling
+from dqeval.core import levels as levelling
 from dqeval.core.intervals import FEWEST
 from dqeval.core.matching import highest_in_events
 from dqeval.core.near import BY_DEFAULT, Near

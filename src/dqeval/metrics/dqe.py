@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dqeval.core import thresholds as levelling
+from dqeval.core import levels as levelling
 from dqeval.core import validate
 from dqeval.core.durations import Length
 from dqeval.core.entries import FromNear
 from dqeval.core.events import flags_of
+from dqeval.core.levels import Levels
 from dqeval.core.prepared import Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.scaling import Linear, LinearParts, Scale, linear, scaled
 from dqeval.core.sorting import ascending, group_ends
-from dqeval.core.thresholds import Levels
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
 from dqeval.kernels import dqe as kernel

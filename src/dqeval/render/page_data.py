@@ -14,7 +14,7 @@ import numpy as np
 from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile
-from dqeval.core import thresholds
+from dqeval.core import levels as levelling
 from dqeval.core.intervals import RESAMPLES, mean_intervals
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import PARTS, FloatArray, Region
@@ -69,7 +69,7 @@ def page_data(
         "events": list(map(_CUTS, prepared.regions.regions)),
         "names": [printable(name) for name in prepared.event_names],
         "times": _times(prepared),
-        "thresholds": thresholds.grid(THRESHOLDS).tolist(),
+        "thresholds": levelling.grid(THRESHOLDS).tolist(),
         "colours": COLOURS | {"no region": UNOBSERVED},
         "values": None if prepared.line is None else packed_values(prepared.line),
         "detectors": shown,
@@ -91,7 +91,7 @@ class DetectorData:
 def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) -> DetectorData:
     """Return what a page shows of a detector."""
     raw, scores = scored.raw, scored.scores
-    levels = thresholds.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
+    levels = levelling.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
     curve = explanation.result.curve
     early = int(min(prepared.near.points, len(raw)))
     alarms = alarm_curve_of(scored, early=early)
@@ -105,7 +105,7 @@ def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) 
         "costsMost": [_part(event.costs_most) for event in explanation.events],
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),
-        "scores": packed_scores(scores, levels, thresholds.grid(THRESHOLDS)),
+        "scores": packed_scores(scores, levels, levelling.grid(THRESHOLDS)),
         "means": _thousandths(np.stack([curve.dqe, curve.capture, curve.near_miss, curve.false_alarm])[:, ::-1]),
         "perEvent": _thousandths(by_event),
         "outcomes": packed(outcomes_at(*by_event[:, 1:].transpose(1, 0, 2)), "<u1"),
@@ -163,7 +163,7 @@ def _times(prepared: Prepared) -> list[str] | None:
 
 def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:
     """Return the thresholds in the units of the scores, with as many digits as tell each from the next."""
-    grid = thresholds.grid(THRESHOLDS).tolist()
+    grid = levelling.grid(THRESHOLDS).tolist()
     low, high = float(raw.min()), float(raw.max())
     if scores is raw:
         return [f"{t:.4g}" for t in grid]

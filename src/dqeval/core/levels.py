@@ -1,0 +1,279 @@
+"""The levels of points: how many thresholds their scores reach, in the form that the kernels of DQE take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core import validate
+from dqeval.core.prepared import Scored
+from dqeval.core.scaling import AT_ONCE as POINTS_AT_ONCE
+from dqeval.core.scaling import Linear, LinearParts, log_shares
+from dqeval.core.sorting import ascending, ascending_in
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
+from dqeval.kernels.levels import (
+    BLOCK,
+    WORD,
+    levels_among,
+    levels_by_rank,
+    levels_in_use,
+    levels_of_items,
+    levels_on_grid,
+    levels_on_grid_in_parts,
+    points_by_region,
+)
+
+# Thresholds of all events together, per point: from the first on, to rank levels within regions takes less time, and
+# from the second on, to sort them for that.
+_MANY, _VERY_MANY = 2, 300
+_CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """The points of each local region as threshold levels, as the kernels take them.
+
+    Attributes
+    ----------
+    partition : Partition
+    of_point : array of int
+        How many thresholds of its region a point reaches. Event i lies at [starts[i], stops[i]).
+    starts, stops : array of int, shape (n_events,)
+    thresholds, heights : array of float
+        Region i has ``counts[i]`` of them from ``first[i]`` on, in ascending order. A threshold counts for what lies
+        between its height and the next lower one, or 0.
+    first, counts : array of int, shape (n_events,)
+    total : float
+        The height of the threshold 1.
+    shared : bool
+        Whether all regions have the same thresholds.
+    """
+
+    partition: Partition
+    of_point: NDArray[np.intc]
+    starts: IntArray
+    stops: IntArray
+    thresholds: FloatArray
+    heights: FloatArray
+    first: IntArray
+    counts: IntArray
+    total: float
+    shared: bool
+
+
+def grid(count: int) -> FloatArray:
+    """Return the sampled thresholds, ascending: 1/count to 1.
+
+    They are the values of ``numpy.linspace(1, 0, count + 1)``, as in the authors' code. Not all of them are the nearest
+    float to k/count: a score of 0.29 is first detected at 0.28.
+    """
+    return np.ascontiguousarray(np.linspace(1, 0, count + 1)[-2::-1])
+
+
+def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partition, count: int) -> Levels:
+    """Return the levels on a grid of ``count`` thresholds, of equal weight."""
+    thresholds = grid(count)
+    found = scores if isinstance(scores, np.ndarray) else scores.scores
+    of_point = np.empty(len(found), dtype=np.intc)
+    if isinstance(scores, LinearParts):
+        levels_on_grid_in_parts(found, scores.starts, scores.low, scores.width, thresholds, of_point)
+    else:
+        low, width = (scores.low, scores.width) if isinstance(scores, Linear) else (0.0, 1.0)
+        levels_on_grid(found, low, width, thresholds, of_point)
+    return _shared(partition, of_point, thresholds)
+
+
+def sample_log_rank_levels(scores: FloatArray, partition: Partition, count: int) -> Levels:
+    """Return what `sample_levels` does of the scores by `log_rank`, without these.
+
+    A threshold is reached by the points of which at most so many score as much: they score more than the first one that
+    is too many. So a score for each threshold tells the levels of all points, in time order.
+    """
+    validate.countable('the points for scale="log-rank"', len(scores), advice="leave out scale")
+    thresholds, points = grid(count), len(scores)
+    order = ascending(scores)
+    highest = int(np.count_nonzero(scores == scores[order[-1]]))
+    of_point = np.zeros(points, dtype=np.intc)
+    if highest < points:
+        too_many = points - 1 - _most_detected(thresholds, highest, points)
+        values = np.full((1 << count.bit_length()) - 1, np.inf)
+        values[:count] = scores[order[too_many]]
+        levels_among(scores, values, of_point)
+    return _shared(partition, of_point, thresholds)
+
+
+def _most_detected(thresholds: FloatArray, highest: int, points: int) -> IntArray:
+    """Return how many of all points may score as much as one that reaches a threshold by `log_rank`.
+
+    The highest score, which so many points have, reaches all thresholds; the lowest, which all reach, is below them.
+    """
+    top = log_shares(np.array([highest]), points)
+    about = np.rint(points * np.exp(-top * thresholds)).astype(np.intp)
+    # Rounding may be one off: which of a few counts are few enough is told as the scores themselves are computed.
+    counts = np.clip(about[:, None] + np.arange(-2, 3), highest, points - 1)
+    few_enough = log_shares(counts, points) / top >= thresholds[:, None]
+    most: IntArray = np.where(few_enough, counts, highest).max(axis=1)
+    return most
+
+
+def detection_levels(detections: BoolArray, partition: Partition) -> Levels:
+    """Return the levels of plain detections: a single threshold that the detected points reach."""
+    return _shared(partition, detections.astype(np.intc), np.ones(1))
+
+
+def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
+    """Return the ranks of the scores within each local region: every distinct score is a threshold.
+
+    A threshold counts for the interval from the next lower one, or 0, up to itself.
+    """
+    validate.countable('the points for thresholds="exact"', len(scores), advice="give a number of thresholds")
+    if not len(partition.events):
+        return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
+    return _ranked(scores, partition, total=1.0)
+
+
+def reached(levels: Levels) -> Iterator[Levels]:
+    """Yield levels without thresholds that no point of their region needs, if these are many; if so, part by part.
+
+    Between the levels of its points, nothing in a region changes. So the next higher threshold counts for those that
+    are left out, and the scores of the events stay what they are. The regions of a part stay in a cache.
+    """
+    count, points = len(levels.thresholds), len(levels.of_point)
+    of_all_events = count * len(levels.partition.events)
+    if not levels.shared or of_all_events <= _MANY * points:
+        yield levels
+        return
+    if of_all_events > _VERY_MANY * points:
+        yield _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
+        return
+    words = np.zeros(count // WORD + 1, dtype=np.uint64)
+    before = np.empty(len(words), dtype=np.intc)
+    for part in _parts_of(levels.partition):
+        own = _OwnLevels(part)
+        levels_in_use(levels.of_point, own.starts, own.stops, own.first, words, before, *own.found)
+        yield own.levels(total=levels.total)
+
+
+def _parts_of(partition: Partition) -> Iterator[Partition]:
+    """Yield the regions of some events after the other, as many as have few points, or at least one."""
+    events = partition.events
+    last = np.searchsorted(partition.right, np.arange(POINTS_AT_ONCE, events.length, POINTS_AT_ONCE), side="right")
+    borders = np.unique([0, *last, len(events)]).tolist()
+    for first, stop in pairwise(borders):
+        some = slice(first, stop)
+        cuts = (partition.left, partition.near_start, partition.near_stop, partition.right)
+        left, near_start, near_stop, right = (each[some] for each in cuts)
+        part = Events(events.starts[some], events.stops[some], events.length)
+        yield Partition(
+            events=part, near=partition.near, left=left, near_start=near_start, near_stop=near_stop, right=right
+        )
+
+
+def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:
+    """Return the ranks of scores within each region, whose thresholds are these scores."""
+    own = _OwnLevels(partition)
+    order = ascending_in(scores, own.starts, own.stops)
+    levels_by_rank(order, scores, own.first, own.last, own.shift, *own.found)
+    return own.levels(total=total)
+
+
+class _OwnLevels:
+    """Room for levels of which each region has its own, its points one behind the other."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.starts, self.stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
+        self.last = np.cumsum(self.stops - self.starts)
+        self.first = self.last - (self.stops - self.starts)
+        self.shift = self.first - self.starts
+        points = self.last[-1]
+        # Levels, thresholds, and how many each region has of these.
+        self.found = np.empty(points, np.intc), np.empty(points), np.empty(len(self.first), np.intp)
+
+    def levels(self, *, total: float) -> Levels:
+        of_point, thresholds, counts = self.found
+        return _by_region(self.partition, of_point, thresholds, self.shift, self.first, counts, total)
+
+
+def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
+    """Return what `exact_levels` does of the scores by `log_rank`, as far down as DQE is above 0.
+
+    All points are sorted, and no region by itself. Further down, where so many points of a region are false alarms that
+    DQE is 0, its points are never detected, as they make no difference to DQE.
+    """
+    if not len(partition.events):
+        return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
+    starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
+    last = np.cumsum(stops - starts)
+    begins, shift = last.copy(), last - stops
+    items, blocks = np.empty(last[-1], dtype=np.longlong), np.empty(len(scored.raw) // BLOCK + 1, dtype=np.intc)
+    order, tied = scored.in_order
+    points_by_region(order, tied, blocks, starts, stops, begins, items)
+    of_point, thresholds = np.zeros(last[-1], dtype=np.intc), np.empty(last[-1])
+    first, counts = np.empty((2, len(last)), dtype=np.intp)
+    alarms = _alarms_of_regions(partition)
+    found = levels_of_items(items, begins, last, shift, *alarms, of_point, thresholds, first, counts)
+    # Heights are 1 for the highest score, which so many points have.
+    highest = np.array([np.argmin(tied[::-1]) + 1.0])
+    heights = log_shares(thresholds[:found], len(order))
+    heights /= log_shares(highest, len(order))
+    return _by_region(partition, of_point, heights, shift, first, counts, total=1.0)
+
+
+def _alarms_of_regions(partition: Partition) -> tuple[IntArray, IntArray, IntArray]:
+    """Return with how many false alarms DQE of a region is 0, before which point they lie, and from which on."""
+    events = partition.events
+    near_early = np.minimum(partition.near, events.starts - partition.left)
+    near_late = np.minimum(partition.near, partition.right - events.stops)
+    room = (events.starts - partition.left - near_early) + (partition.right - events.stops - near_late)
+    stop, start = events.starts - np.floor(near_early), events.stops + np.floor(near_late)
+    return (room // 2 + _CUT).astype(np.intp), stop.astype(np.intp), start.astype(np.intp)
+
+
+def _by_region(
+    partition: Partition,
+    of_point: NDArray[np.intc],
+    thresholds: FloatArray,
+    shift: IntArray,
+    first: IntArray,
+    counts: IntArray,
+    total: float,
+) -> Levels:
+    """Return levels of which each region has its own, on thresholds of its own."""
+    events = partition.events
+    return Levels(
+        partition,
+        of_point,
+        events.starts + shift,
+        events.stops + shift,
+        thresholds,
+        thresholds,
+        first,
+        counts,
+        total,
+        shared=False,
+    )
+
+
+def _shared(partition: Partition, of_point: NDArray[np.intc], thresholds: FloatArray) -> Levels:
+    """Return levels on thresholds that all regions share."""
+    events = partition.events
+    first = np.zeros(len(events), dtype=np.intp)
+    counts = np.full(len(events), len(thresholds), dtype=np.intp)
+    heights = np.arange(1.0, len(thresholds) + 1)
+    return Levels(
+        partition,
+        of_point,
+        events.starts,
+        events.stops,
+        thresholds,
+        heights,
+        first,
+        counts,
+        len(thresholds),
+        shared=True,
+    )
