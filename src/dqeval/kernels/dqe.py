@@ -86,7 +86,7 @@ def sweep(
             top = heights[first[i] + counts[i] - 1] if counts[i] > 0 else 0.0
             for level in range(counts[i], 0, -1):
                 # What holds for several levels is added once: levels at which nothing changes make no difference.
-                if region.changes_at(level):
+                if not region.skip(level):
                     region.add_to(local, i, top - heights[first[i] + level - 1])
                     top = heights[first[i] + level - 1]
                     region.lower_to(level)
@@ -203,11 +203,18 @@ class Region:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def changes_at(self, level: cython.Py_ssize_t) -> cython.bint:
-        """Tell whether the scores may change when the threshold is lowered to this level."""
-        if level == self.capture_level:
-            return True
-        return self.tally[level, NEAR_POINTS] != 0 or self.tally[level, ALARM_POINTS] != 0
+    def skip(self, level: cython.Py_ssize_t) -> cython.bint:
+        """Pass over a level at which no score can change; tell whether it is one.
+
+        Where there are so many false alarms that their score is 0, more of them make no difference.
+        """
+        if level == self.capture_level or self.tally[level, NEAR_POINTS] != 0:
+            return False
+        if self.tally[level, ALARM_POINTS] != 0:
+            if not self.drowned():
+                return False
+            _clear(self.tally, level)
+        return True
 
     @cython.cfunc
     @cython.nogil
