@@ -20,6 +20,8 @@ Needs scikit-learn: ``pip install -e .[benchmark]``.
 """
 
 import argparse
+import contextlib
+import ctypes
 import math
 import platform
 import time
@@ -305,9 +307,7 @@ def measured(
 def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.1) -> float:
     """Return the least processor time of a call: of three, of more as long as that takes little, of fewer long ones.
 
-    There is no call to warm up, as the least of several is none of those that take longer for being the first. A single
-    one of a long series may take twice as long as others: a virtual machine hands memory back that is not in use, and
-    has to ask for it again.
+    There is no call to warm up, as the least of several is none of those that take longer for being the first.
     """
     taken: list[float] = []
     while len(taken) < most and sum(taken) < (enough if len(taken) > 2 else 6 * LONGEST):
@@ -317,8 +317,22 @@ def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: floa
     return max(min(taken), 1e-9)
 
 
+def keep_memory() -> None:
+    """Have the C library keep what is freed, where it can be told so: it gives long arrays back to the system at once.
+
+    To get memory again takes as long as the system likes, above all in a virtual machine, whose host may have taken it:
+    a call was seen to take three times as long. That says nothing about the function.
+    """
+    mmap_max, trim_threshold, never = -4, -1, 2**31 - 1
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # other systems have no such function
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(mmap_max, 0)
+        mallopt(trim_threshold, never)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, and the rows that grow most."""
+    keep_memory()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("--most", type=int, default=LENGTHS[-1], help="the most points of a series")
     parser.add_argument("--longest", type=float, default=LONGEST, help="seconds of a call, after which a row ends")
