@@ -2,7 +2,7 @@
 
 A new one is a function in a module of its own (`explain` is a short one), a line below, and examples in
 `dqeval.cli.examples`. If it computes numbers from files, it calls `dqeval.cli.results.show`, and has a line in
-`dqeval.analysis.commands`.
+`dqeval.analysis.receipt_commands`.
 """
 
 from __future__ import annotations
