@@ -1,4 +1,4 @@
-"""From files to a result that is shown: what the commands that compute numbers have in common."""
+"""From files to a result that is shown, or to files: what the commands that read series have in common."""
 
 from __future__ import annotations
 
