@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dqeval.core.intervals import mean_intervals
+from dqeval.core.confidence import mean_intervals
 from dqeval.render.tables import percent
 
 SERIES = (5, 8, 12, 20, 50, 100)

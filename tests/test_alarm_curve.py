@@ -15,7 +15,7 @@ from dqeval.core.events import find_events, split_at
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.timeline import TimeAxis
 from dqeval.metrics.alarm_curve import alarm_curve_of
-from dqeval.metrics.operators import alarms_of
+from dqeval.metrics.alarms_at_threshold import alarms_of
 from dqeval.render import drawing
 from strategies import breaks, labelled, runs, scores
 

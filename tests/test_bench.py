@@ -20,7 +20,7 @@ import pytest
 
 import dqeval
 from dqeval import bench
-from dqeval.bench import crew as crew_module
+from dqeval.bench import executors
 from dqeval.bench import pool as pool_module
 from dqeval.bench.jobs import Job, run_job
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
@@ -445,7 +445,7 @@ def wait_for_jobs(folder, *, more, driver):
 @pytest.mark.unmeasured
 def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
     pool = []
-    real = crew_module.LocalPool
+    real = executors.LocalPool
 
     class Watched(real):
         def __init__(self, *arguments):
@@ -460,11 +460,11 @@ def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
             killed.append(process.pid)
             os.kill(process.pid, signal.SIGKILL)
 
-    crew_module.LocalPool = Watched
+    executors.LocalPool = Watched
     try:
         state = bench.run(LONG, tmp_path, workers=2, progress=kill_now_and_then)
     finally:
-        crew_module.LocalPool = real
+        executors.LocalPool = real
     assert len(killed) == 3
     assert state.done == 210
     assert 1 <= state.failed <= 3

@@ -20,7 +20,7 @@ import typer
 from commands import caller, run
 from dqeval.bench import State, Store, make_plan
 from dqeval.bench import run as start
-from dqeval.bench.crew import CrewLostError
+from dqeval.bench.executors import CrewLostError
 from dqeval.cli import bench_work, output
 from dqeval.cli.app import app
 from dqeval.datasets import synthetic

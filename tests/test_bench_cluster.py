@@ -14,10 +14,10 @@ import pytest
 
 import dqeval
 from dqeval import bench
-from dqeval.bench import crew as crew_module
+from dqeval.bench import executors
 from dqeval.bench import tasks as tasks_module
-from dqeval.bench.crew import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, crew_for, work_off
 from dqeval.bench.dispatch import Waiting, job_results
+from dqeval.bench.executors import AHEAD, TOGETHER, Cluster, Crew, CrewLostError, crew_for, work_off
 from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import InProcess, Limits, WorkFailedError
 from dqeval.bench.results_file import FILE
@@ -223,7 +223,7 @@ def test_a_worker_with_another_version_is_refused_unless_asked_for(tmp_path):
 
 def test_no_scheduler_there(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(crew_module, "REACHED", "0.5s")
+    monkeypatch.setattr(executors, "REACHED", "0.5s")
     with pytest.raises(ValueError, match=r"there is no Dask scheduler at tcp://127.0.0.1:9"):
         bench.run(SMALL, tmp_path / "run", scheduler="tcp://127.0.0.1:9")
 
@@ -261,13 +261,13 @@ class Client:
 
 def test_how_much_is_handed_over_follows_the_cluster(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(crew_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(executors.time, "monotonic", lambda: now[0])
     client = Client()
     crew = Cluster(client, Limits())
     assert (crew.ahead(), crew.threads) == (AHEAD, 0)  # for the first worker to come
     client.threads = {"a": 8, "b": 8}
     assert crew.ahead() == AHEAD  # asked a moment ago
-    now[0] += crew_module.PAUSE
+    now[0] += executors.PAUSE
     assert (crew.ahead(), crew.threads) == (16 * AHEAD, 16)
 
 
@@ -319,13 +319,13 @@ def test_a_group_is_not_begun_where_workers_do_not_see_its_scores(tmp_path, monk
 def test_who_has_no_dqeval_is_named():
     client = Client()
     client.threads = {"tcp://node7:1": 8}
-    crew_module._check_installed(client)
+    executors._check_installed(client)
     client.error = ModuleNotFoundError("No module named 'dqeval'")
     with pytest.raises(ValueError, match="the worker tcp://node7:1 cannot run dqeval: No module named 'dqeval';"):
-        crew_module._check_installed(client)
+        executors._check_installed(client)
     client.run_on_scheduler = lambda function: 1 / 0
     with pytest.raises(ValueError, match="the scheduler cannot run dqeval: division by zero; install the same"):
-        crew_module._check_installed(client)
+        executors._check_installed(client)
 
 
 def test_what_an_executor_cancels_is_left():
@@ -341,7 +341,7 @@ def test_what_dask_logs_is_kept_back(monkeypatch):
 
     logger = logging.getLogger("distributed.client")
     before = logger.level
-    with crew_module._quiet("distributed.client"):
+    with executors._quiet("distributed.client"):
         assert not logger.isEnabledFor(logging.CRITICAL)
     assert logger.level == before
 

@@ -10,8 +10,8 @@ import pytest
 import dqeval
 from dqeval import bench
 from dqeval.bench import dispatch, series_cache
-from dqeval.bench.crew import Processes, crew_for
 from dqeval.bench.dispatch import Lanes
+from dqeval.bench.executors import Processes, crew_for
 from dqeval.bench.jobs import Job
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.pool import Limits, LocalPool

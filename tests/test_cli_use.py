@@ -420,7 +420,7 @@ def test_help_needs_nothing_that_computes(arguments):
 
 @pytest.mark.unmeasured
 def test_a_command_imports_what_it_computes_with():
-    program = "import sys; from dqeval.analysis.commands import COMMANDS; print(*sys.modules)"
+    program = "import sys; from dqeval.analysis.receipt_commands import COMMANDS; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"dqeval.analysis.compare", "dqeval.analysis.near_profile", "dqeval.lab"} & set(done.stdout.split())
 

@@ -13,7 +13,7 @@ import dqeval
 from dqeval.detectors import cnn, convolution, deep, times_net, timesnet, training
 from dqeval.detectors.adam import Adam
 from dqeval.detectors.draws import Draws
-from dqeval.detectors.examples import Windows
+from dqeval.detectors.training_examples import Windows
 
 torch = pytest.importorskip("torch")
 # After the skip, since they import it.

@@ -114,7 +114,7 @@ def call_with_processes(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def call(call_with_processes, monkeypatch):
-    monkeypatch.setattr("dqeval.bench.crew.LocalPool", InThisProcess)
+    monkeypatch.setattr("dqeval.bench.executors.LocalPool", InThisProcess)
     return call_with_processes
 
 

@@ -14,7 +14,7 @@ from dqeval import bench
 from dqeval.analysis.diff import difference
 from dqeval.analysis.diff_result import Diff
 from dqeval.analysis.diff_sides import EventAt, Measured, Side
-from dqeval.core.intervals import mean_interval, mean_intervals
+from dqeval.core.confidence import mean_interval, mean_intervals
 from dqeval.core.types import SCORE_NAMES
 from dqeval.render.diff_page import diff_page
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import dqeval
 from commands import caller, write_demo
-from dqeval.analysis.commands import COMMANDS
+from dqeval.analysis.receipt_commands import COMMANDS
 from dqeval.analysis.score import score
 from dqeval.bench.store import Store
 from dqeval.core import near, prepared, validate

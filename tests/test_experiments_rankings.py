@@ -747,7 +747,7 @@ class TestRobustness:
         values = [0.1, 0.2, 0.15, 0.3, 0.12, 0.18]
         one_each = [spreads(i, flat(value)) for i, value in enumerate(values)]
         twice = [replace(one, detector=detector) for one in one_each for detector in "ab"]
-        wanted = str(dqeval.core.intervals.mean_intervals(np.array(values)[:, None], unit="series", most=np.inf)[0])
+        wanted = str(dqeval.core.confidence.mean_intervals(np.array(values)[:, None], unit="series", most=np.inf)[0])
         for found in (one_each, twice):  # the detectors of a series are alike, and tell no more than one of them
             table = robustness.outcome({"WSD": found}, []).tables["Robustness intervals, WSD"]
             assert table.rows[10] == ("DQE", wanted, wanted, wanted)
@@ -761,7 +761,9 @@ class TestRobustness:
     def test_bars_have_intervals(self):
         series = [spreads(i, flat(value)) for i, value in enumerate([0.1, 0.2, 0.15, 0.3, 0.12, 0.18])]
         (ax, *_) = robustness.outcome({"WSD": series}, []).figures["robustness"]().axes
-        interval = dqeval.core.intervals.mean_intervals(np.array([[0.1], [0.2], [0.15], [0.3], [0.12], [0.18]]), most=9)
+        interval = dqeval.core.confidence.mean_intervals(
+            np.array([[0.1], [0.2], [0.15], [0.3], [0.12], [0.18]]), most=9
+        )
         assert [line.get_xdata() for line in ax.lines] == [pytest.approx([interval[0].low, interval[0].high])] * 11
 
     @pytest.mark.unmeasured

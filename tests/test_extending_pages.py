@@ -94,12 +94,6 @@ def insert(path, text, *, after="", before=""):
     path.write_text(content[:place] + text + content[place:], encoding="utf-8")
 
 
-def last_metric(path):
-    """Return the line of the last metric in the printed table of a page."""
-    (line,) = re.findall(r"^AF  .*\n", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return line
-
-
 def check(folder, *arguments):
     """Run tests of the copy."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5", *arguments]
@@ -118,7 +112,7 @@ def check_source(folder, kind):
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="one run is enough, and the interpreted one is slow")
 def test_a_metric_in_dqeval_itself(copy):
     steps = [text for _, text in blocks("metrics", "In dqeval itself")]
-    source, imported, naive, test, properties, page, row, listed, cost, chance, panel = steps
+    source, imported, naive, test, properties, page, row, listed, cost = steps
     (copy / "src/dqeval/metrics/half_events.py").write_text(source, encoding="utf-8")
     insert(copy / "src/dqeval/metrics/__init__.py", imported, before="\n# isort: on")
     insert(
@@ -137,16 +131,17 @@ def test_a_metric_in_dqeval_itself(copy):
     index = copy / "docs/metrics/index.md"
     insert(index, row, after="[page](ucr_score.md) |\n")
     insert(index, "half_f1\n", after="ucr_score\n")
-    insert(index, chance, after=last_metric(index))
     insert(copy / "docs/api.md", listed, after=".. autofunction:: affiliation_parts\n")
     insert(copy / "docs/performance.md", cost, before="| vus_roc and vus_pr |")
-    insert(copy / "README.md", panel, after=last_metric(copy / "README.md"))
     check_source(copy, "metrics")
     check(
         *(copy, "src/dqeval/metrics/half_events.py", "README.md", "docs/metrics/index.md", "docs/metrics/half_f1.md"),
         *("tests/test_common.py", "tests/test_docs.py", "tests/test_metrics.py", "tests/test_package.py"),
-        *("tests/test_cli.py", "tests/test_panel.py", "tests/test_keywords.py"),
-        *("-k", "half or md or page or overview or documented or links or registry or not_there or prints or cost"),
+        *("tests/test_cli.py", "tests/test_panel.py", "tests/test_keywords.py", "tests/test_metric_groups.py"),
+        *(
+            "-k",
+            "half or md or page or overview or documented or links or registry or not_there or prints or cost or group",
+        ),
     )
     environment = {"PYTHONPATH": str(copy / "src")}
     assert "half_f1 (Half-F1), takes detections, an example" in done(dqeval_line("dqeval metrics"), copy, **environment)

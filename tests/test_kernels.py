@@ -240,6 +240,13 @@ def test_the_form_that_was_asked_for_runs():
         assert importlib.util.find_spec("cython") is None
 
 
+def test_compiled_asks_every_kernel():
+    """Extensions are optional: one that is left out here could run interpreted, and nothing would say so."""
+    files = Path(dqeval.kernels.__file__).parent.glob("*.py")
+    flagged = {path.stem for path in files if "\ncompiled = cython.compiled\n" in path.read_text(encoding="utf-8")}
+    assert {each.__name__.rpartition(".")[2] for each in dqeval.kernels._KERNELS} == flagged
+
+
 class UsedOfCython(ast.NodeVisitor):
     """The names of the cython module that are looked up when a kernel runs interpreted: not those in annotations."""
 

@@ -16,7 +16,7 @@ from pyarrow import feather, parquet
 
 import dqeval
 from commands import caller
-from dqeval.analysis.commands import COMMANDS
+from dqeval.analysis.receipt_commands import COMMANDS
 from dqeval.analysis.verify import verify
 from dqeval.datasets import files, plain_text, split
 from dqeval.datasets.grouping import LONGEST_NAME, Grouping

@@ -21,8 +21,8 @@ SOURCE = Path(dqeval.__file__).parent
 LAYERS = [
     {
         *("support.extras", "support.frames", "support.modules", "support.naming", "support.on_demand"),
-        *("support.places", "support.threads", "support.writing"),
-        *("render.tables", "render.drawing", "core.arguments", "core.intervals"),
+        *("support.short_paths", "support.threads", "support.writing"),
+        *("render.tables", "render.drawing", "core.arguments", "core.confidence"),
     },
     {"core.types", "core.entries", "core.metric_groups", "core.registry"},
     {"analysis.panel_result"},
@@ -67,7 +67,7 @@ LAYERS = [
     {"analysis.explain", "analysis.explained_events", "analysis.compare", "analysis.compare_result", "bench"},
     {"lab"},
     {
-        *("render", "analysis.several", "analysis.walk", "analysis.commands", "analysis.receipts"),
+        *("render", "analysis.several", "analysis.walk", "analysis.receipt_commands", "analysis.receipts"),
         *("analysis.verify", "analysis.verify_site", "analysis.diff", "analysis.diff_result", "analysis.diff_sides"),
     },
     {"experiments"},

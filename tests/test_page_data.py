@@ -19,7 +19,7 @@ from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import profile_of
 from dqeval.analysis.pitfalls import rescaled_dqe
-from dqeval.core.intervals import mean_intervals
+from dqeval.core.confidence import mean_intervals
 from dqeval.core.levels import grid, sample_levels
 from dqeval.core.near import Near
 from dqeval.core.prepared import Labelled
@@ -27,7 +27,7 @@ from dqeval.core.sampling import Clock
 from dqeval.core.timeline import TimeAxis
 from dqeval.datasets.door import prepare
 from dqeval.metrics.alarm_curve import alarm_curve_of
-from dqeval.metrics.operators import alarms_of
+from dqeval.metrics.alarms_at_threshold import alarms_of
 from dqeval.render import page_data as module
 from dqeval.render.alarm_steps import NEVER, alarm_steps
 from dqeval.render.event_outcomes import EVENT_OUTCOMES, OUTCOME_KEYS, OUTCOME_MEANINGS

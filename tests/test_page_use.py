@@ -7,7 +7,7 @@ import pytest
 
 import dqeval
 from browsing import set_step, settle
-from dqeval.core.intervals import mean_interval
+from dqeval.core.confidence import mean_interval
 from dqeval.core.levels import grid
 from dqeval.core.scaling import min_max
 from dqeval.render.event_outcomes import EVENT_OUTCOMES, OUTCOME_MEANINGS, outcomes_of

@@ -15,7 +15,7 @@ import dqeval
 from commands import caller, write_demo
 from dqeval.analysis import compare
 from dqeval.analysis import verify as verification
-from dqeval.analysis.commands import COMMANDS
+from dqeval.analysis.receipt_commands import COMMANDS
 from dqeval.analysis.receipts import jsonable, receipt, record_of
 from dqeval.analysis.verify import read_receipt, verify
 from dqeval.analysis.walk import Walk

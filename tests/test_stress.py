@@ -10,7 +10,7 @@ import pytest
 import dqeval
 import naive
 from commands import caller, write_demo
-from dqeval.core.intervals import mean_interval, mean_intervals
+from dqeval.core.confidence import mean_interval, mean_intervals
 from dqeval.core.types import Series
 from dqeval.datasets.door import prepare
 from dqeval.lab import stress as stress_module

@@ -11,7 +11,7 @@ import pytest
 import dqeval
 from commands import caller, write_demo
 from dqeval.analysis import panel
-from dqeval.analysis.commands import COMMANDS
+from dqeval.analysis.receipt_commands import COMMANDS
 from dqeval.analysis.receipts import jsonable
 from dqeval.analysis.score import panels, score
 from dqeval.analysis.walk import Walk

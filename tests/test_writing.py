@@ -12,7 +12,7 @@ import pytest
 
 import dqeval
 from dqeval import bench
-from dqeval.support.places import short_traceback, without_folders
+from dqeval.support.short_paths import short_traceback, without_folders
 from dqeval.support.writing import atomic_write, write_table, write_text
 
 SOURCE = Path(dqeval.__file__).parent

@@ -27,7 +27,7 @@ _NAMES = {
     "analysis.panel_result": ["BestThreshold", "Chance", "Evaluation", "MetricError"],
     "analysis.timed_result": ["TimedEventScores", "TimedResult"],
     "core.alarms": ["Alarms"],
-    "core.intervals": ["Interval"],
+    "core.confidence": ["Interval"],
     "core.near": ["Period", "find_period"],
     "core.partition": ["partition"],
     "core.registry": ["METRICS", "PluginWarning", "detector", "metric"],

@@ -22,7 +22,7 @@ from dqeval.analysis.panel import panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
 from dqeval.analysis.timed_result import TimedEventScores, TimedResult
 from dqeval.core.alarms import Alarms
-from dqeval.core.intervals import Interval
+from dqeval.core.confidence import Interval
 from dqeval.core.near import Period, find_period
 from dqeval.core.partition import partition
 from dqeval.core.registry import METRICS, PluginWarning, detector, metric

@@ -189,7 +189,7 @@ def _flags(labels: BoolArray | FloatArray) -> BoolArray:
 
 
 def _times(times: Times) -> Iterator[Finding]:
-    if clock.clock_of(times) is None:
+    if clock.numeric_times(times) is None:
         shown = f"such as {str(times[0])!r}, are not all numbers or dates like 2024-01-31T12:00:00"
         yield warning("timestamp", f"timestamps, {shown}: missing points and several series cannot be seen")
     yield from (warning("timestamp", why) for why in clock.trouble(times))

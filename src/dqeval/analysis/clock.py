@@ -21,19 +21,19 @@ SHORTEST_STRETCH = 10  # points on average between two jumps back; with fewer th
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clock:
+class NumericTimes:
     """Timestamps as numbers: as they are, or in seconds for dates.
 
     Attributes
     ----------
-    times : array of float, shape (n,)
+    numbers : array of float, shape (n,)
     unit : str
         " s" for dates, otherwise nothing.
     shown : array, shape (n,)
         The timestamps.
     """
 
-    times: FloatArray
+    numbers: FloatArray
     unit: str
     shown: Times
 
@@ -55,22 +55,22 @@ def trouble(timestamps: Times) -> list[str]:
 
 
 def _trouble(timestamps: Times) -> Iterator[str]:
-    clock = clock_of(timestamps)
-    if clock is None or len(clock.times) < 3:
+    times = numeric_times(timestamps)
+    if times is None or len(times.numbers) < 3:
         return
-    steps = np.diff(clock.times)
+    steps = np.diff(times.numbers)
     if (steps < 0).any():
-        yield _jumps(clock, steps)
+        yield _jumps(times, steps)
     if (steps == 0).any():
         first = int(np.argmax(steps == 0))
         again = count_of(int(np.count_nonzero(steps == 0)), "timestamp")
-        yield f"{again} the same as the one before, first {clock.place(first)}: keep one row for each"
+        yield f"{again} the same as the one before, first {times.place(first)}: keep one row for each"
     # Rows in no order have no steps to speak of.
-    if (steps > 0).any() and len(clock.times) >= SHORTEST_STRETCH * np.count_nonzero(steps < 0):
-        yield from _uneven(clock, steps)
+    if (steps > 0).any() and len(times.numbers) >= SHORTEST_STRETCH * np.count_nonzero(steps < 0):
+        yield from _uneven(times, steps)
 
 
-def clock_of(timestamps: Times) -> Clock | None:
+def numeric_times(timestamps: Times) -> NumericTimes | None:
     """Return timestamps as numbers; None where they are neither numbers nor moments, or too far apart."""
     if not are_known(timestamps):
         return None
@@ -80,48 +80,48 @@ def clock_of(timestamps: Times) -> Clock | None:
         found, unit = timestamps.astype(np.float64), ""
     # Not finite either if one of them is not.
     finite = not len(found) or math.isfinite(float(found.max()) - float(found.min()))
-    return Clock(found, unit, timestamps) if finite else None
+    return NumericTimes(found, unit, timestamps) if finite else None
 
 
-def _jumps(clock: Clock, steps: FloatArray) -> str:
+def _jumps(times: NumericTimes, steps: FloatArray) -> str:
     """Say what it means that the time goes back."""
     back = np.flatnonzero(steps < 0)
     if len(back) == len(steps):
         return "the time runs backwards from row to row: put the rows in the order of time"
-    often, where = times_in_words(len(back)), f"first {clock.place(int(back[0]))}"
-    if len(clock.times) < SHORTEST_STRETCH * (len(back) + 1):
+    often, where = times_in_words(len(back)), f"first {times.place(int(back[0]))}"
+    if len(times.numbers) < SHORTEST_STRETCH * (len(back) + 1):
         return (
             f"the rows are not in the order of time: {len(back):,} of {len(steps):,} steps go back, {where}: sort them"
         )
-    if _starts_again(clock.times, back).mean() >= 0.5:
+    if _starts_again(times.numbers, back).mean() >= 0.5:
         found = f"the time starts again {often}, {where}: are these {len(back) + 1:,} series in one table?"
         return f"{found} Metrics take them for one: score each by itself, with --series COLUMN"
     return f"the time goes back {often}, {where}: was the clock put back, or are rows out of order?"
 
 
-def _starts_again(times: FloatArray, back: NDArray[np.intp]) -> BoolArray:
+def _starts_again(numbers: FloatArray, back: NDArray[np.intp]) -> BoolArray:
     """Tell for each jump whether it goes back at least half of the stretch before it."""
     begins = np.concatenate([[0], back[:-1] + 1])
-    return np.asarray(times[back] - times[back + 1] >= (times[back] - times[begins]) / 2)
+    return np.asarray(numbers[back] - numbers[back + 1] >= (numbers[back] - numbers[begins]) / 2)
 
 
-def _uneven(clock: Clock, steps: FloatArray) -> Iterator[str]:
+def _uneven(times: NumericTimes, steps: FloatArray) -> Iterator[str]:
     forward = steps[steps > 0]
     step = float(np.median(forward))
     even = float(np.mean(np.abs(forward - step) <= SAME_STEP * step))
     if even < FEWEST_EVEN:
         spread = (
-            f"steps go from {forward.min():g} to {forward.max():g}{clock.unit}, and {percent(even)} are about {step:g}"
+            f"steps go from {forward.min():g} to {forward.max():g}{times.unit}, and {percent(even)} are about {step:g}"
         )
-        advice = "count time in cells, with --resolution such as 1min" if clock.unit else "resample if that matters"
+        advice = "count time in cells, with --resolution such as 1min" if times.unit else "resample if that matters"
         yield f"the clock is uneven: {spread}; metrics count points, not time: {advice}"
         return
     gaps = np.flatnonzero(steps > GAP * step)
     if len(gaps):
         missing = np.rint(steps[gaps] / step) - 1
-        found = f"{missing.sum():,.0f} timestamps missing of a clock with steps of {step:g}{clock.unit}"
-        found += f", in {count_of(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {clock.place(gaps[0])}"
-        yield f"{found}: metrics take the points beside a gap for neighbours; {_advice(step, clock.unit)}"
+        found = f"{missing.sum():,.0f} timestamps missing of a clock with steps of {step:g}{times.unit}"
+        found += f", in {count_of(len(gaps), 'gap')}, the longest of {missing.max():,.0f}, first {times.place(gaps[0])}"
+        yield f"{found}: metrics take the points beside a gap for neighbours; {_advice(step, times.unit)}"
 
 
 def _advice(step: float, unit: str) -> str:

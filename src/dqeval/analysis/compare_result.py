@@ -14,7 +14,7 @@ from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score_result import dqe_of, failure_notes, mark_best, named_values, part_label
 from dqeval.core.alarms import HEADER
-from dqeval.core.intervals import FEWEST, Interval, mean_interval
+from dqeval.core.confidence import FEWEST, Interval, mean_interval
 from dqeval.core.near import Near
 from dqeval.core.types import PARTS, SCORE_NAMES, EventScores, FloatArray
 from dqeval.render.tables import Page, Part, Table, best_of, count_of, in_words

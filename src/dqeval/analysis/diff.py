@@ -10,8 +10,8 @@ import numpy as np
 
 from dqeval.analysis.diff_result import CAPTURED, SAME, Change, Diff, EventChange, SeriesChange
 from dqeval.analysis.diff_sides import How, Measured, Side, side_of
+from dqeval.core.confidence import FEWEST, mean_intervals
 from dqeval.core.durations import Length
-from dqeval.core.intervals import FEWEST, mean_intervals
 from dqeval.core.types import SCORE_NAMES
 from dqeval.datasets.door import Data
 from dqeval.datasets.loading import stem

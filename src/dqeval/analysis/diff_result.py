@@ -8,7 +8,7 @@ from typing import Any
 
 from dqeval.analysis.result import Result
 from dqeval.analysis.score_result import part_label
-from dqeval.core.intervals import Interval
+from dqeval.core.confidence import Interval
 from dqeval.core.registry import label_of
 from dqeval.core.types import PARTS
 from dqeval.render.tables import Page, Part, Table, count_of, in_words

@@ -21,8 +21,8 @@ from dqeval.core.types import BoolArray, Curve, FloatArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.datasets.interval_files import IntervalFile
 from dqeval.metrics import dqe
+from dqeval.metrics.alarms_at_threshold import alarms_of
 from dqeval.metrics.dqe_of_intervals import scores_of_intervals
-from dqeval.metrics.operators import alarms_of
 
 
 def evaluate_intervals(

@@ -10,7 +10,7 @@ import numpy as np
 
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.core import levels as levelling
-from dqeval.core.intervals import FEWEST
+from dqeval.core.confidence import FEWEST
 from dqeval.core.matching import highest_in_events
 from dqeval.core.near import BY_DEFAULT, Near
 from dqeval.core.prepared import Labelled, Scored

@@ -14,7 +14,7 @@ from dqeval.core.moments import shown, shown_between
 from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
-from dqeval.metrics.operators import alarms_of
+from dqeval.metrics.alarms_at_threshold import alarms_of
 from dqeval.support.frames import column_of, columns_of_items, without_blank
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dqeval.analysis.commands import CLOCK, COMMANDS, is_list_of_text
+from dqeval.analysis.receipt_commands import CLOCK, COMMANDS, is_list_of_text
 from dqeval.analysis.receipts import names_in_receipt, receipt, record_of
 from dqeval.analysis.walk import Walk
 from dqeval.core.types import Progress, Series

@@ -7,11 +7,11 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 
-from dqeval.bench.crew import Crew, work_off
+from dqeval.bench.executors import Crew, work_off
 from dqeval.bench.jobs import JobResult, failure_of
 from dqeval.bench.pool import WorkFailedError
 from dqeval.bench.tasks import SLICE, Task, failure_here
-from dqeval.bench.together import Training
+from dqeval.bench.training_ahead import Training
 from dqeval.support.versions import NOBODY, difference
 
 AHEAD = 10_000  # tasks that are looked at to find those of another series

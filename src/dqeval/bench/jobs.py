@@ -26,7 +26,7 @@ from dqeval.core.near import BY_DEFAULT, Near, near_of
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import EventScores, FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
-from dqeval.support.places import short_traceback, without_folders
+from dqeval.support.short_paths import short_traceback, without_folders
 from dqeval.support.versions import NOBODY
 from dqeval.support.writing import atomic_write
 

@@ -21,7 +21,7 @@ from dqeval.bench.statistics import (
 from dqeval.bench.store import Store
 from dqeval.core import arguments
 from dqeval.core.agreement import agreement_of
-from dqeval.core.intervals import MOST_RESAMPLES, RESAMPLES
+from dqeval.core.confidence import MOST_RESAMPLES, RESAMPLES
 from dqeval.core.registry import METRICS, label_of
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.render.tables import in_words

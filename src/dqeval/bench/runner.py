@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.bench.bounds import BOUNDS
-from dqeval.bench.crew import Crew, crew_for
 from dqeval.bench.dispatch import job_results
+from dqeval.bench.executors import Crew, crew_for
 from dqeval.bench.jobs import FROM_FILE, ID_BYTES, Job, JobResult, jobs_of
 from dqeval.bench.kept_plan import check_place, keep, read_kept_plan, whole_path
 from dqeval.bench.lock import folder_lock
 from dqeval.bench.plan import Plan, PlannedDetector, make_plan, read_plan, to_json_types, with_modules
 from dqeval.bench.store import Store, check_same_data
 from dqeval.bench.tasks import Task
-from dqeval.bench.together import Training, groups_for, training_of
+from dqeval.bench.training_ahead import Training, groups_for, training_of
 from dqeval.render.tables import count_of
 from dqeval.support.modules import found_from_anywhere
 from dqeval.support.versions import versions

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.intervals import Interval, mean_intervals
+from dqeval.core.confidence import Interval, mean_intervals
 from dqeval.core.registry import METRICS
 from dqeval.core.types import SCORE_NAMES, FloatArray
 from dqeval.support import extras

@@ -1,8 +1,12 @@
 """The application: all commands, in the order of the help.
 
-A new one is a function in a module of its own (`explain` is a short one), a line below, and examples in
-`dqeval.cli.examples`. If it computes numbers from files, it calls `dqeval.cli.results.show`, and has a line in
-`dqeval.analysis.commands`.
+A new one is a function in a module of its own, a line below, and examples in `dqeval.cli.examples`: a test asks for
+them. A subcommand goes to `dqeval.cli.bench` or `dqeval.cli.datasets` instead, and has examples too.
+
+If its JSON is a receipt, which `dqeval verify` makes again, it calls `dqeval.cli.results.show`, and has a line in
+`dqeval.analysis.receipt_commands`; `explain` is a short one. ``show`` needs a `Result` of `dqeval.analysis.result`,
+usually a class in a new ``analysis/…_result.py``. Otherwise it calls `dqeval.cli.output.emit` with a `Shown`, as
+`diff` does, or ``write_each`` of `dqeval.cli.results`, as `report` and `plot` do.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _executor(text: str | None) -> Iterator[Executor | None]:
     if not isinstance(found, Executor):
         got = type(found).__name__
         raise ValueError(f"--executor {text}: it must return a concurrent.futures.Executor: got {got}")
-    from dqeval.bench.crew import shut_down_after
+    from dqeval.bench.executors import shut_down_after
 
     with shut_down_after(found):
         yield found
@@ -122,7 +122,7 @@ def work(
     folder: Path, start: Callable[..., State], workers: int | None, scheduler: str | None, executor: str | None
 ) -> None:
     """Run the jobs, show the progress, and exit with code 3 if jobs failed or are left."""
-    from dqeval.bench.crew import CrewLostError
+    from dqeval.bench.executors import CrewLostError
     from dqeval.render.tables import count_of
 
     watch, count = Watch(), processes(workers, scheduler=scheduler, executor=executor)

@@ -150,7 +150,7 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
 
 def _outcomes(tasks: Sequence[DetectTask], processes: int) -> Iterator[DetectResult]:
     """Run the tasks in the processes of benchmark runs, and yield the result of each as it ends."""
-    from dqeval.bench.crew import crew_for, work_off
+    from dqeval.bench.executors import crew_for, work_off
     from dqeval.bench.pool import Limits
 
     left = iter(tasks)

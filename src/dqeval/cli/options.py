@@ -140,6 +140,7 @@ def _detector_names() -> list[str]:
     return [*DETECTORS.names, ALL]
 
 
+# The kinds of tables are those of dqeval.datasets.formats.TABLES.
 FILES_HELP = (
     "Files with series of any format, or folders of them; with scores: CSV, TSV, JSON lines, npz, Parquet or Feather, "
     "also gzipped; - for CSV on standard input."

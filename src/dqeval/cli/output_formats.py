@@ -1,6 +1,8 @@
 """The output formats of commands: what ``--format`` takes, and how a result is written in it.
 
-A new one is a member of `OutputFormat` and a line in `WRITERS`; every command that has ``--format`` then takes it.
+A new one is a member of `OutputFormat` and a line in `WRITERS`. If it is for people, `dqeval.render.tables` makes it: a
+method each of `Page`, `Table` and `Verbatim`, and a function that escapes names, as `in_markdown` does. Every command
+that shows a result then takes it; `plot` does not, whose ``--format`` is `FigureFormat` of `dqeval.cli.options`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From files to a result that is shown: what the commands that compute numbers have in common."""
+"""From files to a result that is shown, or to files: what the commands that read series have in common."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def show(
     also: Callable[[Any], None] = lambda result: None,
 ) -> None:
     """Read the series, do what the command does, show it, also in other ways, and exit with the code for it."""
-    from dqeval.analysis.commands import COMMANDS
+    from dqeval.analysis.receipt_commands import COMMANDS
 
     refuse_overwriting(_files(found), path)
     inputs = _Inputs(form.is_receipt)
@@ -265,7 +265,7 @@ def _walk(
     *,
     numbered: bool = False,
 ) -> Walk[Any]:
-    from dqeval.analysis.commands import COMMANDS
+    from dqeval.analysis.receipt_commands import COMMANDS
     from dqeval.analysis.walk import Walk
     from dqeval.core.near import check_options
 

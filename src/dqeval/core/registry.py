@@ -335,7 +335,7 @@ def metric(
     cost : float, optional
         Running time for 100,000 scores, as a multiple of scikit-learn's ``roc_auc_score``.
     from_near : mapping of str to FromNear, optional
-        How windows and buffers follow from the near range: a ``FromNear`` of ``dqeval.core.registry`` for each.
+        How windows and buffers follow from the near range: a ``FromNear`` of ``dqeval.core.entries`` for each.
     binary_defaults : mapping, optional
         The defaults that are others if detections are given.
     name : str, optional

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dqeval.core import arguments
-from dqeval.core.intervals import RESAMPLES, Interval, mean_interval
+from dqeval.core.confidence import RESAMPLES, Interval, mean_interval
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed, columns_of_items

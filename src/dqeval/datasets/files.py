@@ -1,4 +1,8 @@
-"""Named columns of numbers from files: CSV, TSV, JSON lines, npz, Parquet, Feather; gzip; standard input."""
+"""Named columns of numbers from files: CSV, TSV, JSON lines, npz, Parquet, Feather; gzip; standard input.
+
+A new kind is a case in `_content_of`, which has its arrays (`_from_arrays`) or its rows (`_from_rows`) checked as all
+others are; in `column_names`, if it is no text; and an ending in ``TABLES`` of `dqeval.datasets.formats`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The formats of public archives, and plain tables: a function each, in the order in which they are tried.
 
 A new one is a function under ``@series_format(…)``, which `dqeval.datasets.loading` explains, above `table`; see
-docs/datasets.md. A new kind of file with columns, such as a spreadsheet, is an ending in `TABLES` and a reader in
-`dqeval.datasets.files`.
+docs/datasets.md. A new kind of file with columns, such as a spreadsheet, is an ending in `TABLES` and a case in
+``_content_of`` of `dqeval.datasets.files`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dqeval.datasets.guard import shorten
 from dqeval.datasets.loading import series_format, stem
 
 CSV = (".csv", ".csv.gz")
+# In words in `table` below, in FILES_HELP of dqeval.cli.options, which must not wait for this module, and in the docs.
 TABLES = (*CSV, ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".npz", ".parquet", ".feather")
 UCR_NAME = re.compile(r"_(\d+)_(\d+)_(\d+)$")
 NAB_WINDOWS = Path("labels", "combined_windows.json")

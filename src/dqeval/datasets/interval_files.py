@@ -1,4 +1,10 @@
-"""Incidents and alerts with a start and an end, from files of several tools."""
+"""Incidents and alerts with a start and an end, from files of several tools.
+
+A new one is a function that returns `Found`, and the case that calls it: for JSON in ``from_json`` of
+`dqeval.datasets.interval_json`, for tables in ``from_columns`` of `dqeval.datasets.interval_tables`, and the names of
+its columns in ``NAMES`` there. ``READ`` of `dqeval.datasets.interval_items`, ``Incidents`` of `dqeval.cli.options`,
+`read_intervals` below and docs/time.md tell people of it.
+"""
 
 from __future__ import annotations
 

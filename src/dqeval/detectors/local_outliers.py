@@ -10,8 +10,8 @@ from dqeval.core import arguments, validate
 from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.detectors import windows
-from dqeval.detectors.cells import Found, by_cells
 from dqeval.detectors.neighbours import Neighbours, Space, nearest
+from dqeval.detectors.neighbours_by_cells import Found, by_cells
 
 _ROWS = 1 << 14  # whose neighbours are looked up at once
 

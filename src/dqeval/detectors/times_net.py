@@ -10,8 +10,8 @@ from dqeval.core.registry import detector
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.detectors import deep, windows
 from dqeval.detectors.draws import Draws
-from dqeval.detectors.examples import Batches
 from dqeval.detectors.training import Network
+from dqeval.detectors.training_examples import Batches
 
 if TYPE_CHECKING:
     import torch

@@ -20,7 +20,7 @@ import numpy as np
 from dqeval.core.types import FloatArray
 from dqeval.detectors.adam import Adam
 from dqeval.detectors.draws import Draws, Piece
-from dqeval.detectors.examples import BATCH, Batches, Step, Windows
+from dqeval.detectors.training_examples import BATCH, Batches, Step, Windows
 
 if TYPE_CHECKING:
     import torch

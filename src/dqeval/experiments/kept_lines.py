@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from dqeval.bench.crew import crew_for, work_off
+from dqeval.bench.executors import crew_for, work_off
 from dqeval.bench.pool import Limits
 from dqeval.experiments.setting import Setting
 from dqeval.support.writing import write_text

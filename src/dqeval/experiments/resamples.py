@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dqeval.core.intervals import FEWEST
+from dqeval.core.confidence import FEWEST
 from dqeval.core.types import FloatArray
 
 COUNT = 2000  # resamples

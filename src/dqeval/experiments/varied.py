@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dqeval.core.intervals import Interval, mean_intervals
+from dqeval.core.confidence import Interval, mean_intervals
 from dqeval.core.registry import label_of
 from dqeval.core.types import FloatArray
 from dqeval.experiments.outcome import PAPER_METRICS, Cell, metric_header

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dqeval.bench.crew import crew_for, work_off
+from dqeval.bench.executors import crew_for, work_off
 from dqeval.bench.pool import Limits, WorkFailedError
 from dqeval.core import arguments, validate
 from dqeval.core.metric_choice import chosen_metrics

@@ -1,4 +1,7 @@
-"""Ways to change labels and scores a little: what a good detector, or a good metric, should hardly mind."""
+"""Ways to change labels and scores a little: what a good detector, or a good metric, should hardly mind.
+
+A new one is a `Change`, a function that yields changed copies, and a `Perturbation` in `_EVERY`.
+"""
 
 from __future__ import annotations
 

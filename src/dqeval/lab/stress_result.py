@@ -11,7 +11,7 @@ import numpy as np
 from dqeval.analysis.result import Result
 from dqeval.analysis.score_result import left_out_sentence
 from dqeval.core import arguments
-from dqeval.core.intervals import Interval
+from dqeval.core.confidence import Interval
 from dqeval.core.near import Near
 from dqeval.lab.perturbations import PERTURBATIONS, RANDOM
 from dqeval.render import drawing

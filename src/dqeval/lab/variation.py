@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dqeval.core.agreement import agreement_of
-from dqeval.core.intervals import FEWEST, Interval, mean_intervals
+from dqeval.core.confidence import FEWEST, Interval, mean_intervals
 from dqeval.core.types import FloatArray
 from dqeval.lab.judge import TOLERANCE
 from dqeval.lab.perturbations import PERTURBATIONS

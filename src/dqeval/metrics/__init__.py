@@ -3,7 +3,7 @@
 A new one is a function under ``@metric(…)`` of `dqeval.core.registry`, and an import below: docs/extending-metrics.md.
 """
 
-# The order of these imports is the order of the metrics in tables.
+# These modules register metrics. The order of the imports is the order of the metrics in tables.
 # isort: off
 from dqeval.metrics.dqe import dqe_log_rank, dqe_score, sdqe_score
 from dqeval.metrics.auc import auc_pr, auc_roc
@@ -37,6 +37,10 @@ from dqeval.metrics.delay_limits import (
 from dqeval.metrics.timing import adtqc, adtqc_parts
 from dqeval.metrics.nab import nab_parts, nab_score
 from dqeval.metrics.ucr import ucr_parts, ucr_score
+
+# isort: on
+
+# This one registers none: its functions are numbers for operators, of which some are the better the lower they are.
 from dqeval.metrics.alarm_numbers import (
     events_detected,
     false_alarm_rate,
@@ -46,8 +50,6 @@ from dqeval.metrics.alarm_numbers import (
     median_delay,
     time_in_alarm,
 )
-
-# isort: on
 
 __all__ = [
     "adtqc",

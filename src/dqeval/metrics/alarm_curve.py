@@ -16,7 +16,7 @@ from dqeval.core.sweep import Sweep, sweep_of
 from dqeval.core.thresholds import shortest_threshold
 from dqeval.core.types import Events, FloatArray, IntArray
 from dqeval.kernels.runs import tally_false_alarms
-from dqeval.metrics.operators import zone_starts
+from dqeval.metrics.alarms_at_threshold import zone_starts
 from dqeval.render import drawing
 from dqeval.render.tables import Table, percent
 from dqeval.support.frames import Framed

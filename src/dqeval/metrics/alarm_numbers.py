@@ -12,7 +12,7 @@ from dqeval.core.alarms import Alarms, Missed
 from dqeval.core.events import find_events
 from dqeval.core.types import FloatArray, Numbers
 from dqeval.core.validate import Undefined
-from dqeval.metrics.operators import alarms_of
+from dqeval.metrics.alarms_at_threshold import alarms_of
 
 
 def events_detected(

@@ -15,7 +15,7 @@ from dqeval.core.registry import metric
 from dqeval.core.sweep import Sweep, ratio
 from dqeval.core.types import BoolArray, Events, FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
-from dqeval.metrics.operators import zones_of
+from dqeval.metrics.alarms_at_threshold import zones_of
 
 _WHOLE = partial(arguments.whole_number, least=0)
 _REVISED_CHECKS: dict[str, Check] = {"early": _WHOLE, "delay": arguments.or_none(_WHOLE)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dqeval.core.prepared import Scored
 from dqeval.core.types import FloatArray, IntArray
 from dqeval.metrics.alarm_curve import AlarmCurve
-from dqeval.metrics.operators import zone_starts
+from dqeval.metrics.alarms_at_threshold import zone_starts
 from dqeval.render.packing import packed
 from dqeval.render.tables import percent
 

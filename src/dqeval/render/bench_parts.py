@@ -18,7 +18,7 @@ from dqeval.bench.statistics import LEVEL, Significance, Standing
 from dqeval.bench.store import Store
 from dqeval.core.registry import label_of
 from dqeval.render.tables import in_words
-from dqeval.support.places import without_folders
+from dqeval.support.short_paths import without_folders
 
 Lacking = Counter[tuple[str, str, str, str]]  # how often, by status, detector, metric and reason
 

@@ -23,7 +23,7 @@ from dqeval.render.blocks import NONE
 from dqeval.render.series_page import SCRIPT, missing_bokeh, page, script
 from dqeval.render.tables import best_of, in_words
 from dqeval.support.naming import file_names
-from dqeval.support.places import without_folders
+from dqeval.support.short_paths import without_folders
 from dqeval.support.writing import write_text
 
 

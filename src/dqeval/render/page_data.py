@@ -15,7 +15,7 @@ from dqeval.analysis.explain import THRESHOLDS
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile
 from dqeval.core import levels as levelling
-from dqeval.core.intervals import RESAMPLES, mean_intervals
+from dqeval.core.confidence import RESAMPLES, mean_intervals
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import PARTS, FloatArray, Region
 from dqeval.metrics.alarm_curve import alarm_curve_of

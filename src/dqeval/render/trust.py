@@ -11,7 +11,7 @@ from dqeval.analysis.findings import Finding, errors_first
 from dqeval.analysis.near_profile import WEAK, NearProfile
 from dqeval.analysis.pitfalls import MOVES
 from dqeval.analysis.score_result import dqe_of
-from dqeval.core.intervals import FEWEST
+from dqeval.core.confidence import FEWEST
 from dqeval.core.near import BY_DEFAULT, Near
 from dqeval.render.tables import count_of, in_words
 

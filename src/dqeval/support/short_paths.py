@@ -1,4 +1,4 @@
-"""Sentences and tracebacks without the folders of the machine that they come from."""
+"""Sentences and tracebacks with short paths: without the folders of the machine that they come from."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
-from dqeval.core.intervals import FEWEST, Interval, mean_interval, mean_intervals
+from dqeval.core.confidence import FEWEST, Interval, mean_interval, mean_intervals
 
 shares = st.lists(st.floats(0, 1), min_size=FEWEST, max_size=30)
 
@@ -45,11 +45,11 @@ def test_alike():
 def test_draws_in_parts_are_the_same_draws(monkeypatch):
     values = np.random.default_rng(0).random(20)
     whole = mean_interval(values, resamples=100)
-    monkeypatch.setattr("dqeval.core.intervals._AT_ONCE", 60)
-    monkeypatch.setattr("dqeval.core.intervals._KEPT", 0)
+    monkeypatch.setattr("dqeval.core.confidence._AT_ONCE", 60)
+    monkeypatch.setattr("dqeval.core.confidence._KEPT", 0)
     parts = mean_interval(values, resamples=100)
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), rel=1e-12)
-    monkeypatch.setattr("dqeval.core.intervals._KEPT_SMALL", 0)
+    monkeypatch.setattr("dqeval.core.confidence._KEPT_SMALL", 0)
     assert mean_interval(values, resamples=100) == parts  # whether they are kept or not
 
 

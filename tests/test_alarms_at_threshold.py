@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dqeval
 from dqeval.core.events import find_events, split_at
-from dqeval.metrics.operators import alarms_of
+from dqeval.metrics.alarms_at_threshold import alarms_of
 from naive import alarm_zones, split_runs
 from strategies import breaks, detections, labelled
 

@@ -13,12 +13,12 @@ import pytest
 
 import dqeval
 from dqeval import bench
-from dqeval.bench import together
+from dqeval.bench import training_ahead
 from dqeval.bench.jobs import jobs_of, run_job
 from dqeval.bench.plan import PlannedDetector, make_plan
 from dqeval.bench.pool import Limits, Worker, WorkFailedError, _in_turn
 from dqeval.bench.store import Store
-from dqeval.bench.together import NOTE, Group, groups_for, make_scores
+from dqeval.bench.training_ahead import NOTE, Group, groups_for, make_scores
 from dqeval.detectors import deep
 
 TESTS = Path(__file__).parent
@@ -85,7 +85,7 @@ def test_one_group_has_all_series_and_seeds(tmp_path):
 
 def test_seconds_are_shares(tmp_path, monkeypatch):
     clock = iter(range(100))
-    monkeypatch.setattr(together.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(training_ahead.time, "perf_counter", lambda: float(next(clock)))
     group = jobs(tmp_path)
     assert list(make_scores(Group(group, 4))) == [(number, True) for number in range(6)]
     found = [next(row for row in run_job(job).rows if row.metric == "detect") for job in group]
@@ -104,7 +104,7 @@ def test_what_is_there_is_not_made_again(tmp_path):
 def test_groups_of_so_many_points(tmp_path, monkeypatch):
     calls = tmp_path / "calls"
     calls.mkdir()
-    monkeypatch.setattr(together, "POINTS", 1000)
+    monkeypatch.setattr(training_ahead, "POINTS", 1000)
     group = jobs(tmp_path / "scores", folder=str(calls), count=5, seeds=[0])
     assert [number for number, _ in make_scores(Group(group, 4))] == list(range(5))
     assert sorted(path.name for path in calls.iterdir()) == ["1 4 2", "2 4 0", "2 4 1"]
@@ -121,7 +121,7 @@ def test_fewer_at_once_where_memory_runs_out(tmp_path):
 def test_that_memory_ran_out_is_not_forgotten(tmp_path, monkeypatch):
     calls = tmp_path / "calls"
     calls.mkdir()
-    monkeypatch.setattr(together, "POINTS", 1000)
+    monkeypatch.setattr(training_ahead, "POINTS", 1000)
     group = jobs(tmp_path / "scores", fails="memory", folder=str(calls), count=5, seeds=[0])
     assert list(make_scores(Group(group, 4))) == [(number, True) for number in range(5)]
     assert sorted(path.name for path in calls.iterdir()) == ["1 2 1", "1 2 3", "2 2 2", "2 4 0"]
@@ -169,7 +169,7 @@ def test_a_run_that_is_killed_keeps_what_the_group_has_made(tmp_path):
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 from dqeval import bench
-import test_bench_together as tests
+import test_bench_training_ahead as tests
 bench.run(tests.plan(fails="hangs"), {str(tmp_path / "run")!r}, at_once=4)
 """
     process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
@@ -202,7 +202,7 @@ def test_an_error_of_the_run_stops_the_groups(tmp_path):
 
 
 def test_an_error_in_the_thread_is_raised(tmp_path, monkeypatch):
-    monkeypatch.setattr(together.Training, "_make", lambda *_: 1 / 0)
+    monkeypatch.setattr(training_ahead.Training, "_make", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         bench.run(plan(), tmp_path, at_once=4)
 
@@ -222,22 +222,22 @@ class TestWhoWorksOnMany:
 
     def test_as_told(self):
         assert groups_for(1, self.ALL).detectors == frozenset()
-        assert groups_for(7, self.ALL) == together.Groups(frozenset(self.ALL[:3]), 7)
+        assert groups_for(7, self.ALL) == training_ahead.Groups(frozenset(self.ALL[:3]), 7)
         with pytest.raises(ValueError, match="at_once must be a whole number of at least 1: got 0"):
             groups_for(0, self.ALL)
 
     @pytest.mark.parametrize(("card", "expected"), [(True, {ABLE}), (False, set())])
     def test_those_that_may_use_a_card_if_there_is_one(self, monkeypatch, card, expected):
-        monkeypatch.setattr(together, "find_spec", lambda name: name)  # as if PyTorch were installed
+        monkeypatch.setattr(training_ahead, "find_spec", lambda name: name)  # as if PyTorch were installed
         monkeypatch.setattr(Worker, "call", lambda self, function, argument: card)
-        assert groups_for(None, self.ALL) == together.Groups(frozenset(expected), 256)
+        assert groups_for(None, self.ALL) == training_ahead.Groups(frozenset(expected), 256)
 
     def test_nobody_is_asked_where_nothing_follows(self, monkeypatch):
-        monkeypatch.setattr(together, "_card_in_own_process", lambda: pytest.fail("asked"))
+        monkeypatch.setattr(training_ahead, "_card_in_own_process", lambda: pytest.fail("asked"))
         assert groups_for(None, self.ALL[1:]).detectors == frozenset()
 
     def test_without_pytorch(self, monkeypatch):
-        monkeypatch.setattr(together, "find_spec", lambda name: None)
+        monkeypatch.setattr(training_ahead, "find_spec", lambda name: None)
         assert groups_for(None, self.ALL).detectors == frozenset()
 
     def test_a_broken_pytorch(self, monkeypatch):
@@ -250,7 +250,7 @@ class TestWhoWorksOnMany:
     def test_the_card(self, monkeypatch):
         torch = pytest.importorskip("torch")
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-        assert together.has_card(None) is True
+        assert training_ahead.has_card(None) is True
 
 
 def test_items_come_one_after_the_other():
@@ -296,6 +296,6 @@ def test_networks(tmp_path, monkeypatch, request):
     assert sorted(make_scores(Group(group, 3))) == [(number, True) for number in range(4)]
     for job in group:
         series = job.series.source.read()
-        kept = together.kept_scores(job, series)
+        kept = training_ahead.kept_scores(job, series)
         alone = dqeval.detect(series, "timesnet", seed=job.seed)
         assert np.corrcoef(kept, alone)[0, 1] > 1 - 1e-6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_detectors as naive
 from dqeval import detectors
-from dqeval.detectors import cells, neighbours
+from dqeval.detectors import neighbours, neighbours_by_cells
 
 both_ways = pytest.mark.parametrize("normalise", ["columns", "windows"])
 
@@ -31,9 +31,9 @@ def series(kind, size, seed):
 def small_cells():
     """Cells so small that short series have many, in fewer dimensions than windows have."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cells, "_LARGEST_CELL", 4)
-        patch.setattr(cells, "_COMPONENTS", 2)
-        patch.setattr(cells, "_MORE", 2)
+        patch.setattr(neighbours_by_cells, "_LARGEST_CELL", 4)
+        patch.setattr(neighbours_by_cells, "_COMPONENTS", 2)
+        patch.setattr(neighbours_by_cells, "_MORE", 2)
         yield
 
 
@@ -67,7 +67,7 @@ def test_every_neighbour_is_another_window_and_as_far_as_said(normalise, seed, c
     values = series("waves", 60, seed)
     space = neighbours.Space(values, 5, np.linspace(1, 1.2, 5) if normalise == "columns" else None)
     with small_cells():
-        found = cells.by_cells(space, count, most_compared)
+        found = neighbours_by_cells.by_cells(space, count, most_compared)
     points = space.points(slice(None))
     for row, (near, distances) in enumerate(zip(found.neighbours.indices, found.neighbours.distances, strict=True)):
         assert len({row, *near.tolist()}) == count + 1

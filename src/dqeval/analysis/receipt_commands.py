@@ -1,6 +1,8 @@
-"""The commands that compute numbers, each in a line: what it takes, works on, and gives.
+"""The commands whose JSON is a receipt, which `dqeval verify` makes again: what each takes, works on, and gives.
 
-What a command computes with is imported when it works, as a command needs only its own.
+A new one is a function that returns a `Result`, under `_of_each` if it works on one series, and a line in `COMMANDS`,
+under the name with which the command calls `dqeval.cli.results.show`. What a command computes with is imported when it
+works, as a command needs only its own.
 """
 
 from __future__ import annotations
