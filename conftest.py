@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,6 +13,17 @@ from dqeval.datasets import FORMATS
 
 # Plots are drawn where there may be no screen, also by the programs that tests start.
 os.environ["MPLBACKEND"] = "Agg"
+
+# Modules and pages whose examples train a network.
+TRAIN_NETWORKS = {"cnn", "convolution", "times_net", "timesnet"}
+
+
+def pytest_collection_modifyitems(items):
+    """Leave out examples that need PyTorch where it is not there, as tests of networks do."""
+    if find_spec("torch") is None:
+        for item in items:
+            if isinstance(item, pytest.DoctestItem) and item.path.stem in TRAIN_NETWORKS:
+                item.add_marker(pytest.mark.skip("PyTorch is not installed"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -541,6 +541,7 @@ def only(monkeypatch, *functions):
 
 
 def test_of_all_detectors_those_that_do_not_fit_are_left_out(call, tmp_path, monkeypatch):
+    pytest.importorskip("torch")  # without which "learned" would be left out before
     only(monkeypatch, distance, learned)
     for name in "abcdef":
         write_series(tmp_path / f"{name}.csv")
@@ -556,6 +557,7 @@ def test_of_all_detectors_those_that_do_not_fit_are_left_out(call, tmp_path, mon
 
 
 def test_a_series_that_no_detector_fits(call, tmp_path, monkeypatch):
+    pytest.importorskip("torch")  # without which "learned" would be left out before
     only(monkeypatch, learned)
     write_series(tmp_path / "a.csv")
     done = call("detect", "a.csv", "--detector", "all", "-o", "out")
