@@ -323,7 +323,7 @@ def keep_memory() -> None:
     To get memory again takes as long as the system likes, above all in a virtual machine, whose host may have taken it:
     a call was seen to take three times as long. That says nothing about the function.
     """
-    mmap_max, trim_threshold, never = -4, -1, 2**31 - 1
+    mmap_max, trim_threshold, never = -4, -1, -1
     with contextlib.suppress(OSError, AttributeError, TypeError):  # other systems have no such function
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(mmap_max, 0)
@@ -332,7 +332,6 @@ def keep_memory() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table, and the rows that grow most."""
-    keep_memory()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("--most", type=int, default=LENGTHS[-1], help="the most points of a series")
     parser.add_argument("--longest", type=float, default=LONGEST, help="seconds of a call, after which a row ends")
@@ -371,4 +370,5 @@ def _print_heads(*more: str) -> None:
 
 
 if __name__ == "__main__":
+    keep_memory()
     main()

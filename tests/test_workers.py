@@ -1,4 +1,4 @@
-"""Detectors, series and random scores in threads: the same numbers, progress, warnings and errors as without."""
+"""Detectors, series, metrics and random scores in threads: numbers, progress, warnings and errors as without."""
 
 import dataclasses
 import threading

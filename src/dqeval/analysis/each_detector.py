@@ -39,7 +39,6 @@ def of_each_detector(
     count = worker_count(workers, points=len(prepared.labelled.labels))
     prepared.require_scores()
     prepared.require_event()
-    prepared.cut()
     found = in_order(lambda name: work(name, prepared.scored(name)), prepared.scores, count)
     for done, (name, made) in enumerate(zip(prepared.scores, found, strict=True), start=1):
         yield name, made

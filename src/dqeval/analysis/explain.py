@@ -142,9 +142,13 @@ class _Explaining:
         self.parts, self.overhang = parts.without(owned), parts.without(~owned)
         self.threshold = self.raw_threshold()
         self.digits = Digits(scored.raw)
-        # Where scores are changed to do away with each kind of trouble; outside of events, the same for all scores.
-        outside = scored.labelled.once(("outside", regions.near), lambda: _outside_events(regions))
-        self.places: dict[str, Any] = {"capture": _highest_points(scored.scores, regions), **outside}
+        events = regions.events
+        # Where scores are changed to do away with each kind of trouble.
+        self.places: dict[str, Any] = {
+            "capture": _highest_points(scored.scores, regions),
+            "near_miss": _touched(regions, ((regions.near_start, events.starts), (events.stops, regions.near_stop))),
+            "false_alarm": _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right))),
+        }
 
     def explanation(self, name: str) -> Explanation:
         return Explanation(
@@ -349,15 +353,6 @@ class Steps:
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:
     """Return the first point of the highest score in each event."""
     return np.array([start + int(np.argmax(scores[start:stop])) for start, stop in regions.events], dtype=np.intp)
-
-
-def _outside_events(regions: Partition) -> dict[str, BoolArray]:
-    """Return the points at which near misses and false alarms can be."""
-    events = regions.events
-    return {
-        "near_miss": _touched(regions, ((regions.near_start, events.starts), (events.stops, regions.near_stop))),
-        "false_alarm": _touched(regions, ((regions.left, regions.near_start), (regions.near_stop, regions.right))),
-    }
 
 
 def _touched(regions: Partition, pieces: Iterable[tuple[Any, Any]]) -> BoolArray:

@@ -332,8 +332,6 @@ def profile_of(
     at_tabulated: dict[str, FloatArray] = {}
     curves: dict[str, _Curve] = {}
     every = [*ranges.tolist(), *tabulated.values()]
-    for near in every if prepared.scores else ():
-        prepared.labelled.regions(near)  # before several threads would cut them at the same time
 
     def work(name: str) -> tuple[_Curve, FloatArray]:
         curve = _Curve(prepared.scored(name))

@@ -32,6 +32,8 @@ from dqeval.support.threads import in_order, worker_count
 
 Found = TypeVar("Found")
 
+THREADS_BY_DEFAULT = 2  # with which a panel takes less than 60 bytes per point
+
 
 def panel(
     y_true: Numbers,
@@ -85,8 +87,9 @@ def panel(
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
     workers : int, optional
-        How many threads compute the metrics; 1 for none besides the caller's. If not given, one for each core that this
-        process may use; series of fewer than 20,000 points need none. The numbers do not depend on it.
+        How many threads compute the metrics; 1 for none besides the caller's. If not given, two, where this process
+        may use two cores: more gain little, because most metrics wait until the scores are sorted, and take more
+        memory. Series of fewer than 20,000 points need none. The numbers do not depend on it.
 
     Returns
     -------
@@ -112,7 +115,8 @@ def panel(
     """
     clock = Clock(times, resolution, max_gap)
     run = _started(y_true, y_score, near, period, values, clock, thresholds, undefined, _chosen(metrics))
-    return run.complete(worker_count(workers, points=len(run.scored.raw)))
+    count = worker_count(workers, points=len(run.scored.raw))
+    return run.complete(min(count, THREADS_BY_DEFAULT) if workers is None else count)
 
 
 def panel_of(
@@ -191,7 +195,7 @@ def _chosen(metrics: Sequence[str] | str | None) -> list[Metric]:
 
 
 class _Run:
-    """A panel while its metrics are computed, one after the other."""
+    """A panel while its metrics are computed."""
 
     def __init__(
         self,
@@ -352,7 +356,6 @@ def _random_rows(
             run.add(metric)
         return list(run.values.values())
 
-    labelled.regions(near)  # before several threads would cut them at the same time
     rows: list[list[float]] = []
     for row in in_order(work, (random.random(len(labelled.labels)) for _ in range(count)), workers):
         rows.append(row)

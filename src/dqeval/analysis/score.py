@@ -170,7 +170,6 @@ class _Taken:
                 continue
             with validate.errors_about(prepared.name):
                 prepared.require_scores()
-            prepared.cut()
             self._used += 1
             yield from (_Item(self._used, prepared, name) for name in prepared.scores)
 

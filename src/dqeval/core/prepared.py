@@ -280,10 +280,6 @@ class Prepared:
         """The local regions of the events."""
         return self.labelled.regions(self.near.points)
 
-    def cut(self) -> None:
-        """Cut the regions, which all detectors share, before several threads would do so at the same time."""
-        self.labelled.regions(self.near.points)
-
     def scored(self, name: str) -> Scored:
         """Return the labels with the scores of a detector.
 

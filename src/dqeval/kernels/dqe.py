@@ -86,7 +86,7 @@ def sweep(
             top = heights[first[i] + counts[i] - 1] if counts[i] > 0 else 0.0
             for level in range(counts[i], 0, -1):
                 # What holds for several levels is added once: levels at which nothing changes make no difference.
-                if not region.skip(level):
+                if not region.passes_over(level):
                     region.add_to(local, i, top - heights[first[i] + level - 1])
                     top = heights[first[i] + level - 1]
                     region.lower_to(level)
@@ -203,7 +203,7 @@ class Region:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def skip(self, level: cython.Py_ssize_t) -> cython.bint:
+    def passes_over(self, level: cython.Py_ssize_t) -> cython.bint:
         """Pass over a level at which no score can change; tell whether it is one.
 
         Where there are so many false alarms that their score is 0, more of them make no difference.

@@ -40,7 +40,7 @@ from dqeval.metrics.ucr import ucr_parts, ucr_score
 
 # isort: on
 
-# This one registers none: its functions are numbers for operators, of which some are the better the lower they are.
+# This one registers none: its functions are numbers for operators, some of which are better the lower they are.
 from dqeval.metrics.alarm_numbers import (
     events_detected,
     false_alarm_rate,

@@ -1,16 +1,19 @@
-"""Fields and properties that are made when they are first asked for."""
+"""Fields and properties that are made when they are first asked for, and what threads share: made by one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock, RLock
 from typing import Any, Generic, TypeVar, cast, overload
 
 Value = TypeVar("Value")
 
 _guard = Lock()
-_sharing = 0  # how many crews of threads are at work; without any, locks would take longer than short work
+_sharing = (
+    0  # how many crews of threads are at work; where there are none, a lock would take longer than short work does
+)
 _being_made: dict[tuple[int, Hashable], Any] = {}  # a lock for each thing that is being made
 
 
@@ -42,9 +45,12 @@ def once(kept: dict[Any, Any], key: Hashable, make: Callable[[], Value]) -> Valu
         if key not in kept:
             kept[key] = make()
         return cast(Value, kept[key])
-    place = id(kept), key
+    place, fresh = (
+        (id(kept), key),
+        RLock(),
+    )  # made outside: it may start a garbage collection, and that may need the guard
     with _guard:
-        lock = _being_made.setdefault(place, RLock())
+        lock = _being_made.setdefault(place, fresh)
     try:
         with lock:
             if key not in kept:
@@ -118,7 +124,4 @@ class cached_property(Generic[Value]):  # noqa: N801 - it stands for that of fun
         if instance is None:
             return self
         # From now on, the value is found before this is asked.
-        if not _sharing:
-            value = vars(instance)[self._name] = self._make(instance)
-            return value
-        return once(vars(instance), self._name, lambda: self._make(instance))
+        return once(vars(instance), self._name, partial(self._make, instance))
