@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial
@@ -38,6 +38,8 @@ from dqeval.render.tables import in_words
 
 THRESHOLDS = 100
 MOST_IMPROVEMENTS = 3
+# To mend each kind of trouble, this is cut off alarms that capture events; of other alarms, the first kind is silenced.
+KINDS = {"capture": (), "near_miss": ("near miss", "false alarm"), "false_alarm": ("false alarm",)}
 
 
 def explain(
@@ -131,17 +133,17 @@ class _Explaining:
     def __init__(self, scored: Scored, regions: Partition, result: DQEResult | None) -> None:
         self.scored, self.regions = scored, regions
         self.axis = scored.labelled.axis
-        self.levels = levelling.sample_levels(scored.counting, regions, THRESHOLDS)
-        self.result = result or on_clock(dqe.result_of(self.levels, THRESHOLDS), scored.labelled)
         # Every threshold there is: with scores far above the others, all 100 lie above all that matters.
         self.start, self.sdqe = suggested_threshold(*dqe.dqe_at_every_score(scored.scores, regions))
+        self.levels = levelling.sample_levels(scored.counting, regions, THRESHOLDS)
+        self.result = result or on_clock(dqe.result_of(self.levels, THRESHOLDS), scored.labelled)
         self.detections: BoolArray = scored.scores >= self.start
         parts = parts_in(scored.labelled.runs(self.detections), regions)
         owned = belonging_to_captures(parts)
         # What is detected apart from the alarms that capture events, and what these have beyond the events.
         self.parts, self.overhang = parts.without(owned), parts.without(~owned)
         self.threshold = self.raw_threshold()
-        self.digits = Digits(scored.raw)
+        self.digits = Digits(scored.raw[scored.ascending])
         events = regions.events
         # Where scores are changed to do away with each kind of trouble.
         self.places: dict[str, Any] = {
@@ -229,19 +231,35 @@ class _Explaining:
         found = [self.steps(part, before) for part in PARTS]
         most = max(steps.gains.max(initial=0.0) for steps in found)
         worth = [steps.of_gain(max(most / 10, WORTH_SAYING)) for steps in found]
-        cheap = [step for steps in worth for step in steps.cheapest(self.moved, MOST_IMPROVEMENTS)]
+        cheap = [step for steps in worth for step in steps.cheapest(MOST_IMPROVEMENTS)]
         cheap.sort(key=lambda step: -(step.after - step.before) / step.moved)
         return [replace(step, sentence=self.sentence(step)) for step in cheap[:MOST_IMPROVEMENTS]]
 
     def steps(self, part: str, before: FloatArray) -> Steps:
         """Return the change of one kind at each event where it brings anything."""
         after = self.sdqe_of(self.changed(part))
-        # Half a point of a neighbour's alarm may reach over the border between their regions: that is none of it.
-        events = np.array([i for i in np.flatnonzero(after > before).tolist() if self.can_change(i, part)], np.intp)
-        return Steps(part, events, before[events], after[events])
+        moved = self.moved(part)
+        events = np.flatnonzero((after > before) & (moved > 0))
+        return Steps(part, events, before[events], after[events], moved[events])
 
-    def can_change(self, i: int, part: str) -> bool:
-        return part == "capture" or bool(self.silenced(i, part) or self.cut_off(i, part))
+    def moved(self, part: str) -> FloatArray:
+        """Return how far scores must move for the change at each event; 0 where there is nothing to change.
+
+        Half a point of a neighbour's alarm may reach over the border between their regions: that is nothing of it.
+        """
+        step = 1 / THRESHOLDS
+        if part == "capture":
+            return np.asarray(np.maximum(self.start - self.scored.scores[self.places[part]], step))
+        events, peaks = self.peaks_of(part)
+        distances = np.bincount(events, peaks - self.start + step, minlength=len(self.regions.events))
+        return distances.astype(np.float64)
+
+    def peaks_of(self, part: str) -> tuple[IntArray, FloatArray]:
+        """Return of all that is silenced or cut off, to mend one kind of trouble, the event and the highest score."""
+        silenced = self.parts.of_kinds(KINDS[part][:1])
+        cut_off = self.overhang.of_kinds(KINDS[part])
+        found = [np.concatenate(columns) for columns in zip(silenced, cut_off, strict=True)]
+        return found[0], _highest_in(self.scored.scores, *found[1:])
 
     def sentence(self, step: Improvement) -> str:
         """Say what to change, and what it brings."""
@@ -250,7 +268,7 @@ class _Explaining:
 
     def silenced(self, i: int, part: str) -> list[tuple[float, float]]:
         """Return the alarms around an event that are silenced, to mend one kind of trouble."""
-        return [] if part == "capture" else self.parts.of(i, part.replace("_", " "))
+        return [found for kind in KINDS[part][:1] for found in self.parts.of(i, kind)]
 
     def changed(self, part: str) -> BoolArray:
         """Return the detections with one kind of trouble mended everywhere.
@@ -266,8 +284,7 @@ class _Explaining:
 
     def cut_off(self, i: int, part: str) -> list[tuple[float, float]]:
         """Return what is taken off the alarms that capture an event, to mend one kind of trouble."""
-        kinds = {"capture": (), "near_miss": ("near miss", "false alarm"), "false_alarm": ("false alarm",)}[part]
-        return [found for kind in kinds for found in self.overhang.of(i, kind)]
+        return [found for kind in KINDS[part] for found in self.overhang.of(i, kind)]
 
     def sdqe_of(self, detections: BoolArray) -> FloatArray:
         return dqe.local_scores(levelling.detection_levels(detections, self.regions), dqe_only=True)[:, 0].copy()
@@ -276,14 +293,6 @@ class _Explaining:
         """Return the point of the highest score in a part."""
         first, stop = int(np.floor(part[0])), int(np.ceil(part[1]))
         return first + int(np.argmax(self.scored.scores[first:stop]))
-
-    def moved(self, i: int, part: str) -> float:
-        """Return how far scores must move for a change."""
-        scores, step = self.scored.scores, 1 / THRESHOLDS
-        peaks = [self.peak_of(found) for found in (*self.silenced(i, part), *self.cut_off(i, part))]
-        if not peaks:
-            return max(self.start - float(scores[self.places["capture"][i]]), step)
-        return float(np.sum(scores[peaks] - self.start + step))
 
     def place(self, i: int) -> str:
         """Return where an event is, in words; without a clock, no objects of all events are made for that."""
@@ -328,6 +337,7 @@ class Steps:
     events: IntArray
     before: FloatArray
     after: FloatArray
+    moved: FloatArray
 
     @property
     def gains(self) -> FloatArray:
@@ -337,13 +347,12 @@ class Steps:
     def of_gain(self, least: float) -> Steps:
         """Return those that bring so much."""
         kept = self.gains >= least
-        return Steps(self.part, self.events[kept], self.before[kept], self.after[kept])
+        return Steps(self.part, self.events[kept], self.before[kept], self.after[kept], self.moved[kept])
 
-    def cheapest(self, moved: Callable[[int, str], float], most: int) -> list[Improvement]:
+    def cheapest(self, most: int) -> list[Improvement]:
         """Return some that bring most for how far scores must move."""
-        distances = np.array([moved(i, self.part) for i in self.events.tolist()], dtype=np.float64)
-        order = np.argsort(-self.gains / distances, kind="stable")[:most]
-        columns = (column[order].tolist() for column in (self.events, self.before, self.after, distances))
+        order = np.argsort(-self.gains / self.moved, kind="stable")[:most]
+        columns = (column[order].tolist() for column in (self.events, self.before, self.after, self.moved))
         return [
             Improvement(event, self.part, before, after, distance, sentence="")
             for event, before, after, distance in zip(*columns, strict=True)
@@ -353,6 +362,13 @@ class Steps:
 def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:
     """Return the first point of the highest score in each event."""
     return np.array([start + int(np.argmax(scores[start:stop])) for start, stop in regions.events], dtype=np.intp)
+
+
+def _highest_in(scores: FloatArray, starts: FloatArray, stops: FloatArray) -> FloatArray:
+    """Return the highest of the scores of all points that each part touches."""
+    borders = np.column_stack([np.floor(starts), np.ceil(stops)]).astype(np.intp).ravel()
+    # With one more point, parts may end with the series.
+    return np.maximum.reduceat(np.append(scores, -np.inf), borders)[::2]
 
 
 def _touched(regions: Partition, pieces: Iterable[tuple[Any, Any]]) -> BoolArray:

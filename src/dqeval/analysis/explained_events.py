@@ -19,10 +19,10 @@ _ALL_DIGITS = 17
 
 
 class Digits:
-    """How many digits tell scores from each other, four at least."""
+    """How many digits tell scores, which are given in ascending order, from each other; four at least."""
 
-    def __init__(self, raw: FloatArray) -> None:
-        self._ordered = np.sort(raw)
+    def __init__(self, ascending: FloatArray) -> None:
+        self._ordered = ascending
 
     def shown(self, score: float) -> str:
         """Return a score as text."""

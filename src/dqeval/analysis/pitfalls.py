@@ -14,7 +14,6 @@ from dqeval.core.confidence import FEWEST
 from dqeval.core.matching import highest_in_events
 from dqeval.core.near import BY_DEFAULT, Near
 from dqeval.core.prepared import Labelled, Scored
-from dqeval.core.scaling import min_max
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
 from dqeval.metrics import dqe
 from dqeval.render.tables import count_of, percent
@@ -178,7 +177,7 @@ def _with_wrong_points(detections: BoolArray, events: Events, breaks: IntArray, 
 
 
 def _dqe_of(scored: Scored, scores: FloatArray, near: float) -> float:
-    return dqe.dqe_at(Scored(scored.labelled, min_max(scores)), near)
+    return dqe.dqe_at(Scored(scored.labelled, scores), near)
 
 
 def _scores_of(detections: BoolArray, regions: Partition) -> FloatArray:

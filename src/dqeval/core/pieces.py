@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,15 +40,19 @@ class Parts:
         at = slice(first[event], first[event + 1])
         return list(zip(starts[at].tolist(), stops[at].tolist(), strict=True))
 
+    def of_kinds(self, kinds: Collection[str]) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the events, starts and stops of all parts of some kinds."""
+        some = np.isin(self.piece, [i for i, each in enumerate(PIECES) if each in kinds])
+        return self.event[some], self.starts[some], self.stops[some]
+
     @cached_property
     def _by_kind(self) -> dict[str, tuple[IntArray, FloatArray, FloatArray]]:
         """Of each kind where the parts of each event begin, up to the last one that has any, and all these parts."""
         found = {}
         for kind in dict.fromkeys(PIECES):
-            of_kind = np.isin(self.piece, [i for i, each in enumerate(PIECES) if each == kind])
-            event = self.event[of_kind]
+            event, starts, stops = self.of_kinds([kind])
             first = np.searchsorted(event, np.arange(event.max(initial=-1) + 2))
-            found[kind] = first, self.starts[of_kind], self.stops[of_kind]
+            found[kind] = first, starts, stops
         return found
 
     def without(self, owned: BoolArray) -> Parts:
