@@ -158,7 +158,7 @@ def functions() -> dict[str, Callable[[Input], object]]:
         "sdqe_score": lambda i: dqeval.sdqe_score(i.y_true, i.alarms, near=i.near),
         "partition": lambda i: dqeval.partition(i.y_true, near=i.near),
         "explain": lambda i: dqeval.explain(i.y_true, i.y_score, near=i.near),
-        "panel": lambda i: dqeval.panel(i.y_true, i.y_score, near=i.near, workers=1),
+        "panel": lambda i: dqeval.panel(i.y_true, i.y_score, near=i.near),
         "chance": _chance,
         "score": lambda i: score([i.series], near=i.near),
         "compare": lambda i: dqeval.compare(i.series, near=i.near, repeats=1, seed=next(SEEDS)),
@@ -320,8 +320,8 @@ def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: floa
 def keep_memory() -> None:
     """Have the C library keep what is freed, where it can be told so: it gives long arrays back to the system at once.
 
-    To get memory again takes as long as the system likes, above all in a virtual machine, whose host may have taken it:
-    a call was seen to take three times as long. That says nothing about the function.
+    To get memory again takes as long as the system likes, above all in a virtual machine, whose host may have taken it.
+    That says nothing about the function.
     """
     mmap_max, trim_threshold, never = -4, -1, -1
     with contextlib.suppress(OSError, AttributeError, TypeError):  # other systems have no such function

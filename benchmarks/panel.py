@@ -51,14 +51,15 @@ def main() -> None:
     print("|---|" + "---:|" * (len(CASES) + 1))
     for names in [*([metric.name] for metric in dqeval.METRICS), ["vus_roc", "vus_pr"], "default", "all"]:
         of_pairs = with_one_event if names == ["ucr_score"] else arrays
-        calls = [partial(dqeval.panel, *pair, period=100, metrics=names, workers=1) for pair in of_pairs]
+        calls = [partial(dqeval.panel, *pair, period=100, metrics=names) for pair in of_pairs]
         ratios = " | ".join(f"{processor_seconds(call) / one:.2f} ×" for call, one in zip(calls, auc, strict=True))
         title = TITLES[names] if isinstance(names, str) else " and ".join(names)
         reference = f"{REFERENCE[names[0]]} ×" if len(names) == 1 and names[0] in REFERENCE else ""
         print(f"| {title} | {ratios} | {reference} |", flush=True)
     for (n, kind), pair in zip(CASES, arrays, strict=True):
-        memory = peak_bytes(partial(dqeval.panel, *pair, period=100, workers=1)) / n
-        print(f"\n{n:,} points, {kind}: {memory:.0f} bytes per point at the peak of the whole panel", end="")
+        one, two = (peak_bytes(partial(dqeval.panel, *pair, period=100, workers=count)) / n for count in (1, 2))
+        peak = f"{one:.0f} bytes per point at the peak of the whole panel, {two:.0f} in two threads"
+        print(f"\n{n:,} points, {kind}: {peak}", end="")
     memory_of_explain()
     beside_sorting()
     growth()
@@ -80,7 +81,7 @@ def beside_sorting(n: int = 1_000_000) -> None:
     for names in [*([metric.name] for metric in dqeval.METRICS), "default"]:
         ratios = []
         for y_true, y_score in with_one_event if names == ["ucr_score"] else arrays:
-            call = partial(dqeval.panel, y_true, y_score, near=50, metrics=names, workers=1)
+            call = partial(dqeval.panel, y_true, y_score, near=50, metrics=names)
             ratios.append(processor_seconds(call) / processor_seconds(partial(np.sort, y_score)))
         title = TITLES[names] if isinstance(names, str) else names[0]
         print(f"| {title} | {' | '.join(f'{ratio:.2f} ×' for ratio in ratios)} |", flush=True)

@@ -366,9 +366,12 @@ def _highest_points(scores: FloatArray, regions: Partition) -> IntArray:
 
 def _highest_in(scores: FloatArray, starts: FloatArray, stops: FloatArray) -> FloatArray:
     """Return the highest of the scores of all points that each part touches."""
-    borders = np.column_stack([np.floor(starts), np.ceil(stops)]).astype(np.intp).ravel()
-    # With one more point, parts may end with the series.
-    return np.maximum.reduceat(np.append(scores, -np.inf), borders)[::2]
+    last = len(scores) - 1
+    first, behind = np.floor(starts).astype(np.intp), np.ceil(stops).astype(np.intp)
+    borders = np.column_stack([first, np.minimum(behind, last)]).ravel()
+    highest = np.maximum.reduceat(scores, borders)[::2]
+    # Borders lie inside the series: of parts that end with it, the last point is left over.
+    return np.where(behind > last, np.maximum(highest, scores[last]), highest)
 
 
 def _touched(regions: Partition, pieces: Iterable[tuple[Any, Any]]) -> BoolArray:
