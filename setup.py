@@ -24,8 +24,9 @@ macros = [("Py_LIMITED_API", "0x030B0000")] if stable else []
 # What kernels do with arrays is compiled once, not in each of them, which would take three times as long.
 SHARED = "dqeval.kernels._shared"
 
-# Whose loops gain by wider registers. They give the same numbers, since nothing is fused and no order changed.
-GAIN_BY_AVX2 = ("neighbours",)
+# Whose loops gain by wider registers, or by an instruction that counts bits. They give the same numbers, since nothing
+# is fused and no order changed.
+GAIN_BY_AVX2 = ("dqe", "neighbours")
 
 
 class Build(build_ext):

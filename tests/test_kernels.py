@@ -23,14 +23,15 @@ from dqeval.core.levels import (
     exact_levels,
     grid,
     log_rank_levels,
-    reached,
     sample_levels,
     sample_log_rank_levels,
 )
 from dqeval.core.prepared import Labelled
 from dqeval.core.scaling import linear, linear_parts, log_rank, min_max, scaled
 from dqeval.kernels import _plain, _widest, neighbours
+from dqeval.kernels import dqe as sweep_kernel
 from dqeval.kernels import levels as kernel
+from dqeval.metrics import dqe
 from dqeval.metrics.dqe import local_scores
 
 
@@ -84,15 +85,15 @@ def test_levels_on_grid_of_parts_that_are_scaled_by_themselves(count, parts):
     np.testing.assert_array_equal(scores, given)  # those of the caller stay as they are
 
 
-def interpreted():
-    """Return the kernel as it runs without a compiler."""
-    spec = importlib.util.spec_from_file_location("interpreted_levels", Path(_plain.__file__).with_name("levels.py"))
+def interpreted(name):
+    """Return a kernel as it runs without a compiler."""
+    spec = importlib.util.spec_from_file_location(f"interpreted_{name}", Path(_plain.__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-FORMS = {"installed": kernel, "interpreted": interpreted()}
+FORMS = {"installed": kernel, "interpreted": interpreted("levels")}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -106,43 +107,41 @@ def test_levels_among_values_are_those_of_searchsorted(form, scores, bits, data)
     np.testing.assert_array_equal(levels, np.searchsorted(values, scores, side="left"))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@given(st.sampled_from([1, 63, 64, 65, 700]), st.integers(1, 300), st.floats(0.5, 20), st.sampled_from([0.01, 0.1]))
-def test_levels_in_use_are_those_of_sorted_levels(form, count, points, near, share):
-    """Also of levels in several words, at their ends, in regions that have points in common."""
+SWEEPS = {"installed": sweep_kernel, "widest": _widest.widest(sweep_kernel), "interpreted": interpreted("dqe")}
+
+
+@pytest.mark.parametrize("form", SWEEPS)
+@given(st.sampled_from([1, 63, 64, 65, 700]), st.integers(1, 300), own.exact_near, st.sampled_from([0.01, 0.1]))
+def test_levels_that_no_region_needs_make_no_difference(form, count, points, near, share):
+    """To the last digit: in several words of levels, at their ends, in regions that share points."""
     rng = np.random.default_rng(points)
-    partition = Labelled(rng.random(points) < share).regions(near)
-    shared = sample_levels(np.minimum(rng.random(points) * 1.2, 1.0), partition, count)
+    regions = Labelled(rng.random(points) < share).regions(near)
+    levels = sample_levels(np.minimum(rng.random(points) * 1.2, 1.0), regions, count)
+    near_ranges = np.linspace(0.5, 20, len(regions.events))
+    found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levelling, "levels_in_use", FORMS[form].levels_in_use)
-        patch.setattr(levelling, "_MANY", 0)
-        patch.setattr(levelling, "POINTS_AT_ONCE", len(shared.of_point))
-        (found,) = reached(shared)
-        patch.setattr(levelling, "_VERY_MANY", 0)
-        (expected,) = reached(shared)
-    assert found.shared == expected.shared == (not len(partition.events))
-    for name in ("of_point", "starts", "stops", "first", "counts"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for first, some in zip(found.first.tolist(), found.counts.tolist(), strict=True):
-        own_ones = slice(first, first + some)
-        np.testing.assert_array_equal(found.thresholds[own_ones], expected.thresholds[own_ones])
+        patch.setattr(dqe, "kernel", SWEEPS[form])
+        # Every level; those in use, by bits; those in use, by sorting.
+        for many, very_many in [(10**9, 10**9), (0, 10**9), (0, 0)]:
+            patch.setattr(levelling, "_MANY", many)
+            patch.setattr(levelling, "_VERY_MANY", very_many)
+            found.append([local_scores(levels, near_ranges), local_scores(levels, dqe_only=True)[:, 0]])
+    for each, dqe_alone in found[1:]:
+        np.testing.assert_array_equal(each, found[0][0])
+        np.testing.assert_array_equal(dqe_alone, found[0][1])
 
 
-@given(own.labelled(own.scores), own.exact_near, st.integers(1, 9))
-def test_parts_of_many_levels_have_the_scores_of_all(case, near, at_once):
-    """However few points are looked at at once, each event is in one part, with its own near range."""
-    y_true, y_score = case
-    regions = Labelled(y_true.astype(bool)).regions(near)
-    levels, near_ranges = sample_levels(y_score, regions, 100), np.linspace(1, 5, len(regions.events))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levelling, "_MANY", 10**9)
-        expected = local_scores(levels, near_ranges)
-        patch.setattr(levelling, "_MANY", 0)
-        patch.setattr(levelling, "POINTS_AT_ONCE", at_once)
-        parts = list(reached(levels))
-        found = local_scores(levels, near_ranges)
-    assert [event for part in parts for event in part.partition.events] == list(regions.events)
-    np.testing.assert_array_equal(found, expected)
+def test_every_form_of_the_sweep_gives_the_same_numbers():
+    """Also where regions have whole borders, and more parts than there are logarithms at hand."""
+    rng = np.random.default_rng(0)
+    labels, scores = np.zeros(12_000), rng.random(12_000)
+    labels[5_999:6_000] = 1
+    found = []
+    for form in SWEEPS.values():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(dqe, "kernel", form)
+            found.append([dqeval.evaluate(labels, scores, near=near, thresholds=500).dqe for near in (50, 7.25)])
+    assert found[0] == found[1] == found[2]
 
 
 @given(st.integers(1, 200), st.integers(1, 200), st.sampled_from([1, 2, 3, 7, 100, 127, 128, 3_000]))

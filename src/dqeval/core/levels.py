@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import validate
 from dqeval.core.prepared import Scored
-from dqeval.core.scaling import AT_ONCE as POINTS_AT_ONCE
 from dqeval.core.scaling import Linear, LinearParts, log_shares
 from dqeval.core.sorting import ascending, ascending_in
-from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Partition
+from dqeval.core.types import BoolArray, FloatArray, IntArray, Partition
 from dqeval.kernels.levels import (
     BLOCK,
-    WORD,
     levels_among,
     levels_by_rank,
-    levels_in_use,
     levels_of_items,
     levels_on_grid,
     levels_on_grid_in_parts,
@@ -29,7 +24,7 @@ from dqeval.kernels.levels import (
 
 # Thresholds of all events together, per point: from the first on, to rank levels within regions takes less time, and
 # from the second on, to sort them for that.
-_MANY, _VERY_MANY = 2, 300
+_MANY, _VERY_MANY = 2, 600
 _CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
 
 
@@ -136,41 +131,18 @@ def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
     return _ranked(scores, partition, total=1.0)
 
 
-def reached(levels: Levels) -> Iterator[Levels]:
-    """Yield levels without thresholds that no point of their region needs, if these are many; if so, part by part.
+def in_use(levels: Levels) -> tuple[Levels, bool]:
+    """Return levels, and whether a region needs few of its thresholds; of very many, return those in use alone.
 
     Between the levels of its points, nothing in a region changes. So the next higher threshold counts for those that
-    are left out, and the scores of the events stay what they are. The regions of a part stay in a cache.
+    are left out, and the scores of the events stay what they are.
     """
-    count, points = len(levels.thresholds), len(levels.of_point)
-    of_all_events = count * len(levels.partition.events)
-    if not levels.shared or of_all_events <= _MANY * points:
-        yield levels
-        return
-    if of_all_events > _VERY_MANY * points:
-        yield _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
-        return
-    words = np.zeros(count // WORD + 1, dtype=np.uint64)
-    before = np.empty(len(words), dtype=np.intc)
-    for part in _parts_of(levels.partition):
-        own = _OwnLevels(part)
-        levels_in_use(levels.of_point, own.starts, own.stops, own.first, words, before, *own.found)
-        yield own.levels(total=levels.total)
-
-
-def _parts_of(partition: Partition) -> Iterator[Partition]:
-    """Yield the regions of some events after the other, as many as have few points, or at least one."""
-    events = partition.events
-    last = np.searchsorted(partition.right, np.arange(POINTS_AT_ONCE, events.length, POINTS_AT_ONCE), side="right")
-    borders = np.unique([0, *last, len(events)]).tolist()
-    for first, stop in pairwise(borders):
-        some = slice(first, stop)
-        cuts = (partition.left, partition.near_start, partition.near_stop, partition.right)
-        left, near_start, near_stop, right = (each[some] for each in cuts)
-        part = Events(events.starts[some], events.stops[some], events.length)
-        yield Partition(
-            events=part, near=partition.near, left=left, near_start=near_start, near_stop=near_stop, right=right
-        )
+    of_all_events = len(levels.thresholds) * len(levels.partition.events)
+    if not levels.shared or of_all_events <= _MANY * len(levels.of_point):
+        return levels, False
+    if of_all_events <= _VERY_MANY * len(levels.of_point):
+        return levels, True
+    return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total), False
 
 
 def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:

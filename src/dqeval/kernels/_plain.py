@@ -44,7 +44,7 @@ def cfunc(decorated: Decorated) -> Decorated:
     return decorated
 
 
-cclass = final = cfunc
+cclass = final = inline = cfunc
 
 
 def exceptval(*, check: bool) -> Callable[[Decorated], Decorated]:

@@ -4,12 +4,14 @@
 Sampled thresholds, all distinct scores (exact), and plain detections differ only in their levels, so one sweep serves
 all three.
 
-The sweep rests on one observation. Two neighbouring points of a piece with levels p < v have a border of a part between
-them at exactly the levels p + 1 to v. So one pass over a piece in time order, adding at v and subtracting at p, tallies
-for every level at once the number of parts and the sum of their borders' distances, in whole numbers; the descending
-sweep then only adds up. Each point is in two pairs of neighbours, one on either side, where level 0 stands beyond the
-ends. So what is subtracted at the lower levels of all pairs follows from the points, and need not be tallied: it is
-twice what the points of a level amount to, less what is added there.
+The sweep rests on one observation. A point that becomes detected begins a part, makes one longer, or joins two: as many
+of its two neighbours are detected already, none, one or both. These are the ones of a higher level, and of the same
+level the one that is visited before it. So one pass over a piece in time order tallies for every level at once how many
+points become detected there, how many of their neighbours are not detected yet, and how the distances of borders
+change, in whole numbers; the descending sweep then only adds up. Beyond the ends of a piece nothing is ever detected.
+
+Most levels add nothing but a false alarm. A loop of its own goes through these (`Region.lower_by_alarms`). Where there
+are many more levels than points of a region, each region has those alone that occur in it (`_rank`).
 
 A piece's own border may fall inside a point (a half-integer midpoint, a fractional near range): such a point is tallied
 whole, and exchanged for the part of it inside the piece when the scores are computed.
@@ -32,16 +34,30 @@ else:
 
 compiled = cython.compiled
 
-# Columns of the tally, whose rows are levels: what lowering the threshold to that level adds.
-NEAR_POINTS = cython.declare(cython.Py_ssize_t, 0)
-NEAR_PAIRS = cython.declare(cython.Py_ssize_t, 1)
-POINT_DISTANCES = cython.declare(cython.Py_ssize_t, 2)
-PAIR_DISTANCES = cython.declare(cython.Py_ssize_t, 3)
-NEAR_CLOSENESS = cython.declare(cython.Py_ssize_t, 4)
-ALARM_POINTS = cython.declare(cython.Py_ssize_t, 5)
-EVEN_ALARM_PAIRS = cython.declare(cython.Py_ssize_t, 6)
-ODD_ALARM_PAIRS = cython.declare(cython.Py_ssize_t, 7)
-TALLY_COLUMNS = 8
+# The tally of false alarms has two numbers per level, for every other cell: so no sum waits until the one before is
+# stored, though neighbours are often of one level. The lower 31 bits count points, and those above them the neighbours
+# that are not detected yet.
+ALARM_COLUMNS = 2
+# A bit of the first number: more may change at this level than how many false alarms there are.
+MORE = cython.declare(cython.longlong, 1 << 62)
+
+# The tally of near misses has three numbers per level: points and neighbours as above, by how much the sum of their
+# borders' distances changes, and the largest closeness.
+NEAR_COLUMNS = 3
+DISTANCES = cython.declare(cython.Py_ssize_t, 1)
+CLOSENESS = cython.declare(cython.Py_ssize_t, 2)
+
+WORD = 64  # levels that occur, each of which is a bit
+WORD_BITS = cython.declare(cython.Py_ssize_t, 6)
+IN_WORD = cython.declare(cython.Py_ssize_t, 63)
+ONE = cython.declare(cython.ulonglong, 1)
+ALL_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+
+# Columns of scores.
+DQE = cython.declare(cython.Py_ssize_t, 0)
+CAPTURE = cython.declare(cython.Py_ssize_t, 1)
+NEAR_MISS = cython.declare(cython.Py_ssize_t, 2)
+FALSE_ALARM = cython.declare(cython.Py_ssize_t, 3)
 
 
 def sweep(
@@ -54,7 +70,12 @@ def sweep(
     heights: cython.double[::1],
     first: cython.Py_ssize_t[::1],
     counts: cython.Py_ssize_t[::1],
-    tally: cython.longlong[:, ::1],
+    alarms: cython.longlong[::1],
+    nears: cython.longlong[::1],
+    words: cython.ulonglong[::1],
+    before: cython.int[::1],
+    ranks: cython.int[::1],
+    in_use: cython.double[::1],
     local: cython.double[:, ::1],
     curve: cython.double[:, ::1],
     dqe_only: cython.bint,
@@ -65,42 +86,48 @@ def sweep(
     Event i lies at [start[i], stop[i]) in ``levels``; its local region reaches ``early[i]`` before and ``late[i]``
     behind it, and its near range is ``near[i]``. Its ``counts[i]`` thresholds have their ``heights`` from ``first[i]``
     on, in ascending order: what lies between two heights, or below the first, is the weight of the upper one. The
-    columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local``, zero on entry, gets the
-    sums; ``curve``, if it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe
-    alone if it has one column. ``tally``, zero on entry, is working space, ``TALLY_COLUMNS`` wide, with one row more
-    than the longest of the ``counts``. If only dqe is wanted, and no curve, the rest of ``local`` is of no use.
-    ``logs`` are the binary logarithms of the first numbers from 1 on, as many as are given: to look one up takes less
-    time than to compute it.
+    columns of ``local`` and ``curve`` are dqe, capture, near miss, false alarm: ``local`` gets the sums; ``curve``, if
+    it has rows, the values at each threshold of event i from row ``sum(counts[:i])`` on, or dqe alone if it has one
+    column. If only dqe is wanted, and no curve, the rest of ``local`` is of no use. ``logs`` are the binary logarithms
+    of the first numbers from 1 on, as many as are given: to look one up takes less time than to compute it.
+
+    The rest is working space. ``alarms`` and ``nears``, zero on entry, have ``ALARM_COLUMNS`` and ``NEAR_COLUMNS``
+    numbers for each level, and for 0. If there are any ``words``, zero on entry, a bit for each level, regions have the
+    levels alone that occur in them, and heights must be 1, 2, ... ``before`` is as long as these, ``ranks`` as the
+    longest region, and ``in_use`` one longer.
     """
-    region: Region = Region(levels, tally, logs)
+    if not cython.compiled and len(words):
+        # So their elements are numbers of Python, of which any can be combined.
+        levels, words = memoryview(levels), memoryview(words)
+    ranking: cython.bint = words.shape[0] > 0
+    region: Region = Region(ranks if ranking else levels, in_use if ranking else heights, alarms, nears, logs)
     keep_curve: cython.bint = curve.shape[0] > 0
-    keep_parts: cython.bint = keep_curve and curve.shape[1] > 1
     row: cython.Py_ssize_t = 0
-    top: cython.double
     i: cython.Py_ssize_t
-    level: cython.Py_ssize_t
+    origin: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    count: cython.Py_ssize_t
     with cython.nogil:
         for i in range(start.shape[0]):
             region.near = cython.cast(cython.double, near[i])  # NumPy's floats warn of overflow
-            region.enter(start[i], stop[i], early[i], late[i])
-            top = heights[first[i] + counts[i] - 1] if counts[i] > 0 else 0.0
-            for level in range(counts[i], 0, -1):
-                # What holds for several levels is added once: levels at which nothing changes make no difference.
-                if not region.passes_over(level):
-                    region.add_to(local, i, top - heights[first[i] + level - 1])
-                    top = heights[first[i] + level - 1]
-                    region.lower_to(level)
-                    if dqe_only and region.drowned():
-                        region.leave(level)
-                        break
-                if keep_curve:
-                    curve[row + level - 1, 0] = region.dqe
-                if keep_parts:
-                    curve[row + level - 1, 1] = region.capture
-                    curve[row + level - 1, 2] = region.near_miss
-                    curve[row + level - 1, 3] = region.false_alarm
-            region.add_to(local, i, top)
-            row += counts[i]
+            if ranking:
+                origin = start[i] - cython.cast(cython.Py_ssize_t, ceil(early[i]))
+                end = stop[i] + cython.cast(cython.Py_ssize_t, ceil(late[i]))
+                count = _rank(levels, origin, end, words, before, ranks, in_use)
+                region.enter(start[i] - origin, stop[i] - origin, early[i], late[i], 1, count)
+            else:
+                count = counts[i]
+                region.enter(start[i], stop[i], early[i], late[i], first[i], count)
+            if keep_curve:
+                region.trace(count, curve, row)
+            else:
+                region.descend(count, dqe_only)
+            region.add_up(0.0)
+            local[i, DQE] = region.dqe_sum
+            local[i, CAPTURE] = region.capture_sum
+            local[i, NEAR_MISS] = region.near_miss_sum
+            local[i, FALSE_ALARM] = region.false_alarm_sum
+            row += count
 
 
 @cython.final
@@ -109,7 +136,9 @@ class Region:
     """One local region, and what is detected in it while the threshold goes down."""
 
     levels: cython.int[::1]
-    tally: cython.longlong[:, ::1]
+    heights: cython.double[::1]
+    alarms: cython.longlong[::1]
+    nears: cython.longlong[::1]
     logs: cython.const[cython.double][::1]
     near: cython.double
 
@@ -121,8 +150,11 @@ class Region:
     early: cython.double
     late: cython.double
     whole: cython.bint
-    alarm_room: cython.double
+    reach: cython.Py_ssize_t
+    half_room: cython.double
     log_bins: cython.double
+    log_unit: cython.double
+    per_product: cython.double
     bin_start: cython.double
     bin_stop: cython.double
     capture_level: cython.Py_ssize_t
@@ -133,23 +165,51 @@ class Region:
     near_distances: cython.longlong
     near_closeness: cython.longlong
     alarm_points: cython.longlong
-    alarm_borders: cython.longlong
+    alarm_parts: cython.longlong
 
+    # How many of the false alarms the pieces cut, how long these are, and how many parts share a bin with another.
+    cut_points: cython.longlong
+    cut_length: cython.double
+    shared_bins: cython.longlong
+
+    # The scores, from which height on they hold, and their sums over the heights above it. A level's height is that far
+    # behind the base.
     dqe: cython.double
     capture: cython.double
     near_miss: cython.double
     false_alarm: cython.double
+    base: cython.Py_ssize_t
+    top: cython.double
+    dqe_sum: cython.double
+    capture_sum: cython.double
+    near_miss_sum: cython.double
+    false_alarm_sum: cython.double
 
-    def __init__(self, levels: cython.int[::1], tally: cython.longlong[:, ::1], logs: cython.const[cython.double][::1]):
+    def __init__(
+        self,
+        levels: cython.int[::1],
+        heights: cython.double[::1],
+        alarms: cython.longlong[::1],
+        nears: cython.longlong[::1],
+        logs: cython.const[cython.double][::1],
+    ):
         self.levels = levels
-        self.tally = tally
+        self.heights = heights
+        self.alarms = alarms
+        self.nears = nears
         self.logs = logs
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def enter(
-        self, start: cython.Py_ssize_t, stop: cython.Py_ssize_t, early: cython.double, late: cython.double
+        self,
+        start: cython.Py_ssize_t,
+        stop: cython.Py_ssize_t,
+        early: cython.double,
+        late: cython.double,
+        first: cython.Py_ssize_t,
+        count: cython.Py_ssize_t,
     ) -> cython.void:
         """Go to the event at [start, stop), with nothing detected yet, and tally its region."""
         self.start = start
@@ -161,22 +221,109 @@ class Region:
         self.whole = floor(self.near) == self.near and floor(early) == early and floor(late) == late
         self.place_bins()
         self.near_points = self.near_borders = self.near_distances = self.near_closeness = 0
-        self.alarm_points = self.alarm_borders = 0
-        self.dqe = self.capture = self.near_miss = self.false_alarm = 0.0
-        reach: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.near_reach())
-        _clear(self.tally, 0)
-        _tally_near(self.levels, start - 1, -1, self.near_early, reach, self.tally)
-        _tally_near(self.levels, stop, 1, self.near_late, reach, self.tally)
-        _tally_alarm(self.levels, start - 1, -1, self.near_early, early, self.tally)
-        _tally_alarm(self.levels, stop, 1, self.near_late, late, self.tally)
+        self.alarm_points = self.alarm_parts = self.cut_points = self.shared_bins = 0
+        self.dqe = self.capture = self.near_miss = self.false_alarm = self.cut_length = 0.0
+        self.dqe_sum = self.capture_sum = self.near_miss_sum = self.false_alarm_sum = 0.0
+        self.base = first - 1
+        self.top = self.heights[self.base + count] if count > 0 else 0.0
+        self.reach = cython.cast(cython.Py_ssize_t, ceil(max(self.near_early, self.near_late)))
+        _tally_near(self.levels, start - 1, -1, self.near_early, self.reach, self.alarms, self.nears)
+        _tally_near(self.levels, stop, 1, self.near_late, self.reach, self.alarms, self.nears)
+        _tally_alarm(self.levels, start - 1, -1, self.near_early, early, self.alarms)
+        _tally_alarm(self.levels, stop, 1, self.near_late, late, self.alarms)
+        if not self.whole:
+            _mark_ends(self.levels, start - 1, -1, self.near_early, early, self.alarms)
+            _mark_ends(self.levels, stop, 1, self.near_late, late, self.alarms)
         self.capture_level = _highest(self.levels, start, stop)
+        self.alarms[2 * self.capture_level] |= MORE
+        _clear(self.alarms, self.nears, 0)  # which is never detected
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def near_reach(self) -> cython.double:
-        """Return how many points the longer near-miss piece touches."""
-        return ceil(max(self.near_early, self.near_late))
+    def descend(self, level: cython.Py_ssize_t, dqe_only: cython.bint) -> cython.void:
+        """Lower the threshold from a level to the last, and add up the scores."""
+        found: cython.longlong
+        while level > 0:
+            found = self.alarms[2 * level] + self.alarms[2 * level + 1]
+            if 0 < found < MORE and self.alarm_points > 0:
+                level = self.lower_by_alarms(level, self.alarms, self.heights)
+            else:
+                if found > 0:
+                    self.lower_to(level)
+                level -= 1
+            if dqe_only and self.drowned():
+                break
+        while level > 0:
+            _clear(self.alarms, self.nears, level)
+            level -= 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def trace(self, level: cython.Py_ssize_t, curve: cython.double[:, ::1], row: cython.Py_ssize_t) -> cython.void:
+        """Do the same level by level, and write the scores at each to a curve, from a row on."""
+        while level > 0:
+            if self.alarms[2 * level] + self.alarms[2 * level + 1] > 0:
+                self.lower_to(level)
+            level -= 1
+            curve[row + level, DQE] = self.dqe
+            if curve.shape[1] > 1:
+                curve[row + level, CAPTURE] = self.capture
+                curve[row + level, NEAR_MISS] = self.near_miss
+                curve[row + level, FALSE_ALARM] = self.false_alarm
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def lower_by_alarms(
+        self, level: cython.Py_ssize_t, alarms: cython.longlong[::1], heights: cython.double[::1]
+    ) -> cython.Py_ssize_t:
+        """Lower the threshold while it adds nothing but false alarms to those there are, and return where that ends.
+
+        What changes is in variables of this function, which a compiler keeps in registers.
+        """
+        others: cython.double = (self.capture + self.near_miss) / 2
+        points: cython.longlong = self.alarm_points
+        parts: cython.longlong = self.alarm_parts
+        dqe: cython.double = self.dqe
+        false_alarm: cython.double = self.false_alarm
+        dqe_sum: cython.double = self.dqe_sum
+        false_alarm_sum: cython.double = self.false_alarm_sum
+        top: cython.double = self.top
+        height: cython.double
+        found: cython.longlong = 0
+        while level > 0 and found < MORE and false_alarm > 0:
+            found = alarms[2 * level] + alarms[2 * level + 1]
+            if found == 0:
+                level -= 1
+            elif found < MORE:
+                alarms[2 * level] = 0
+                alarms[2 * level + 1] = 0
+                height = heights[self.base + level]
+                dqe_sum += (top - height) * dqe
+                false_alarm_sum += (top - height) * false_alarm
+                top = height
+                points += found & 0x7FFFFFFF
+                parts += (found >> 31) - (found & 0x7FFFFFFF)
+                false_alarm = self.score_of_alarms(points, parts)
+                dqe = sqrt(others * false_alarm)
+                level -= 1
+        self.capture_sum += (self.top - top) * self.capture
+        self.near_miss_sum += (self.top - top) * self.near_miss
+        self.alarm_points = points
+        self.alarm_parts = parts
+        self.dqe = dqe
+        self.false_alarm = false_alarm
+        self.dqe_sum = dqe_sum
+        self.false_alarm_sum = false_alarm_sum
+        self.top = top
+        # Where there are so many false alarms that their score is 0, more of them make no difference.
+        while level > 0 and alarms[2 * level] < MORE and false_alarm == 0:
+            alarms[2 * level] = 0
+            alarms[2 * level + 1] = 0
+            level -= 1
+        return level
 
     @cython.cfunc
     @cython.nogil
@@ -185,14 +332,18 @@ class Region:
         """Cut the false-alarm pieces, joined at 0, into bins at most 1 wide, and find the bin that holds 0."""
         before: cython.double = self.early - self.near_early
         behind: cython.double = self.late - self.near_late
-        self.alarm_room = before + behind
-        bins: cython.double = ceil(self.alarm_room)
-        self.log_bins = log2(bins) if bins > 1 else 0.0
+        room: cython.double = before + behind
+        bins: cython.double = ceil(room)
+        self.half_room = room / 2
+        # With a single bin, how many have false alarms makes no difference.
+        self.log_bins = log2(bins) if bins > 1 else 1.0
+        self.log_unit = 1.0 if bins > 1 else 0.0
+        self.per_product = 1 / (self.half_room * self.log_bins) if bins > 0 else 0.0
         self.bin_start = self.bin_stop = 0.0
         if before <= 0 or behind <= 0 or bins <= 1:
             return
         # Edges as numpy.linspace(-before, behind, bins + 1) computes them; the search begins one too low, to be safe.
-        width: cython.double = self.alarm_room / bins
+        width: cython.double = room / bins
         index: cython.double = max(0.0, floor(before / width) - 1)
         while (index + 1) * width - before <= 0:
             index += 1
@@ -203,49 +354,32 @@ class Region:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def passes_over(self, level: cython.Py_ssize_t) -> cython.bint:
-        """Pass over a level at which no score can change; tell whether it is one.
-
-        Where there are so many false alarms that their score is 0, more of them make no difference.
-        """
-        if level == self.capture_level or self.tally[level, NEAR_POINTS] != 0:
-            return False
-        if self.tally[level, ALARM_POINTS] != 0:
-            if not self.drowned():
-                return False
-            _clear(self.tally, level)
-        return True
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def add_to(self, local: cython.double[:, ::1], row: cython.Py_ssize_t, weight: cython.double) -> cython.void:
-        """Add the scores, each with the weight, to a row."""
-        local[row, 0] += weight * self.dqe
-        local[row, 1] += weight * self.capture
-        local[row, 2] += weight * self.near_miss
-        local[row, 3] += weight * self.false_alarm
+    def add_up(self, height: cython.double) -> cython.void:
+        """Add up the scores, which hold down to a height."""
+        weight: cython.double = self.top - height
+        self.top = height
+        self.dqe_sum += weight * self.dqe
+        self.capture_sum += weight * self.capture
+        self.near_miss_sum += weight * self.near_miss
+        self.false_alarm_sum += weight * self.false_alarm
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def lower_to(self, level: cython.Py_ssize_t) -> cython.void:
         """Lower the threshold to a level at which something changes: points become detected, and the scores follow."""
-        # All of the tally is read before anything is written: so a compiler looks up once where it lies.
-        near_points: cython.longlong = self.tally[level, NEAR_POINTS]
-        near_pairs: cython.longlong = self.tally[level, NEAR_PAIRS]
-        distances: cython.longlong = self.tally[level, PAIR_DISTANCES] - self.tally[level, POINT_DISTANCES]
-        closeness: cython.longlong = self.tally[level, NEAR_CLOSENESS]
-        alarm_points: cython.longlong = self.tally[level, ALARM_POINTS]
-        alarm_pairs: cython.longlong = self.tally[level, EVEN_ALARM_PAIRS] + self.tally[level, ODD_ALARM_PAIRS]
+        alarms: cython.longlong = (self.alarms[2 * level] + self.alarms[2 * level + 1]) & ~MORE
+        alarm_points: cython.longlong = alarms & 0x7FFFFFFF
+        near_points: cython.longlong = self.nears[3 * level] & 0x7FFFFFFF
         first_alarms: cython.bint = self.alarm_points == 0
-        _clear(self.tally, level)
-        self.near_points += near_points
-        self.near_borders += 2 * (near_pairs - near_points)
-        self.near_distances += distances
-        self.near_closeness = max(self.near_closeness, closeness)
+        self.add_up(self.heights[self.base + level])
         self.alarm_points += alarm_points
-        self.alarm_borders += 2 * (alarm_pairs - alarm_points)
+        self.alarm_parts += (alarms >> 31) - alarm_points
+        self.near_points += near_points
+        self.near_borders += 2 * ((self.nears[3 * level] >> 31) - near_points)
+        self.near_distances += self.nears[3 * level + DISTANCES]
+        self.near_closeness = max(self.near_closeness, self.nears[3 * level + CLOSENESS])
+        _clear(self.alarms, self.nears, level)
         self.capture = 1.0 if level <= self.capture_level else 0.0
         # Without new points of a kind, its score stays; until there are any, it depends on the others. What so many
         # false alarms have made 0 stays 0.
@@ -253,7 +387,7 @@ class Region:
             self.near_miss = self.near_miss_score(level)
         if first_alarms or (alarm_points > 0 and self.false_alarm > 0):
             self.false_alarm = self.false_alarm_score(level)
-        self.dqe = 0.0 if self.false_alarm == 0 else sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
+        self.dqe = sqrt((self.capture + self.near_miss) / 2 * self.false_alarm)
 
     @cython.cfunc
     @cython.nogil
@@ -261,15 +395,6 @@ class Region:
     def drowned(self) -> cython.bint:
         """Tell whether there are so many false alarms that dqe is 0, and stays 0 at all lower levels."""
         return self.alarm_points > 0 and self.false_alarm == 0
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def leave(self, level: cython.Py_ssize_t) -> cython.void:
-        """Leave the region before its lower levels, with nothing tallied for the next one."""
-        below: cython.Py_ssize_t
-        for below in range(1, level):
-            _clear(self.tally, below)
 
     @cython.cfunc
     @cython.nogil
@@ -282,9 +407,10 @@ class Region:
         duration: cython.double = self.near_points
         distances: cython.double = self.near_distances
         if not self.whole:
-            duration = self.duration(0.0, self.near_early, 0.0, self.near_late, self.near_points, level)
+            duration = self.near_points - self.ends(0.0, self.near_early, 0.0, self.near_late, level)
+            duration += self.length_of_ends(0.0, self.near_early, 0.0, self.near_late, level)
             distances = self.distances(level)
-        closest: cython.double = self.near_reach() - self.near_closeness
+        closest: cython.double = self.reach - self.near_closeness
         # Rounding can make a factor slightly negative where it should be 0.
         return (
             max(0.0, 1 - closest / near)
@@ -299,38 +425,59 @@ class Region:
         """Score the false alarms. Something is detected in the region, so its context changes nothing."""
         if self.alarm_points == 0:
             return 1.0
-        duration: cython.double = self.alarm_points
         if not self.whole:
-            duration = self.duration(self.near_early, self.early, self.near_late, self.late, self.alarm_points, level)
-        burden: cython.double = max(0.0, 1 - duration / (self.alarm_room / 2))
-        if self.log_bins == 0 or burden == 0:
-            return burden
+            self.cut_points = self.ends(self.near_early, self.early, self.near_late, self.late, level)
+            self.cut_length = self.length_of_ends(self.near_early, self.early, self.near_late, self.late, level)
+            self.shared_bins = 1 if self.bin_start < 0 and self.shares_bin(level) else 0
+        return self.score_of_alarms(self.alarm_points, self.alarm_parts)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def score_of_alarms(self, points: cython.longlong, parts: cython.longlong) -> cython.double:
+        """Score false alarms of so many points, in so many parts, of which the pieces cut the same ones as before.
+
+        It is (1 - duration / half the room) * (1 - log(bins) / log(all bins)), with one product in place of divisions,
+        which take longer than all the rest. Either factor is 0 exactly where it should be.
+        """
+        # The whole points are subtracted before anything is added, so that a short piece is not lost in rounding.
+        duration: cython.double = (points - self.cut_points) + self.cut_length
         # Two parts on one side are an undetected point apart and never share a bin, so the parts count the bins.
-        bins: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.alarm_borders // 2)
-        if self.bin_start < 0 and self.shares_bin(level):
-            bins -= 1
+        bins: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, parts - self.shared_bins)
         log_of_bins: cython.double = self.logs[bins - 1] if bins <= self.logs.shape[0] else log2(bins)
-        return burden * (1 - log_of_bins / self.log_bins)
+        return max(0.0, self.half_room - duration) * (self.log_bins - self.log_unit * log_of_bins) * self.per_product
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def duration(
+    def ends(
         self,
         inner_early: cython.double,
         early: cython.double,
         inner_late: cython.double,
         late: cython.double,
-        points: cython.longlong,
+        level: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Return how many of the first and last points of two pieces are detected."""
+        return _ends(self.levels, self.start - 1, -1, inner_early, early, level) + _ends(
+            self.levels, self.stop, 1, inner_late, late, level
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def length_of_ends(
+        self,
+        inner_early: cython.double,
+        early: cython.double,
+        inner_late: cython.double,
+        late: cython.double,
         level: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return how long the detected ``points`` of two pieces are, the first and last ones as the pieces cut them."""
-        points -= _ends(self.levels, self.start - 1, -1, inner_early, early, level)
-        points -= _ends(self.levels, self.stop, 1, inner_late, late, level)
-        # The whole points are subtracted before anything is added, so that a short piece is not lost in rounding.
-        return points + (
-            _length_of_ends(self.levels, self.start - 1, -1, inner_early, early, level)
-            + _length_of_ends(self.levels, self.stop, 1, inner_late, late, level)
+        """Return how much of the first and last points of two pieces, if they are detected, lies inside these."""
+        return _length_of_ends(self.levels, self.start - 1, -1, inner_early, early, level) + _length_of_ends(
+            self.levels, self.stop, 1, inner_late, late, level
         )
 
     @cython.cfunc
@@ -361,10 +508,68 @@ class Region:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _clear(tally: cython.longlong[:, ::1], level: cython.Py_ssize_t) -> cython.void:
-    column: cython.Py_ssize_t
-    for column in range(8):  # a number that the compiler knows
-        tally[level, column] = 0
+def _rank(
+    levels: cython.int[::1],
+    start: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    words: cython.ulonglong[::1],
+    before: cython.int[::1],
+    ranks: cython.int[::1],
+    in_use: cython.double[::1],
+) -> cython.Py_ssize_t:
+    """Write the ranks of the points' levels at [start, stop), without sorting: each level is a bit of ``words``.
+
+    Write the level of each rank, too, and return how many there are. ``words`` is zero on entry, and in the end again.
+    """
+    size: cython.Py_ssize_t = words.shape[0]
+    level: cython.Py_ssize_t
+    rank: cython.Py_ssize_t = 0
+    w: cython.Py_ssize_t
+    t: cython.Py_ssize_t
+    for t in range(start, stop):
+        words[levels[t] >> WORD_BITS] |= ONE << (levels[t] & IN_WORD)
+    words[0] &= ALL_BITS - 1  # level 0 is no threshold
+    for w in range(size):
+        rank += _bits_in(words[w])
+        before[w] = rank
+    count: cython.Py_ssize_t = rank
+    for t in range(start, stop):
+        level = levels[t]
+        w = level >> WORD_BITS
+        rank = before[w] - _bits_in((words[w] >> (level & IN_WORD)) >> 1)  # less those above it
+        ranks[t - start] = rank
+        in_use[rank] = level
+    for w in range(size):
+        words[w] = 0
+    return count
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _bits_in(word: cython.ulonglong) -> cython.int:
+    """Return how many bits of a word are 1."""
+    if not cython.compiled:
+        return word.bit_count()
+    # Of every two bits, every four, and every eight, in one number for all of them, which a product adds up.
+    ones: cython.ulonglong = ~cython.cast(cython.ulonglong, 0)
+    word -= (word >> 1) & (ones // 3)
+    word = (word & (ones // 5)) + ((word >> 2) & (ones // 5))
+    word = (word + (word >> 4)) & (ones // 17)
+    return cython.cast(cython.int, (word * (ones // 255)) >> 56)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _clear(alarms: cython.longlong[::1], nears: cython.longlong[::1], level: cython.Py_ssize_t) -> cython.void:
+    alarms[2 * level] = 0
+    alarms[2 * level + 1] = 0
+    nears[3 * level] = 0
+    nears[3 * level + DISTANCES] = 0
+    nears[3 * level + CLOSENESS] = 0
 
 
 @cython.cfunc
@@ -387,32 +592,35 @@ def _tally_near(
     step: cython.Py_ssize_t,
     outer: cython.double,
     reach: cython.Py_ssize_t,
-    tally: cython.longlong[:, ::1],
+    alarms: cython.longlong[::1],
+    nears: cython.longlong[::1],
 ) -> cython.void:
-    """Tally one near-miss piece.
+    """Tally one near-miss piece, and mark its levels.
 
-    Closeness is ``reach`` less the distance: the closest is the largest, and 0 is none. The cell c is in two pairs of
-    neighbours, whose borders have the distances c and c + 1.
+    Closeness is ``reach`` less the distance: the closest is the largest, and 0 is none. The cell c has its borders at
+    the distances c and c + 1.
     """
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
     level: cython.Py_ssize_t
-    upper: cython.Py_ssize_t
+    following: cython.Py_ssize_t = levels[origin] if cells > 0 else 0
     previous: cython.Py_ssize_t = 0
     highest: cython.Py_ssize_t = 0
+    before: cython.longlong
+    behind: cython.longlong
     c: cython.Py_ssize_t
     for c in range(cells):
-        level = levels[origin + step * c]
-        upper = max(previous, level)
-        tally[level, NEAR_POINTS] += 1
-        tally[level, POINT_DISTANCES] += 2 * c + 1
-        tally[upper, NEAR_PAIRS] += 1
-        tally[upper, PAIR_DISTANCES] += 2 * c
+        level = following
+        following = levels[origin + step * (c + 1)] if c + 1 < cells else 0
+        # Whether its neighbours are not detected yet: then a border appears, else one disappears.
+        before = 1 if previous <= level else 0
+        behind = 1 if following < level else 0
+        nears[3 * level] += 1 + ((before + behind) << 31)
+        nears[3 * level + DISTANCES] += c * (2 * before - 1) + (c + 1) * (2 * behind - 1)
+        alarms[2 * level] |= MORE
         previous = level
         if level > highest:
             highest = level
-            tally[level, NEAR_CLOSENESS] = max(tally[level, NEAR_CLOSENESS], reach - c)
-    tally[previous, NEAR_PAIRS] += 1
-    tally[previous, PAIR_DISTANCES] += 2 * cells
+            nears[3 * level + CLOSENESS] = max(nears[3 * level + CLOSENESS], reach - c)
 
 
 @cython.cfunc
@@ -424,35 +632,51 @@ def _tally_alarm(
     step: cython.Py_ssize_t,
     inner: cython.double,
     outer: cython.double,
-    tally: cython.longlong[:, ::1],
+    alarms: cython.longlong[::1],
 ) -> cython.void:
-    """Tally one false-alarm piece.
-
-    Two pairs that have a point in common are often of one level. So every other pair is tallied in a column of its
-    own: no sum waits until the one before is stored.
-    """
-    level: cython.Py_ssize_t
-    following: cython.Py_ssize_t
-    previous: cython.Py_ssize_t = 0
+    """Tally one false-alarm piece."""
     if inner >= outer:
         return
     c: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(inner))
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
+    previous: cython.Py_ssize_t = 0
+    level: cython.Py_ssize_t = levels[origin + step * c]
+    following: cython.Py_ssize_t
+    free: cython.longlong  # neighbours that are not detected yet
     while c + 1 < cells:
-        level = levels[origin + step * c]
         following = levels[origin + step * (c + 1)]
-        tally[level, ALARM_POINTS] += 1
-        tally[following, ALARM_POINTS] += 1
-        tally[max(previous, level), EVEN_ALARM_PAIRS] += 1
-        tally[max(level, following), ODD_ALARM_PAIRS] += 1
-        previous = following
-        c += 2
-    if c < cells:
-        level = levels[origin + step * c]
-        tally[level, ALARM_POINTS] += 1
-        tally[max(previous, level), EVEN_ALARM_PAIRS] += 1
+        free = (1 if previous <= level else 0) + (1 if following < level else 0)
+        alarms[2 * level + (c & 1)] += 1 + (free << 31)
         previous = level
-    tally[previous, ODD_ALARM_PAIRS] += 1
+        level = following
+        c += 1
+    free = 2 if previous <= level else 1
+    alarms[2 * level + (c & 1)] += 1 + (free << 31)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _mark_ends(
+    levels: cython.int[::1],
+    origin: cython.Py_ssize_t,
+    step: cython.Py_ssize_t,
+    inner: cython.double,
+    outer: cython.double,
+    alarms: cython.longlong[::1],
+) -> cython.void:
+    """Mark the levels of the points at the ends of a false-alarm piece, whose score depends on which of these it has.
+
+    The piece cuts the first and the last. The first three decide where the middle of its first part is.
+    """
+    if inner >= outer:
+        return
+    first: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(inner))
+    cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
+    c: cython.Py_ssize_t
+    for c in range(first, min(first + 3, cells)):
+        alarms[2 * levels[origin + step * c]] |= MORE
+    alarms[2 * levels[origin + step * (cells - 1)]] |= MORE
 
 
 @cython.cfunc

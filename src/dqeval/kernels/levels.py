@@ -20,15 +20,6 @@ AT_ONCE = cython.declare(cython.Py_ssize_t, 128)  # points whose levels are gues
 BLOCK_BITS = cython.declare(cython.Py_ssize_t, 6)
 LOW_HALF = cython.declare(cython.longlong, 0xFFFFFFFF)
 BLOCK = 1 << 6  # points, for each of which it is known in which region they begin
-WORD = 64  # levels, each of which is a bit
-WORD_BITS = cython.declare(cython.Py_ssize_t, 6)
-IN_WORD = cython.declare(cython.Py_ssize_t, 63)
-ONE = cython.declare(cython.ulonglong, 1)
-ALL_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-EVERY_2ND = cython.declare(cython.ulonglong, 0x5555555555555555)
-PAIRS = cython.declare(cython.ulonglong, 0x3333333333333333)
-FOURS = cython.declare(cython.ulonglong, 0x0F0F0F0F0F0F0F0F)
-BYTE = cython.declare(cython.ulonglong, 0xFF)
 
 
 def levels_on_grid(
@@ -230,66 +221,6 @@ def levels_by_rank(
                     level += 1
                 levels[t + shift[i]] = level
             counts[i] = level
-
-
-def levels_in_use(
-    given: cython.int[::1],
-    starts: cython.Py_ssize_t[::1],
-    stops: cython.Py_ssize_t[::1],
-    first: cython.Py_ssize_t[::1],
-    words: cython.ulonglong[::1],
-    before: cython.int[::1],
-    levels: cython.int[::1],
-    thresholds: cython.double[::1],
-    counts: cython.Py_ssize_t[::1],
-):
-    """Do what `levels_by_rank` does for scores that are levels, without sorting: each level is a bit of ``words``.
-
-    Region i lies at [starts[i], stops[i]) in ``given``. Its points have their levels, and its thresholds begin, at
-    ``first[i]``. ``words``, zero on entry, and ``before``, as many numbers, are working space for all levels.
-    """
-    if not cython.compiled:
-        # So their elements are numbers of Python, of which any can be combined.
-        given, words = memoryview(given), memoryview(words)
-    size: cython.Py_ssize_t = words.shape[0]
-    i: cython.Py_ssize_t
-    w: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    rank: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(starts.shape[0]):
-            for t in range(starts[i], stops[i]):
-                words[given[t] >> WORD_BITS] |= ONE << (given[t] & IN_WORD)
-            words[0] &= ALL_BITS - 1  # level 0 is no threshold
-            for w in range(size):
-                before[w] = _bits_in(words[w])
-            rank = 0
-            for w in range(size):
-                rank += before[w]
-                before[w] = rank
-            counts[i] = rank
-            for t in range(starts[i], stops[i]):
-                w = given[t] >> WORD_BITS
-                rank = before[w] - _bits_in((words[w] >> (given[t] & IN_WORD)) >> 1)  # less those above it
-                levels[first[i] + t - starts[i]] = rank
-                if rank > 0:
-                    thresholds[first[i] + rank - 1] = given[t]
-            for w in range(size):
-                words[w] = 0
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _bits_in(word: cython.ulonglong) -> cython.int:
-    """Return how many bits of a word are 1: of every two bits, every four, and so on, in one number for all of them."""
-    word -= (word >> 1) & EVERY_2ND
-    word = (word & PAIRS) + ((word >> 2) & PAIRS)
-    word = (word + (word >> 4)) & FOURS
-    word += word >> 8
-    word += word >> 16
-    word += word >> 32
-    return cython.cast(cython.int, word & BYTE)
 
 
 def points_by_region(

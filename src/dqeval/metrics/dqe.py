@@ -22,8 +22,10 @@ from dqeval.core.scaling import Linear, LinearParts, Scale, linear, scaled
 from dqeval.core.sorting import ascending, group_ends
 from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
-from dqeval.kernels import dqe as kernel
+from dqeval.kernels import dqe as plain_kernel
+from dqeval.kernels._widest import widest
 
+kernel = widest(plain_kernel)
 _LOGS = np.array([math.log2(number) for number in range(1, 1 << 11)])
 
 
@@ -272,11 +274,8 @@ def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bo
 
     If only DQE is wanted, the other columns are of no use.
     """
-    parts, done = [], 0
-    for part in levelling.reached(levels):
-        some = slice(done, done := done + len(part.partition.events))
-        parts.append(_sweep(part, near=None if near is None else near[some], dqe_only=dqe_only)[0])
-    local = np.concatenate(parts)
+    found, few_needed = levelling.in_use(levels)
+    local, _ = _sweep(found, few_needed=few_needed, near=near, dqe_only=dqe_only)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total, 1.0)
 
@@ -350,12 +349,20 @@ def mean_dqe(levels: Levels) -> float:
 
 
 def _sweep(
-    levels: Levels, *, curve_columns: int = 0, near: FloatArray | None = None, dqe_only: bool = False
+    levels: Levels,
+    *,
+    few_needed: bool = False,
+    curve_columns: int = 0,
+    near: FloatArray | None = None,
+    dqe_only: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     regions = levels.partition
     events = regions.events
-    tally = np.zeros((int(levels.counts.max(initial=0)) + 1, kernel.TALLY_COLUMNS), dtype=np.longlong)
-    local = np.zeros((len(events), 4))
+    most = int(levels.counts.max(initial=0))
+    words = most // kernel.WORD + 1 if few_needed else 0
+    longest = int((np.ceil(regions.right) - np.floor(regions.left)).max(initial=0)) if few_needed else 0
+    rows = 1 + (longest if few_needed else most)
+    local = np.empty((len(events), 4))
     values = np.empty((int(levels.counts.sum()) if curve_columns else 0, curve_columns))
     kernel.sweep(
         levels.of_point,
@@ -367,7 +374,12 @@ def _sweep(
         levels.heights,
         levels.first,
         levels.counts,
-        tally,
+        np.zeros(rows * kernel.ALARM_COLUMNS, dtype=np.longlong),
+        np.zeros(rows * kernel.NEAR_COLUMNS, dtype=np.longlong),
+        np.zeros(words, dtype=np.uint64),
+        np.empty(words, dtype=np.intc),
+        np.empty(longest, dtype=np.intc),
+        np.empty(longest + 1),
         local,
         values,
         dqe_only,

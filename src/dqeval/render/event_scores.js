@@ -1,6 +1,6 @@
 // DQE of each event at one threshold: the local regions of events (core/regions.py) and the scores of what is detected
-// in them (kernels/dqe.py), by the same steps, so that numbers agree to the last digits. It knows nothing of the page,
-// and runs wherever there is JavaScript.
+// in them (kernels/dqe.py): the same numbers, but for the last digit. It knows nothing of the page, and runs wherever
+// there is JavaScript.
 const eventScores = (() => {
   "use strict";
 
