@@ -260,6 +260,26 @@ def test_labels_of_points_that_begin_within_an_interval():
     assert dqeval.labels_from_intervals([(1, 2)], []).tolist() == []
 
 
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=12),
+    st.booleans(),
+    st.lists(st.tuples(st.integers(-9, 60), st.integers(0, 20)), max_size=8),
+    st.sampled_from(["left", "both"]),
+)
+def test_labels_are_points_that_overlap_an_interval(steps, even, intervals, closed):
+    """Whether points are even or not, and whether intervals overlap, touch, are in order, or have no length."""
+    steps = [steps[0]] * len(steps) if even else steps
+    times = np.cumsum([0, *steps])
+    step = sorted(steps)[(len(steps) - 1) // 2]
+    spans = [(start, start + length) for start, length in intervals]
+
+    def overlaps(time, start, stop):
+        return time + step > start and (time <= stop if closed == "both" or start == stop else time < stop)
+
+    expected = [any(overlaps(time, *span) for span in spans) for time in times]
+    assert dqeval.labels_from_intervals(spans, times, closed=closed).tolist() == expected
+
+
 def test_labels_at_the_ends_of_what_dates_can_be():
     """A step beyond them is no number that there is."""
     for year in ("1678-01-01", "2262-04-11"):

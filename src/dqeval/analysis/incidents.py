@@ -11,11 +11,11 @@ import numpy as np
 from dqeval.analysis.timed_result import TimedResult, timed_events
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
-from dqeval.core.moments import Moments, moments_of, same_kind
+from dqeval.core.moments import Kind, moments_of, same_kind
 from dqeval.core.near import FALLBACK_NEAR
 from dqeval.core.regions import cut
 from dqeval.core.sampling import even_step, median_step
-from dqeval.core.spans import Closed, spans_of
+from dqeval.core.spans import Closed, PointTimes, spans_of
 from dqeval.core.timeline import TimeAxis, axis_of, near_in_cells
 from dqeval.core.types import BoolArray, Curve, FloatArray, Numbers
 from dqeval.core.validate import Undefined
@@ -136,10 +136,10 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
     """
     arguments.one_of("closed", closed, ("left", "both"))
     spans = spans_of("intervals", intervals)
-    clock, step = _clock(times)
-    if len(clock.ticks):
-        same_kind({"intervals": spans.kind, "times": clock.kind})
-    return spans.points(clock.ticks, step, closed)
+    kind, points = _point_times(times)
+    if len(points.ticks):
+        same_kind({"intervals": spans.kind, "times": kind})
+    return spans.points(points, closed)
 
 
 def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, Any]]:
@@ -163,22 +163,22 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
     [(10, 30), (40, 50)]
     """
     flags = validate.labels(labels)
-    clock, step = _clock(times)
-    ticks = clock.ticks
-    if len(flags) != len(ticks):
-        raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(ticks):,}")
+    kind, points = _point_times(times)
+    if len(flags) != len(points.ticks):
+        raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(points.ticks):,}")
     events = find_events(flags)
-    starts, stops = ticks[events.starts].tolist(), (ticks[events.stops - 1] + step).tolist()
-    if clock.kind != "number":
+    starts, stops = points.at(events.starts).tolist(), (points.at(events.stops - 1) + points.step).tolist()
+    if kind != "number":
         starts, stops = [_date(each) for each in starts], [_date(each) for each in stops]
     return list(zip(starts, stops, strict=True))
 
 
-def _clock(times: Any) -> tuple[Moments, int]:
-    """Return times, which ascend, and how long most points last."""
+def _point_times(times: Any) -> tuple[Kind, PointTimes]:
+    """Return which kind of times these are, and when points begin and how long they last."""
     clock = moments_of("times", times)
     even = even_step(clock.ticks, clock.kind)
-    return clock, median_step(np.diff(clock.ticks)) if even is None else even
+    step = median_step(np.diff(clock.ticks)) if even is None else even
+    return clock.kind, PointTimes(clock.ticks, step, even is not None)
 
 
 def _near(given: Any, axis: TimeAxis) -> float:

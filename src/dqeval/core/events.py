@@ -36,17 +36,18 @@ def split_at(events: Events, breaks: IntArray) -> Events:
 
 
 def flags_of(events: Events) -> BoolArray:
-    """Return which points lie in events.
+    """Return which points lie in events, whose starts ascend.
 
     Examples
     --------
     >>> flags_of(find_events(np.array([0, 1, 1, 0, 1], dtype=bool))).astype(int)
     array([0, 1, 1, 0, 1])
     """
-    changes = np.zeros(events.length + 1, dtype=np.int8)
-    np.add.at(changes, events.starts, 1)
-    np.add.at(changes, events.stops, -1)
-    return np.cumsum(changes[:-1], dtype=np.int8) > 0
+    borders = np.zeros(2 * len(events) + 2, dtype=np.intp)
+    borders[1:-1:2], borders[2:-1:2], borders[-1] = events.starts, events.stops, events.length
+    np.maximum.accumulate(borders, out=borders)  # where events overlap, one goes on
+    inside = np.arange(len(borders) - 1) % 2 == 1
+    return np.repeat(inside, np.diff(borders))
 
 
 def points_in(starts: IntArray, stops: IntArray) -> tuple[IntArray, IntArray]:

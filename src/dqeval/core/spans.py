@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
+from dqeval.core.events import flags_of
 from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind, shown
-from dqeval.core.types import BoolArray
+from dqeval.core.types import BoolArray, Events, IntArray
 
 Closed = Literal["left", "both"]
 
@@ -25,6 +26,32 @@ STOPS = (
 LENGTHS = ("duration",)
 
 _EARLIEST = int(np.iinfo(np.int64).min)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointTimes:
+    """When points begin, in ascending order. Each lasts a step; if they are even, the next begins then."""
+
+    ticks: Ticks
+    step: int
+    even: bool
+
+    def at(self, points: IntArray) -> Ticks:
+        """Return when some points begin."""
+        if not self.even:
+            return self.ticks[points]
+        begin: Ticks = points * self.step + self.ticks[0]
+        return begin
+
+    def count_before(self, moments: Ticks, *, inclusive: bool = False) -> IntArray:
+        """Return how many points begin before each moment, or at it, if inclusive."""
+        if not self.even:
+            return np.searchsorted(self.ticks, moments, side="right" if inclusive else "left")
+        # Differences of moments farther away might not fit into a number.
+        begin, end = self.ticks[0], self.ticks[-1]
+        since = np.clip(moments, begin, end) - begin
+        count = since // self.step + (inclusive | (since % self.step > 0))
+        return np.where(moments < begin, 0, np.where(moments > end, len(self.ticks), count))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,17 +84,16 @@ class Spans:
         ends_inside = self.instants | ((self.closed or closed) == "both")
         return bool((ends_inside & (self.stops == moment)).any())
 
-    def points(self, ticks: Ticks, step: int, closed: Closed = "left") -> BoolArray:
+    def points(self, clock: PointTimes, closed: Closed = "left") -> BoolArray:
         """Tell which points, in ascending order, overlap an interval; each lasts a step."""
         # A step before the earliest time that numbers can hold, there is none.
-        first = np.searchsorted(ticks, np.maximum(self.starts, _EARLIEST + step) - step, side="right")
-        ends_inside = self.instants | ((self.closed or closed) == "both")
-        sides = (np.searchsorted(ticks, self.stops, side=side) for side in ("right", "left"))
-        last = np.where(ends_inside, *sides)
-        found = np.zeros(len(ticks), dtype=np.bool_)
-        for start, stop in zip(first.tolist(), last.tolist(), strict=True):
-            found[start:stop] = True
-        return found
+        first = clock.count_before(np.maximum(self.starts, _EARLIEST + clock.step) - clock.step, inclusive=True)
+        ends_inside = (self.closed or closed) == "both"
+        last = clock.count_before(self.stops, inclusive=ends_inside)
+        if not ends_inside and self.instants.any():
+            last[self.instants] = clock.count_before(self.stops[self.instants], inclusive=True)
+        order = np.argsort(first, kind="stable")
+        return flags_of(Events(first[order], last[order], len(clock.ticks)))
 
     def __len__(self) -> int:
         return len(self.starts)
