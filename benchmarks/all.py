@@ -54,9 +54,9 @@ def of_metrics(points: int, kind: str) -> Iterator[Row]:
         yield beside_auc(f"evaluate, {name}, {points:,} points, {kind}", call=call)
     for metric in dqeval.METRICS:
         if metric.name != "ucr_score":  # which is defined for one event
-            call = partial(dqeval.panel, *pair, period=100, metrics=[metric.name])
+            call = partial(dqeval.panel, *pair, period=100, metrics=[metric.name], workers=1)
             yield beside_auc(f"{metric.name}, {points:,} points, {kind}", call=call)
-    yield beside_auc(f"panel, {points:,} points, {kind}", call=partial(dqeval.panel, *pair, period=100))
+    yield beside_auc(f"panel, {points:,} points, {kind}", call=partial(dqeval.panel, *pair, period=100, workers=1))
 
 
 def of_functions(points: int) -> Iterator[Row]:

@@ -158,7 +158,7 @@ def functions() -> dict[str, Callable[[Input], object]]:
         "sdqe_score": lambda i: dqeval.sdqe_score(i.y_true, i.alarms, near=i.near),
         "partition": lambda i: dqeval.partition(i.y_true, near=i.near),
         "explain": lambda i: dqeval.explain(i.y_true, i.y_score, near=i.near),
-        "panel": lambda i: dqeval.panel(i.y_true, i.y_score, near=i.near),
+        "panel": lambda i: dqeval.panel(i.y_true, i.y_score, near=i.near, workers=1),
         "chance": _chance,
         "score": lambda i: score([i.series], near=i.near),
         "compare": lambda i: dqeval.compare(i.series, near=i.near, repeats=1, seed=next(SEEDS)),

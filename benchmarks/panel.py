@@ -51,7 +51,7 @@ def main() -> None:
     print("|---|" + "---:|" * (len(CASES) + 1))
     for names in [*([metric.name] for metric in dqeval.METRICS), ["vus_roc", "vus_pr"], "default", "all"]:
         of_pairs = with_one_event if names == ["ucr_score"] else arrays
-        calls = [partial(dqeval.panel, *pair, period=100, metrics=names) for pair in of_pairs]
+        calls = [partial(dqeval.panel, *pair, period=100, metrics=names, workers=1) for pair in of_pairs]
         ratios = " | ".join(f"{processor_seconds(call) / one:.2f} ×" for call, one in zip(calls, auc, strict=True))
         title = TITLES[names] if isinstance(names, str) else " and ".join(names)
         reference = f"{REFERENCE[names[0]]} ×" if len(names) == 1 and names[0] in REFERENCE else ""
@@ -81,7 +81,7 @@ def beside_sorting(n: int = 1_000_000) -> None:
     for names in [*([metric.name] for metric in dqeval.METRICS), "default"]:
         ratios = []
         for y_true, y_score in with_one_event if names == ["ucr_score"] else arrays:
-            call = partial(dqeval.panel, y_true, y_score, near=50, metrics=names)
+            call = partial(dqeval.panel, y_true, y_score, near=50, metrics=names, workers=1)
             ratios.append(processor_seconds(call) / processor_seconds(partial(np.sort, y_score)))
         title = TITLES[names] if isinstance(names, str) else names[0]
         print(f"| {title} | {' | '.join(f'{ratio:.2f} ×' for ratio in ratios)} |", flush=True)

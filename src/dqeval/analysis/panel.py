@@ -32,6 +32,8 @@ from dqeval.support.threads import in_order, worker_count
 
 Found = TypeVar("Found")
 
+THREADS_BY_DEFAULT = 2  # with which a panel takes less than 60 bytes per point
+
 
 def panel(
     y_true: Numbers,
@@ -46,7 +48,7 @@ def panel(
     metrics: Sequence[str] | str | None = None,
     thresholds: int | Literal["exact"] = 100,
     undefined: Undefined = "raise",
-    workers: int | None = 1,
+    workers: int | None = None,
 ) -> Evaluation:
     """Evaluate scores, or detections, with many metrics.
 
@@ -84,10 +86,10 @@ def panel(
         over all of them.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly: raise `UndefinedError`, or return NaN with a warning.
-    workers : int or None, default 1
-        How many threads compute the metrics; 1 for none besides the caller's, None for one for each core that this
-        process may use. They gain less than elsewhere, because most metrics wait until the scores are sorted, and take
-        more memory. For series of fewer than 20,000 points there are none. The numbers do not depend on it.
+    workers : int, optional
+        How many threads compute the metrics; 1 for none besides the caller's. If not given, two, where this process
+        may use two cores: more gain little, because most metrics wait until the scores are sorted, and take more
+        memory. Series of fewer than 20,000 points need none. The numbers do not depend on it.
 
     Returns
     -------
@@ -113,7 +115,8 @@ def panel(
     """
     clock = Clock(times, resolution, max_gap)
     run = _started(y_true, y_score, near, period, values, clock, thresholds, undefined, _chosen(metrics))
-    return run.complete(worker_count(workers, points=len(run.scored.raw)))
+    count = worker_count(workers, points=len(run.scored.raw))
+    return run.complete(min(count, THREADS_BY_DEFAULT) if workers is None else count)
 
 
 def panel_of(

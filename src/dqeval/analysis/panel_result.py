@@ -114,7 +114,7 @@ class Evaluation(Framed):
         By metric; NaN for one that is undefined.
     seconds : dict of str to float
         What each took. What two metrics share is counted for the first. In threads, waiting for what another metric
-        makes counts too.
+        makes counts too: a panel with ``workers=1`` tells what each takes.
     failures : dict of str to str
         Why a metric is undefined, for those that are.
     parameters : dict of str to dict

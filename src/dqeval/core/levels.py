@@ -191,7 +191,8 @@ def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
     found = levels_of_items(items, begins, last, shift, *alarms, of_point, thresholds, first, counts)
     # Heights are 1 for the highest score, which so many points have.
     highest = np.array([np.argmin(tied[::-1]) + 1.0])
-    heights = log_shares(thresholds[:found], len(order))
+    heights = thresholds[:found]
+    log_shares(heights, len(order), out=heights)
     heights /= log_shares(highest, len(order))
     return _by_region(partition, of_point, heights, shift, first, counts, total=1.0)
 

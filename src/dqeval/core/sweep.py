@@ -156,6 +156,10 @@ class Sweep(Shared, ABC):
         """How many labelled points are detected at each threshold."""
         return self.down(self.counted(self.events.levels))
 
+    def point_parts(self) -> tuple[FloatArray, FloatArray]:
+        """Return precision and recall of the points at each threshold."""
+        return ratio(self.hits, self.detected), self.hits / self.labelled.lengths.sum()
+
     @cached_property
     def events(self) -> Groups:
         """The levels in each event."""
@@ -266,6 +270,11 @@ class EveryScore(ScoreSweep):
     def hits(self) -> FloatArray:
         """How many labelled points are detected at each threshold."""
         return self.scored.distinct.hits.astype(np.float64)
+
+    def point_parts(self) -> tuple[FloatArray, FloatArray]:
+        """Return precision and recall of the points at each threshold, without the counts as floats in between."""
+        found = self.scored.distinct
+        return ratio(found.hits, found.detected), found.hits / self.labelled.lengths.sum()
 
     def scores_at(self, position: int) -> tuple[float, float]:
         """Return the lowest score detected at a threshold, and the highest that is not."""

@@ -143,5 +143,5 @@ def changed_labels(kind: str, labelled: Labelled, period: float, random: Random)
 
 
 def _values(labels: BoolArray, scores: Any, period: float) -> list[float]:
-    found = panel(labels, scores, period=period, metrics=PAPER_METRICS)
+    found = panel(labels, scores, period=period, metrics=PAPER_METRICS, workers=1)
     return [found.values[metric] for metric in PAPER_METRICS]

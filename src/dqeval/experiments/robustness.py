@@ -98,7 +98,7 @@ def _spreads(given: Given, kind: Perturbation, streams: Sequence[np.random.Gener
 def _spread(copies: Iterable[Changed], period: float) -> dict[str, float]:
     rows = []
     for copy in copies:
-        found = panel(copy.labelled.labels, copy.scores, period=period, metrics=PAPER_METRICS)
+        found = panel(copy.labelled.labels, copy.scores, period=period, metrics=PAPER_METRICS, workers=1)
         rows.append([found.values[metric] for metric in PAPER_METRICS])
     # A metric that is undefined for one of them has no spread.
     return dict(zip(PAPER_METRICS, np.std(rows, axis=0).tolist(), strict=True))

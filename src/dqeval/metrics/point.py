@@ -36,7 +36,7 @@ def _filled(match: Match, filled: BoolArray) -> PrecisionRecall:
 
 
 def _point_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
-    return ratio(sweep.hits, sweep.detected), sweep.hits / sweep.labelled.lengths.sum()
+    return sweep.point_parts()
 
 
 def _point_adjusted_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
