@@ -10,10 +10,11 @@ from matplotlib import pyplot
 
 import dqeval
 import naive
-from dqeval.analysis.alarms import operating_point_of, threshold_within
+from dqeval.analysis.alarms import operating_point_of
 from dqeval.core.events import find_events, split_at
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.timeline import TimeAxis
+from dqeval.metrics import alarm_curve as alarm_curves
 from dqeval.metrics.alarm_curve import alarm_curve_of
 from dqeval.metrics.alarms_at_threshold import alarms_of
 from dqeval.render import drawing
@@ -169,12 +170,24 @@ def test_the_threshold_has_few_digits():
     assert found.threshold == 0.78
 
 
-def test_a_curve_serves_several_budgets():
+def test_scores_serve_several_budgets():
     scored = scored_of(LABELS, SCORES, resolution=3600 * 10**9)
-    curve = alarm_curve_of(scored, early=0)
-    assert [threshold_within(curve, budget) for budget in (0, 8)] == [9, 3]
-    found = operating_point_of(scored, 8, per="day", early=0, curve=curve)
-    assert (found.threshold, found.alarms.false_alarms_per_day) == (3, pytest.approx(7.2))
+    found = [operating_point_of(scored, budget, per="day", early=0) for budget in (0, 8)]
+    assert [each.threshold for each in found] == [9, 3]
+    assert found[1].alarms.false_alarms_per_day == pytest.approx(7.2)
+
+
+@pytest.mark.parametrize("budget", [0.0, 1.0, 30.0, 200.0])
+def test_the_threshold_is_that_of_the_curve(budget, monkeypatch):
+    """Also where false alarms are counted in several blocks."""
+    monkeypatch.setattr(alarm_curves, "AT_ONCE", 7)
+    rng = np.random.default_rng(3)
+    labels, scores = rng.random(300) < 0.05, rng.integers(0, 90, 300) / 7
+    curve = dqeval.alarm_curve(labels, scores)
+    passed = np.append(np.flatnonzero(curve.false_alarms_per_1000 > budget), len(curve.thresholds))[0]
+    gains = curve.gains[curve.gains < passed]
+    found = dqeval.threshold_for(labels, scores, false_alarms_per_1000=budget)
+    assert found.threshold == (curve.rounded_threshold(gains[-1]) if len(gains) else math.inf)
 
 
 def test_shown():

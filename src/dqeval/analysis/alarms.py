@@ -17,7 +17,7 @@ from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.timeline import TimeAxis, cells_of_duration, given_resolution
 from dqeval.core.types import BoolArray, Numbers
 from dqeval.core.validate import Undefined
-from dqeval.metrics.alarm_curve import AlarmCurve, Per, alarm_curve_of
+from dqeval.metrics.alarm_curve import AlarmCurve, Per, alarm_curve_of, threshold_within
 from dqeval.render.tables import Table
 from dqeval.support.frames import Framed, columns_of_records
 
@@ -259,26 +259,11 @@ def threshold_for(
     return replace(found, alarms=replace(found.alarms, notes=notes))
 
 
-def operating_point_of(
-    scored: Scored, budget: float, *, per: Per, early: int, curve: AlarmCurve | None = None
-) -> OperatingPoint:
-    """Return what `threshold_for` does, of scores that are checked; from their curve, if that is known already."""
-    curve = alarm_curve_of(scored, early=early) if curve is None else curve
-    threshold = threshold_within(curve, budget, per=per)
+def operating_point_of(scored: Scored, budget: float, *, per: Per, early: int) -> OperatingPoint:
+    """Return what `threshold_for` does, of scores that are checked."""
+    threshold = threshold_within(scored, budget, per=per, early=early)
     alarms = alarms_on(scored.labelled, scored.labelled.runs(scored.raw >= threshold), early=early)
     return OperatingPoint(threshold, alarms, budget, per)
-
-
-def threshold_within(curve: AlarmCurve, budget: float, *, per: Per = "day") -> float:
-    """Return the threshold that detects most events within a budget; infinite where none detects any."""
-    if not curve.n_events:
-        return float("nan")
-    exceeded = curve.false_alarms_per(per) > budget
-    passed = int(np.argmax(exceeded)) if exceeded.any() else len(exceeded)
-    # Lower thresholds never detect fewer events. Of those that detect as many, a lower one has fewer false alarms only
-    # where alarms have merged: the highest is best.
-    gains = curve.gains[curve.gains < passed]
-    return curve.rounded_threshold(int(gains[-1])) if len(gains) else float("inf")
 
 
 def _scored(y_true: Numbers, y_score: Numbers, clock: Clock) -> tuple[Scored, tuple[str, ...]]:

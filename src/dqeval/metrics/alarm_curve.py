@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core.durations import UNITS
 from dqeval.core.events import split_at
 from dqeval.core.matching import highest_in_events
 from dqeval.core.prepared import Scored
+from dqeval.core.scaling import AT_ONCE
 from dqeval.core.sweep import Sweep, sweep_of
 from dqeval.core.thresholds import shortest_threshold
 from dqeval.core.types import Events, FloatArray, IntArray
@@ -80,17 +82,8 @@ class AlarmCurve(Framed):
 
     def false_alarms_per(self, unit: Per) -> FloatArray:
         """Return false alarms per day, NaN where there is no clock, or per 1,000 points, at each threshold."""
-        each = self._one_per(unit)
-        if each is None:
-            return np.full(len(self.false_alarms), np.nan)
-        # Divided once: 3 in ten days are 0.3 per day, as a budget is written, and not a bit more.
-        return np.asarray(self.false_alarms * float(each.numerator) / each.denominator, dtype=np.float64)
-
-    def _one_per(self, unit: Per) -> Fraction | None:
-        """Return what a single false alarm comes to."""
-        if unit == "1,000 points":
-            return Fraction(1000, self.points)
-        return None if self.resolution is None else Fraction(UNITS["d"], self.points * self.resolution)
+        each = _one_per(unit, self.points, self.resolution)
+        return np.full(len(self.false_alarms), np.nan) if each is None else _rates(self.false_alarms, each)
 
     @property
     def gains(self) -> IntArray:
@@ -142,7 +135,7 @@ class AlarmCurve(Framed):
     @property
     def smallest_budget(self) -> float:
         """The smallest budget above 0 that can make a difference: that of a single false alarm."""
-        return float(self._one_per(self.unit) or 0)
+        return float(_one_per(self.unit, self.points, self.resolution) or 0)
 
     @property
     def drawn(self) -> IntArray:
@@ -189,29 +182,81 @@ def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
 
     Where something was not observed, events, their zones and alarms end.
     """
-    events, breaks = scored.events, scored.labelled.breaks
-    zones = Events(zone_starts(events, early, breaks), events.stops, events.length)
+    zones = _zones(scored, early)
     detected, false_alarms = alarm_counts(sweep_of(scored, "all"), zones)
     return AlarmCurve(
         thresholds=scored.distinct.values,
         detected=detected,
         false_alarms=false_alarms,
         alarm_points=scored.distinct.detected.astype(np.intp),
-        n_events=len(events),
-        points=events.length,
+        n_events=len(zones),
+        points=zones.length,
         resolution=scored.labelled.resolution,
     )
 
 
 def alarm_counts(sweep: Sweep, zones: Events) -> tuple[IntArray, IntArray]:
     """Return in how many zones there is an alarm, and how many alarms touch no zone, at each threshold."""
-    first_detected = highest_in_events(sweep.levels, zones)
-    detected = np.cumsum(sweep.counted(first_detected)[:0:-1])
-    return detected, _false_alarms(sweep, zones)
+    # At which position each zone gets its alarm, if any; then how many have one.
+    detected = np.bincount(sweep.count - highest_in_events(sweep.levels, zones), minlength=sweep.count)[: sweep.count]
+    np.cumsum(detected, out=detected)
+    return detected, np.cumsum(_tally_of_false_alarms(sweep, zones)[:0:-1], dtype=np.intp)
 
 
-def _false_alarms(sweep: Sweep, zones: Events) -> IntArray:
-    """Return how many alarms touch no zone at each threshold."""
+def threshold_within(scored: Scored, budget: float, *, per: Per = "day", early: int) -> float:
+    """Return the threshold that detects most events within a budget; infinite where none detects any.
+
+    It is that of the `AlarmCurve`, of which most is never made.
+    """
+    if not len(scored.events):
+        return float("nan")
+    sweep, zones = sweep_of(scored, "all"), _zones(scored, early)
+    each = _one_per(per, zones.length, scored.labelled.resolution)
+    passed = len(scored.distinct) if each is None else _first_above(budget, each, _tally_of_false_alarms(sweep, zones))
+    # Lower thresholds never detect fewer events. Of those that detect as many, a lower one has fewer false alarms only
+    # where alarms have merged: the highest is best.
+    gains = sweep.count - highest_in_events(sweep.levels, zones)
+    gains = gains[gains < passed]
+    if not len(gains):
+        return float("inf")
+    last = int(gains.max())
+    values = scored.distinct.values_at(np.arange(last, min(last + 2, sweep.count)))
+    return shortest_threshold(values, float(values[0]))
+
+
+def _first_above(budget: float, each: Fraction, tally: NDArray[np.intc]) -> int:
+    """Return the position of the first threshold at which the budget is exceeded; behind the last, if none does."""
+    from_the_top, found = tally[:0:-1], 0
+    for begin in range(0, len(from_the_top), AT_ONCE):
+        counts = found + np.cumsum(from_the_top[begin : begin + AT_ONCE], dtype=np.intp)
+        exceeded = _rates(counts, each) > budget
+        if exceeded.any():
+            return begin + int(np.argmax(exceeded))
+        found = counts[-1]
+    return len(from_the_top)
+
+
+def _one_per(unit: Per, points: int, resolution: int | None) -> Fraction | None:
+    """Return what a single false alarm comes to; None where there is no clock to count days by."""
+    if unit == "1,000 points":
+        return Fraction(1000, points)
+    return None if resolution is None else Fraction(UNITS["d"], points * resolution)
+
+
+def _rates(false_alarms: IntArray, each: Fraction) -> FloatArray:
+    """Return what some numbers of false alarms come to."""
+    # Divided once: 3 in ten days are 0.3 per day, as a budget is written, and not a bit more.
+    return np.asarray(false_alarms * float(each.numerator) / each.denominator, dtype=np.float64)
+
+
+def _zones(scored: Scored, early: int) -> Events:
+    """Return where an alarm detects each event."""
+    events = scored.events
+    return Events(zone_starts(events, early, scored.labelled.breaks), events.stops, events.length)
+
+
+def _tally_of_false_alarms(sweep: Sweep, zones: Events) -> NDArray[np.intc]:
+    """Return by level how many more alarms touch no zone than at the next higher one."""
     breaks, n = sweep.labelled.breaks, zones.length
     starts, stops = np.append(0, zones.stops), np.append(zones.starts, n)
     some = starts < stops
@@ -222,4 +267,4 @@ def _false_alarms(sweep: Sweep, zones: Events) -> IntArray:
     tally_false_alarms(
         sweep.levels, outside.starts, outside.stops, alone.view(np.uint8), reaching.view(np.uint8), tally
     )
-    return np.cumsum(tally[:0:-1], dtype=np.intp)
+    return tally
