@@ -273,11 +273,19 @@ def test_labels_are_points_that_overlap_an_interval(steps, even, intervals, clos
     step = sorted(steps)[(len(steps) - 1) // 2]
     spans = [(start, start + length) for start, length in intervals]
 
-    def overlaps(time, start, stop):
-        return time + step > start and (time <= stop if closed == "both" or start == stop else time < stop)
+    ends = np.minimum(times + step, np.append(times[1:], np.inf))
 
-    expected = [any(overlaps(time, *span) for span in spans) for time in times]
+    def overlaps(time, end, start, stop):
+        return end > start and (time <= stop if closed == "both" or start == stop else time < stop)
+
+    expected = [any(overlaps(*point, *span) for span in spans) for point in zip(times, ends, strict=True)]
     assert dqeval.labels_from_intervals(spans, times, closed=closed).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 30)), min_size=2, max_size=20))
+def test_labels_and_intervals_of_uneven_times_are_inverse(points):
+    labels, times = [flag for flag, _ in points], np.cumsum([step for _, step in points])
+    assert dqeval.labels_from_intervals(dqeval.intervals_from_labels(labels, times), times).tolist() == labels
 
 
 def test_labels_at_the_ends_of_what_dates_can_be():

@@ -119,8 +119,8 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
         Pairs of start and end; or single moments; or columns called ``start`` and ``end``, or ``start`` and
         ``duration``; or an IntervalIndex of pandas.
     times : array-like, shape (n,)
-        When each point begins, in ascending order; it lasts as long as most do (the median step). A point is in an
-        interval if they overlap.
+        When each point begins, in ascending order. It lasts until the next begins, but no longer than most do (the
+        median step). A point is in an interval if they overlap.
     closed : "left" or "both", default "left"
         Whether ends are outside their intervals, or inside.
 
@@ -150,12 +150,14 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
     labels : array-like of 0 and 1, shape (n,)
         1 marks a point of an interval.
     times : array-like, shape (n,)
-        When each point begins, in ascending order; it lasts as long as most do (the median step).
+        When each point begins, in ascending order. It lasts until the next begins, but no longer than most do (the
+        median step).
 
     Returns
     -------
     list of (start, end)
-        Dates (``datetime64``), or numbers, as the times are.
+        Dates (``datetime64``), or numbers, as the times are; `labels_from_intervals` of them gives the labels again.
+        Dates with a time zone are given in UTC, without it, as ``datetime64`` has none.
 
     Examples
     --------
@@ -167,7 +169,7 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
     if len(flags) != len(points.ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(points.ticks):,}")
     events = find_events(flags)
-    starts, stops = points.at(events.starts).tolist(), (points.at(events.stops - 1) + points.step).tolist()
+    starts, stops = points.at(events.starts).tolist(), points.ends(events.stops - 1).tolist()
     if kind != "number":
         starts, stops = [_date(each) for each in starts], [_date(each) for each in stops]
     return list(zip(starts, stops, strict=True))

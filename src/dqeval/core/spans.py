@@ -30,7 +30,7 @@ _EARLIEST = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointTimes:
-    """When points begin, in ascending order. Each lasts a step; if they are even, the next begins then."""
+    """When points begin, in ascending order. Each lasts a step, or until the next begins; if they are even, both."""
 
     ticks: Ticks
     step: int
@@ -42,6 +42,20 @@ class PointTimes:
             return self.ticks[points]
         begin: Ticks = points * self.step + self.ticks[0]
         return begin
+
+    def ends(self, points: IntArray) -> Ticks:
+        """Return when some points end."""
+        ends = self.at(points) + self.step
+        if not self.even:
+            others = points < len(self.ticks) - 1
+            ends[others] = np.minimum(ends[others], self.ticks[points[others] + 1])
+        return ends
+
+    def count_over(self, moments: Ticks) -> IntArray:
+        """Return how many points are over at each moment."""
+        # A step before the earliest time that numbers can hold, there is none.
+        over = self.count_before(np.maximum(moments, _EARLIEST + self.step) - self.step, inclusive=True)
+        return over if self.even else np.maximum(over, self.count_before(moments, inclusive=True) - 1)
 
     def count_before(self, moments: Ticks, *, inclusive: bool = False) -> IntArray:
         """Return how many points begin before each moment, or at it, if inclusive."""
@@ -85,9 +99,8 @@ class Spans:
         return bool((ends_inside & (self.stops == moment)).any())
 
     def points(self, clock: PointTimes, closed: Closed = "left") -> BoolArray:
-        """Tell which points, in ascending order, overlap an interval; each lasts a step."""
-        # A step before the earliest time that numbers can hold, there is none.
-        first = clock.count_before(np.maximum(self.starts, _EARLIEST + clock.step) - clock.step, inclusive=True)
+        """Tell which points overlap an interval."""
+        first = clock.count_over(self.starts)
         ends_inside = (self.closed or closed) == "both"
         last = clock.count_before(self.stops, inclusive=ends_inside)
         if not ends_inside and self.instants.any():
