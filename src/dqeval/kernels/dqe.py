@@ -550,14 +550,17 @@ def _rank(
 @cython.exceptval(check=False)
 def _bits_in(word: cython.ulonglong) -> cython.int:
     """Return how many bits of a word are 1."""
-    if not cython.compiled:
-        return word.bit_count()
-    # Of every two bits, every four, and every eight, in one number for all of them, which a product adds up.
-    ones: cython.ulonglong = ~cython.cast(cython.ulonglong, 0)
-    word -= (word >> 1) & (ones // 3)
-    word = (word & (ones // 5)) + ((word >> 2) & (ones // 5))
-    word = (word + (word >> 4)) & (ones // 17)
-    return cython.cast(cython.int, (word * (ones // 255)) >> 56)
+    count: cython.int
+    if cython.compiled:
+        # Of every two bits, every four, and every eight, in one number for all of them, which a product adds up.
+        ones: cython.ulonglong = ~cython.cast(cython.ulonglong, 0)
+        word -= (word >> 1) & (ones // 3)
+        word = (word & (ones // 5)) + ((word >> 2) & (ones // 5))
+        word = (word + (word >> 4)) & (ones // 17)
+        count = cython.cast(cython.int, (word * (ones // 255)) >> 56)
+    else:
+        count = word.bit_count()
+    return count
 
 
 @cython.cfunc
