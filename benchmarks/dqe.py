@@ -31,8 +31,8 @@ def main() -> None:
     form = "compiled" if dqeval.kernels.compiled else "interpreted"
     print(f"dqeval {dqeval.__version__}, kernels {form}, Python {platform.python_version()}, NumPy {np.__version__}")
     print("dqeval.evaluate(y_true, y_score, near=50) as a multiple of sklearn.metrics.roc_auc_score\n")
-    print("| points | an event every | scores | sampled | exact | bytes per point, sampled | exact |")
-    print("|---:|---:|---|---:|---:|---:|---:|")
+    print("| points | an event every | scores | AUC-ROC, ms | sampled | exact | bytes per point, sampled | exact |")
+    print("|---:|---:|---|---:|---:|---:|---:|---:|")
     for n, kind, distance in CASES:
         if n > MOST_POINTS_INTERPRETED and not dqeval.kernels.compiled:
             continue
@@ -41,7 +41,7 @@ def main() -> None:
         calls = [partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=t) for t in FORMS.values()]
         ratios = " | ".join(f"{seconds(call) / auc:.2f} ×" for call in calls)
         memory = " | ".join(f"{peak_bytes(call) / n:.0f}" for call in calls)
-        print(f"| {n:,} | {distance:,} | {kind} | {ratios} | {memory} |", flush=True)
+        print(f"| {n:,} | {distance:,} | {kind} | {1e3 * auc:.1f} | {ratios} | {memory} |", flush=True)
     y_true, y_score = case(1_000, "white noise", 1_000)
     for name, thresholds in FORMS.items():
         call = partial(dqeval.evaluate, y_true, y_score, near=50, thresholds=thresholds)
