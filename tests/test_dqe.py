@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 import strategies as own
+from dqeval.metrics import dqe
 from dqeval.metrics.dqe import dqe_at_every_score
 
 COLUMNS = ("dqe", "capture", "near_miss", "false_alarm")
@@ -63,6 +64,30 @@ def test_all_of_a_fractional_near_piece_detected(near):
     """Whole points and fractions are kept apart, so that the near-miss duration is exactly twice the near range."""
     expected = naive.detections_scores([0] * 9 + [1] + [0] * 9, [1] * 19, near)
     assert_equal(dqeval.evaluate_detections([0] * 9 + [1] + [0] * 9, [1] * 19, near=near), expected)
+
+
+@pytest.mark.parametrize("near", [0.25, 0.75, 0.9, 1.3, 2.25])
+def test_points_that_regions_and_near_ranges_cut(near):
+    """Which of them are detected decides how long false alarms are, and whether two parts share a bin.
+
+    The sweep passes quickly over levels at which it makes no difference; a curve is computed level by level.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        points = int(rng.integers(15, 120))
+        y_true, y_score = np.zeros(points, dtype=bool), rng.permutation(points) / points
+        y_true[rng.integers(points, size=rng.integers(1, 3))] = True
+        result = dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds="exact")
+        for event, curve in zip(result.per_event, result.curve.per_event, strict=True):
+            widths = -np.diff(curve.thresholds, append=0.0)
+            sums = [np.sum(widths * getattr(curve, column)) for column in COLUMNS]
+            np.testing.assert_allclose([getattr(event, column) for column in COLUMNS], sums, rtol=0, atol=1e-12)
+
+
+def test_more_points_than_kernels_count(monkeypatch):
+    monkeypatch.setattr(dqe.kernel, "MOST_POINTS", 3)
+    with pytest.raises(ValueError, match="DQE takes at most 3 points: got 4; take a part"):
+        dqeval.evaluate([0, 1, 0, 0], [0, 1, 0, 0], near=1)
 
 
 @given(own.labelled(own.scores), own.exact_near)

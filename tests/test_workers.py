@@ -33,6 +33,17 @@ NORMAL = dataclasses.replace(HALF, name="normal", labels=np.zeros(800))
 FEW = ["dqe", "auc_roc", "range_f1"]
 
 
+def test_a_panel_has_two_threads_unless_it_is_told(monkeypatch):
+    """More would take more memory, and gain little."""
+    asked = []
+    monkeypatch.setattr(threads, "_cores", lambda: 16)
+    monkeypatch.setattr(panel, "in_order", lambda work, items, workers: asked.append(workers) or map(work, items))
+    labels, scores = np.arange(100) % 10 == 0, np.arange(100)
+    for workers in (None, 1, 5):
+        dqeval.panel(labels, scores, near=2, metrics=["dqe"], workers=workers)
+    assert asked == [2, 1, 5]
+
+
 @pytest.fixture
 def call(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)

@@ -131,18 +131,24 @@ def exact_levels(scores: FloatArray, partition: Partition) -> Levels:
     return _ranked(scores, partition, total=1.0)
 
 
-def in_use(levels: Levels) -> tuple[Levels, bool]:
-    """Return levels, and whether a region needs few of its thresholds; of very many, return those in use alone.
+def few_are_needed(levels: Levels) -> bool:
+    """Tell whether there are many more thresholds than regions have points.
 
     Between the levels of its points, nothing in a region changes. So the next higher threshold counts for those that
     are left out, and the scores of the events stay what they are.
     """
-    of_all_events = len(levels.thresholds) * len(levels.partition.events)
-    if not levels.shared or of_all_events <= _MANY * len(levels.of_point):
-        return levels, False
-    if of_all_events <= _VERY_MANY * len(levels.of_point):
-        return levels, True
-    return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total), False
+    return levels.shared and _thresholds_per_point(levels) > _MANY
+
+
+def without_very_many(levels: Levels) -> Levels:
+    """Return levels on the thresholds that each region needs, if there are so many that sorting is quickest."""
+    if not levels.shared or _thresholds_per_point(levels) <= _VERY_MANY:
+        return levels
+    return _ranked(levels.of_point.astype(np.float64), levels.partition, total=levels.total)
+
+
+def _thresholds_per_point(levels: Levels) -> float:
+    return len(levels.thresholds) * len(levels.partition.events) / max(len(levels.of_point), 1)
 
 
 def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:

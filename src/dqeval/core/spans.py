@@ -98,15 +98,15 @@ class Spans:
         ends_inside = self.instants | ((self.closed or closed) == "both")
         return bool((ends_inside & (self.stops == moment)).any())
 
-    def points(self, clock: PointTimes, closed: Closed = "left") -> BoolArray:
+    def points(self, times: PointTimes, closed: Closed = "left") -> BoolArray:
         """Tell which points overlap an interval."""
-        first = clock.count_over(self.starts)
+        first = times.count_over(self.starts)
         ends_inside = (self.closed or closed) == "both"
-        last = clock.count_before(self.stops, inclusive=ends_inside)
+        last = times.count_before(self.stops, inclusive=ends_inside)
         if not ends_inside and self.instants.any():
-            last[self.instants] = clock.count_before(self.stops[self.instants], inclusive=True)
+            last[self.instants] = times.count_before(self.stops[self.instants], inclusive=True)
         order = np.argsort(first, kind="stable")
-        return flags_of(Events(first[order], last[order], len(clock.ticks)))
+        return flags_of(Events(first[order], last[order], len(times.ticks)))
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -156,7 +156,7 @@ class Sweep(Shared, ABC):
         """How many labelled points are detected at each threshold."""
         return self.down(self.counted(self.events.levels))
 
-    def point_parts(self) -> tuple[FloatArray, FloatArray]:
+    def precision_and_recall(self) -> tuple[FloatArray, FloatArray]:
         """Return precision and recall of the points at each threshold."""
         return ratio(self.hits, self.detected), self.hits / self.labelled.lengths.sum()
 
@@ -271,7 +271,7 @@ class EveryScore(ScoreSweep):
         """How many labelled points are detected at each threshold."""
         return self.scored.distinct.hits.astype(np.float64)
 
-    def point_parts(self) -> tuple[FloatArray, FloatArray]:
+    def precision_and_recall(self) -> tuple[FloatArray, FloatArray]:
         """Return precision and recall of the points at each threshold, without the counts as floats in between."""
         found = self.scored.distinct
         return ratio(found.hits, found.detected), found.hits / self.labelled.lengths.sum()

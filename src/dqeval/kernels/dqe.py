@@ -6,7 +6,7 @@ all three.
 
 The sweep rests on one observation. A point that becomes detected begins a part, makes one longer, or joins two: as many
 of its two neighbours are detected already, none, one or both. These are the ones of a higher level, and of the same
-level the one that is visited before it. So one pass over a piece in time order tallies for every level at once how many
+level the one that is visited behind it. So one pass over a piece in time order tallies for every level at once how many
 points become detected there, how many of their neighbours are not detected yet, and how the distances of borders
 change, in whole numbers; the descending sweep then only adds up. Beyond the ends of a piece nothing is ever detected.
 
@@ -36,8 +36,9 @@ compiled = cython.compiled
 
 # The tally of false alarms has two numbers per level, for every other cell: so no sum waits until the one before is
 # stored, though neighbours are often of one level. The lower 31 bits count points, and those above them the neighbours
-# that are not detected yet.
+# that are not detected yet: at most two per point, which is why a series may have no more than `MOST_POINTS`.
 ALARM_COLUMNS = 2
+MOST_POINTS = (1 << 30) - 1
 # A bit of the first number: more may change at this level than how many false alarms there are.
 MORE = cython.declare(cython.longlong, 1 << 62)
 
@@ -94,7 +95,7 @@ def sweep(
     The rest is working space. ``alarms`` and ``nears``, zero on entry, have ``ALARM_COLUMNS`` and ``NEAR_COLUMNS``
     numbers for each level, and for 0. If there are any ``words``, zero on entry, a bit for each level, regions have the
     levels alone that occur in them, and heights must be 1, 2, ... ``before`` is as long as these, ``ranks`` as the
-    longest region, and ``in_use`` one longer.
+    longest region, and ``in_use`` one longer. A curve has every level, so with words there is none.
     """
     if not cython.compiled and len(words):
         # So their elements are numbers of Python, of which any can be combined.
@@ -319,7 +320,7 @@ class Region:
         self.false_alarm_sum = false_alarm_sum
         self.top = top
         # Where there are so many false alarms that their score is 0, more of them make no difference.
-        while level > 0 and alarms[2 * level] < MORE and false_alarm == 0:
+        while level > 0 and alarms[2 * level] < MORE and false_alarm <= 0:
             alarms[2 * level] = 0
             alarms[2 * level + 1] = 0
             level -= 1
@@ -439,7 +440,7 @@ class Region:
         """Score false alarms of so many points, in so many parts, of which the pieces cut the same ones as before.
 
         It is (1 - duration / half the room) * (1 - log(bins) / log(all bins)), with one product in place of divisions,
-        which take longer than all the rest. Either factor is 0 exactly where it should be.
+        which take longer than all the rest.
         """
         # The whole points are subtracted before anything is added, so that a short piece is not lost in rounding.
         duration: cython.double = (points - self.cut_points) + self.cut_length

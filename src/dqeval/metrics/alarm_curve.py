@@ -203,7 +203,7 @@ def alarm_counts(sweep: Sweep, zones: Events) -> tuple[IntArray, IntArray]:
     return detected, np.cumsum(_tally_of_false_alarms(sweep, zones)[:0:-1], dtype=np.intp)
 
 
-def threshold_within(scored: Scored, budget: float, *, per: Per = "day", early: int) -> float:
+def threshold_within(scored: Scored, budget: float, *, per: Per, early: int) -> float:
     """Return the threshold that detects most events within a budget; infinite where none detects any.
 
     It is that of the `AlarmCurve`, of which most is never made.

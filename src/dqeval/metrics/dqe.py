@@ -274,8 +274,8 @@ def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bo
 
     If only DQE is wanted, the other columns are of no use.
     """
-    found, few_needed = levelling.in_use(levels)
-    local, _ = _sweep(found, few_needed=few_needed, near=near, dqe_only=dqe_only)
+    found = levelling.without_very_many(levels)
+    local, _ = _sweep(found, ranking=levelling.few_are_needed(found), near=near, dqe_only=dqe_only)
     # Rounding can carry a sum of exact weights over the whole by a last digit.
     return np.minimum(local / levels.total, 1.0)
 
@@ -351,17 +351,20 @@ def mean_dqe(levels: Levels) -> float:
 def _sweep(
     levels: Levels,
     *,
-    few_needed: bool = False,
+    ranking: bool = False,
     curve_columns: int = 0,
     near: FloatArray | None = None,
     dqe_only: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of each event, and its values at each threshold; ranking is for more thresholds than points."""
     regions = levels.partition
     events = regions.events
+    if len(levels.of_point) > kernel.MOST_POINTS:
+        raise ValueError(f"DQE takes at most {kernel.MOST_POINTS:,} points: got {len(levels.of_point):,}; take a part")
     most = int(levels.counts.max(initial=0))
-    words = most // kernel.WORD + 1 if few_needed else 0
-    longest = int((np.ceil(regions.right) - np.floor(regions.left)).max(initial=0)) if few_needed else 0
-    rows = 1 + (longest if few_needed else most)
+    words = most // kernel.WORD + 1 if ranking else 0
+    longest = int((np.ceil(regions.right) - np.floor(regions.left)).max(initial=0)) if ranking else 0
+    rows = 1 + (longest if ranking else most)
     local = np.empty((len(events), 4))
     values = np.empty((int(levels.counts.sum()) if curve_columns else 0, curve_columns))
     kernel.sweep(

@@ -36,7 +36,7 @@ def _filled(match: Match, filled: BoolArray) -> PrecisionRecall:
 
 
 def _point_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
-    return sweep.point_parts()
+    return sweep.precision_and_recall()
 
 
 def _point_adjusted_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
