@@ -304,10 +304,11 @@ def measured(
     return Row(function, kind, tuple(points), tuple(taken))
 
 
-def processor_seconds(call: Callable[[], object], *, most: int = 6, enough: float = 0.1) -> float:
-    """Return the least processor time of a call: of three, of more as long as that takes little, of fewer long ones.
+def processor_seconds(call: Callable[[], object], *, most: int = 100, enough: float = 0.06) -> float:
+    """Return the least processor time of a call: of three, of many as long as that takes little, of fewer long ones.
 
-    There is no call to warm up, as the least of several is none of those that take longer for being the first.
+    What a call takes whatever the series is follows from the shortest calls, which must be measured well. There is no
+    call to warm up, as the least of several is none of those that take longer for being the first.
     """
     taken: list[float] = []
     while len(taken) < most and sum(taken) < (enough if len(taken) > 2 else 6 * LONGEST):

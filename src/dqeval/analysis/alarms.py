@@ -178,7 +178,7 @@ def alarm_curve(
     2 of 2                 3.0             3               300        50.00 %
     """
     scored, notes = _scored(y_true, y_score, Clock(times, resolution, max_gap))
-    return replace(alarm_curve_of(scored, early=_length("early", early, scored.labelled)), notes=notes)
+    return alarm_curve_of(scored, early=_length("early", early, scored.labelled), notes=notes)
 
 
 def threshold_for(

@@ -99,15 +99,19 @@ def sweep(
     with cython.nogil:
         state.begin()
         for level in range(count, 0, -1):
-            if j >= fetched_vanishing:
-                fetched_vanishing = state.fetch(vanish, j)
-            if i >= fetched_appearing:
-                fetched_appearing = state.fetch(appear, i)
-            while j < vanish.shape[0] and runs[vanish[j], LOW] == level:
+            while j < vanish.shape[0]:
+                if j >= fetched_vanishing:
+                    fetched_vanishing = state.fetch(vanish, j)
+                if runs[vanish[j], LOW] != level:
+                    break
                 state.take_away(vanish[j])
                 j += 1
             first = i
-            while i < appear.shape[0] and runs[appear[i], HIGH] == level:
+            while i < appear.shape[0]:
+                if i >= fetched_appearing:
+                    fetched_appearing = state.fetch(appear, i)
+                if runs[appear[i], HIGH] != level:
+                    break
                 state.add(appear[i])
                 i += 1
             state.decide(appear, first, i)
@@ -185,7 +189,8 @@ class State:
         seen: cython.longlong = 0
         for k in range(begin, end):
             event = self.runs[order[k], FIRST]
-            seen |= self.of_runs[order[k], RUN_WORTH] | self.events[event, INNER_POINTS]
+            seen |= self.of_runs[order[k], RUN_WORTH]
+            seen |= self.events[event, INNER_POINTS] | self.events[event, CHANGED]  # its row may be in two places
             seen |= self.starts[event] | self.stops[event]
         self.seen = seen  # or a compiler would leave all of this out
         return end
@@ -305,7 +310,10 @@ class State:
         """Prune the chains of the runs that have appeared, and of the events that have changed, each chain once."""
         j: cython.Py_ssize_t
         event: cython.Py_ssize_t
+        fetched: cython.Py_ssize_t = first
         for j in range(first, behind):
+            if j >= fetched:
+                fetched = self.fetch(appear, j)
             if self.of_runs[appear[j], PENDING]:
                 self.prune_chain_of(NONE, appear[j])
         for j in range(self.changed_count):

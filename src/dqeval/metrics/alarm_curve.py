@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from dqeval.metrics.alarms_at_threshold import zone_starts
 from dqeval.render import drawing
 from dqeval.render.tables import Table, percent
 from dqeval.support.frames import Framed
+from dqeval.support.on_demand import OnDemand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +33,7 @@ Per = Literal["day", "1,000 points"]  # what false alarms are counted by
 MOST_DRAWN = 0.5  # of the points in alarm: beyond, few alarms only mean that they have merged
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AlarmCurve(Framed):
     """Events detected and false alarms at every threshold; an alarm is a run of points that score at least as much.
 
@@ -40,7 +42,7 @@ class AlarmCurve(Framed):
     Attributes
     ----------
     thresholds : array of float, shape (n,)
-        The distinct scores, descending.
+        The distinct scores, descending; made when they are first asked for.
     detected : array of int, shape (n,)
         How many events are detected: have an alarm in their zone, from ``early`` points before an event, but not in the
         one before, to its end.
@@ -56,7 +58,7 @@ class AlarmCurve(Framed):
         What was left out on a clock, and why.
     """
 
-    thresholds: FloatArray
+    thresholds: OnDemand[FloatArray] = OnDemand()
     detected: IntArray
     false_alarms: IntArray
     alarm_points: IntArray
@@ -177,7 +179,7 @@ class AlarmCurve(Framed):
         return self.table().html()
 
 
-def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
+def alarm_curve_of(scored: Scored, *, early: int, notes: tuple[str, ...] = ()) -> AlarmCurve:
     """Return events detected and false alarms at every threshold; sorting the scores takes longest.
 
     Where something was not observed, events, their zones and alarms end.
@@ -185,13 +187,14 @@ def alarm_curve_of(scored: Scored, *, early: int) -> AlarmCurve:
     zones = _zones(scored, early)
     detected, false_alarms = alarm_counts(sweep_of(scored, "all"), zones)
     return AlarmCurve(
-        thresholds=scored.distinct.values,
+        thresholds=partial(getattr, scored.distinct, "values"),
         detected=detected,
         false_alarms=false_alarms,
         alarm_points=scored.distinct.detected.astype(np.intp),
         n_events=len(zones),
         points=zones.length,
         resolution=scored.labelled.resolution,
+        notes=notes,
     )
 
 
