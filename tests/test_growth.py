@@ -79,7 +79,9 @@ def test_a_row_ends_where_a_call_takes_long():
     assert growth.measured("np.sort", "random walk", call, inputs, longest=0.0).points == (1_000,)
 
 
-@pytest.mark.parametrize(("each", "expected"), [(1e-5, 100), (0.01, 6), (0.025, 3), (0.3, 3), (2.5, 3), (4.0, 2), (7.0, 1)])
+@pytest.mark.parametrize(
+    ("each", "expected"), [(1e-5, 100), (0.01, 6), (0.025, 3), (0.3, 3), (2.5, 3), (4.0, 2), (7.0, 1)]
+)
 def test_calls_that_take_long_are_not_repeated(monkeypatch, each, expected):
     clock = [0.0]
     calls = []
