@@ -421,3 +421,13 @@ def test_the_metrics_page_lists_every_metric_as_the_registry_has_it():
             f"| {metric.label} | `{metric.name}` | {metric.takes} | {metric.signature or 'none'} | {metric.citation} |"
         )
         assert row in page
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1, 2])
+def test_etapr_of_many_runs_that_appear_at_once(shift):
+    """Of more than are fetched ahead in one go, most of which cross the border of an event."""
+    labels = np.tile([0, 0, 1, 1, 0, 0, 1], 120)
+    found = np.roll(np.tile([0, 0, 1, 1, 0], 168), shift)
+    expected = naive.etapr_precision_recall(labels, found)
+    parts = metrics.etapr_parts(labels, found)
+    assert (parts.precision, parts.recall) == pytest.approx(expected, abs=1e-12)

@@ -310,7 +310,8 @@ class State:
         """Prune the chains of the runs that have appeared, and of the events that have changed, each chain once."""
         j: cython.Py_ssize_t
         event: cython.Py_ssize_t
-        fetched: cython.Py_ssize_t = first
+        # Few have been read just before.
+        fetched: cython.Py_ssize_t = first if behind - first > AHEAD else behind
         for j in range(first, behind):
             if j >= fetched:
                 fetched = self.fetch(appear, j)
