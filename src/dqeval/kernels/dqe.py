@@ -408,8 +408,12 @@ class Region:
         duration: cython.double = self.near_points
         distances: cython.double = self.near_distances
         if not self.whole:
-            duration = self.near_points - self.ends(0.0, self.near_early, 0.0, self.near_late, level)
-            duration += self.length_of_ends(0.0, self.near_early, 0.0, self.near_late, level)
+            duration -= _ends(self.levels, self.start - 1, -1, 0.0, self.near_early, level)
+            duration -= _ends(self.levels, self.stop, 1, 0.0, self.near_late, level)
+            # Lengths are added up by themselves, so that a short one is not lost in rounding.
+            duration += _length_of_ends(self.levels, self.start - 1, -1, 0.0, self.near_early, level) + _length_of_ends(
+                self.levels, self.stop, 1, 0.0, self.near_late, level
+            )
             distances = self.distances(level)
         closest: cython.double = self.reach - self.near_closeness
         # Rounding can make a factor slightly negative where it should be 0.
@@ -427,8 +431,10 @@ class Region:
         if self.alarm_points == 0:
             return 1.0
         if not self.whole:
-            self.cut_points = self.ends(self.near_early, self.early, self.near_late, self.late, level)
-            self.cut_length = self.length_of_ends(self.near_early, self.early, self.near_late, self.late, level)
+            self.cut_points = _ends(self.levels, self.start - 1, -1, self.near_early, self.early, level)
+            self.cut_points += _ends(self.levels, self.stop, 1, self.near_late, self.late, level)
+            self.cut_length = _length_of_ends(self.levels, self.start - 1, -1, self.near_early, self.early, level)
+            self.cut_length += _length_of_ends(self.levels, self.stop, 1, self.near_late, self.late, level)
             self.shared_bins = 1 if self.bin_start < 0 and self.shares_bin(level) else 0
         return self.score_of_alarms(self.alarm_points, self.alarm_parts)
 
@@ -448,38 +454,6 @@ class Region:
         bins: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, parts - self.shared_bins)
         log_of_bins: cython.double = self.logs[bins - 1] if bins <= self.logs.shape[0] else log2(bins)
         return max(0.0, self.half_room - duration) * (self.log_bins - self.log_unit * log_of_bins) * self.per_product
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def ends(
-        self,
-        inner_early: cython.double,
-        early: cython.double,
-        inner_late: cython.double,
-        late: cython.double,
-        level: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Return how many of the first and last points of two pieces are detected."""
-        return _ends(self.levels, self.start - 1, -1, inner_early, early, level) + _ends(
-            self.levels, self.stop, 1, inner_late, late, level
-        )
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def length_of_ends(
-        self,
-        inner_early: cython.double,
-        early: cython.double,
-        inner_late: cython.double,
-        late: cython.double,
-        level: cython.Py_ssize_t,
-    ) -> cython.double:
-        """Return how much of the first and last points of two pieces, if they are detected, lies inside these."""
-        return _length_of_ends(self.levels, self.start - 1, -1, inner_early, early, level) + _length_of_ends(
-            self.levels, self.stop, 1, inner_late, late, level
-        )
 
     @cython.cfunc
     @cython.nogil

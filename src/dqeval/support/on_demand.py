@@ -11,9 +11,8 @@ from typing import Any, Generic, TypeVar, cast, overload
 Value = TypeVar("Value")
 
 _guard = Lock()
-_sharing = (
-    0  # how many crews of threads are at work; where there are none, a lock would take longer than short work does
-)
+# How many crews of threads are at work; where there are none, a lock would take longer than short work does.
+_sharing = 0
 _being_made: dict[tuple[int, Hashable], Any] = {}  # a lock for each thing that is being made
 
 
@@ -45,10 +44,8 @@ def once(kept: dict[Any, Any], key: Hashable, make: Callable[[], Value]) -> Valu
         if key not in kept:
             kept[key] = make()
         return cast(Value, kept[key])
-    place, fresh = (
-        (id(kept), key),
-        RLock(),
-    )  # made outside: it may start a garbage collection, and that may need the guard
+    place = id(kept), key
+    fresh = RLock()  # made outside of the guard: it may start a garbage collection, which may need the guard
     with _guard:
         lock = _being_made.setdefault(place, fresh)
     try:
