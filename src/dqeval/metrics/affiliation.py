@@ -48,7 +48,7 @@ def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     at_every_level=_affiliation_sweep,
     citation="Huet et al. 2022",
     same_as="affiliation-metrics-py",
-    cost=0.1,
+    cost=0.11,
 )
 def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """Affiliation F: how near detections and events are to each other, compared with random points.

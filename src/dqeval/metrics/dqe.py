@@ -131,7 +131,7 @@ def _dqe_log_rank(scored: Scored, near: float) -> float:
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="dqeval",
     same_as="no public package",
-    cost=0.17,
+    cost=0.13,
 )
 def dqe_log_rank(
     y_true: Numbers,

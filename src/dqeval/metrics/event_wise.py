@@ -191,7 +191,7 @@ def composite_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = 
     by_default=False,
     citation="Hundman et al. 2018",
     same_as="the code of the DQE paper (segment-wise) and tsadmetrics SegmentwiseFScore; not dtaianomaly EventWise",
-    cost=0.08,
+    cost=0.05,
 )
 def event_f1(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefined: Undefined = "raise") -> float:
     """F1 of events: those detected against those missed, and against alarms that touch no event.
@@ -262,7 +262,7 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     by_default=False,
     citation="Sehili and Zhang 2023",
     same_as="dtaianomaly EventWiseFBeta(beta=0.5); ESA-ADB ESAScores if labels end where the next point starts",
-    cost=0.09,
+    cost=0.06,
 )
 def event_corrected_f05(
     y_true: Numbers, y_pred: Numbers, *, beta: float = 0.5, undefined: Undefined = "raise"

@@ -189,7 +189,7 @@ def _partial_counts(places: FloatArray, length: int) -> Tally:
     checks=_ETAPR_CHECKS,
     citation="Hwang et al. 2022",
     same_as="the eTaPR package with theta_p 0.5 and theta_r 0.01 (its own default for theta_r is 0.1)",
-    cost=0.07,
+    cost=0.08,
 )
 def etapr_f1(
     y_true: Numbers,
@@ -269,7 +269,7 @@ def etapr_parts(
     checks=_TAPR_CHECKS,
     citation="Hwang et al. 2019",
     same_as="TaPR with alpha 0.5, theta 0.5, delta 0 (its command line has 0.8, 0.5, 600)",
-    cost=0.07,
+    cost=0.08,
 )
 def tapr_f1(
     y_true: Numbers,
