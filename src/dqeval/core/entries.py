@@ -44,6 +44,8 @@ class Metric:
         metric if it is not their harmonic mean, where that is faster than one by one.
     threshold_of : str, optional
         Scores are not searched for the best threshold of this metric, but get that of another one: its name.
+    joined : callable, optional
+        `Joined` to what each of its series gets: a float, for DQE its whole result, or the `Best` over thresholds.
     needs_normal : bool
         Whether the metric is undefined also where every point is anomalous.
     perfect : float
@@ -77,6 +79,7 @@ class Metric:
     same_as: str
     cost: float | None
     threshold_of: str | None = None
+    joined: Callable[..., Any] | None = None
     perfect: float = 1.0
     by_default: bool = True
     higher_is_better: bool = True

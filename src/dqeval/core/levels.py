@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,6 +83,11 @@ def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partitio
     return _shared(partition, of_point, thresholds)
 
 
+def levels_of_points(of_point: NDArray[np.intc], partition: Partition, count: int) -> Levels:
+    """Return levels on the same grid, of points of which they are known."""
+    return _shared(partition, of_point, grid(count))
+
+
 def sample_log_rank_levels(scores: FloatArray, partition: Partition, count: int) -> Levels:
     """Return what `sample_levels` does of the scores by `log_rank`, without these.
 
@@ -148,7 +154,16 @@ def without_very_many(levels: Levels) -> Levels:
 
 
 def _thresholds_per_point(levels: Levels) -> float:
-    return len(levels.thresholds) * len(levels.partition.events) / max(len(levels.of_point), 1)
+    return _per_point(len(levels.thresholds), len(levels.partition.events), len(levels.of_point))
+
+
+def _per_point(thresholds: int, events: int, points: int) -> float:
+    return thresholds * events / max(points, 1)
+
+
+def way_of_sweep(thresholds: int, events: int, points: int) -> int:
+    """Return in which of three ways a sweep goes over so many thresholds: sums may differ by a last digit."""
+    return bisect_left((_MANY, _VERY_MANY), _per_point(thresholds, events, points))
 
 
 def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:
@@ -183,31 +198,61 @@ def log_rank_levels(scored: Scored, partition: Partition) -> Levels:
     All points are sorted, and no region by itself. Further down, where so many points of a region are false alarms that
     DQE is 0, its points are never detected, as they make no difference to DQE.
     """
+    whole, first = np.array([0, len(scored.raw)]), np.zeros(len(partition.events), dtype=np.intp)
+    return log_rank_levels_of_each(*scored.in_order, whole, partition, partition.near, first)
+
+
+def log_rank_levels_of_each(
+    order: NDArray[np.intc],
+    tied: NDArray[np.uint8],
+    borders: IntArray,
+    partition: Partition,
+    near: float | FloatArray,
+    series: IntArray,
+) -> Levels:
+    """Return the same of several series, one behind the other.
+
+    Parameters
+    ----------
+    order, tied : array
+        The points of each series by ascending score, and which of them score as much as the one before.
+    borders : array of int
+        Where each series begins, and where the last one ends.
+    partition : Partition
+        The regions of all events.
+    near : float or array of float
+        Of all events, or of each.
+    series : array of int
+        Which series each event is of.
+    """
     if not len(partition.events):
         return _shared(partition, np.zeros(0, dtype=np.intc), np.zeros(0))
     starts, stops = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
     last = np.cumsum(stops - starts)
     begins, shift = last.copy(), last - stops
-    items, blocks = np.empty(last[-1], dtype=np.longlong), np.empty(len(scored.raw) // BLOCK + 1, dtype=np.intc)
-    order, tied = scored.in_order
-    points_by_region(order, tied, blocks, starts, stops, begins, items)
+    items, blocks = np.empty(last[-1], dtype=np.longlong), np.empty(len(order) // BLOCK + 1, dtype=np.intc)
+    points_by_region(order, tied, borders, blocks, starts, stops, begins, items)
     of_point, thresholds = np.zeros(last[-1], dtype=np.intc), np.empty(last[-1])
     first, counts = np.empty((2, len(last)), dtype=np.intp)
-    alarms = _alarms_of_regions(partition)
+    alarms = _alarms_of_regions(partition, near)
     found = levels_of_items(items, begins, last, shift, *alarms, of_point, thresholds, first, counts)
     # Heights are 1 for the highest score, which so many points have.
-    highest = np.array([np.argmin(tied[::-1]) + 1.0])
-    heights = thresholds[:found]
-    log_shares(heights, len(order), out=heights)
-    heights /= log_shares(highest, len(order))
+    bounds = zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)
+    highest = np.array([np.argmin(tied[begin:end][::-1]) + 1.0 for begin, end in bounds])
+    sizes = np.diff(borders)
+    heights, points, tops = thresholds[:found], sizes, log_shares(highest, sizes)
+    if len(sizes) > 1:
+        points, tops = (np.repeat(each[series], counts) for each in (sizes, tops))
+    log_shares(heights, points, out=heights)
+    heights /= tops
     return _by_region(partition, of_point, heights, shift, first, counts, total=1.0)
 
 
-def _alarms_of_regions(partition: Partition) -> tuple[IntArray, IntArray, IntArray]:
+def _alarms_of_regions(partition: Partition, near: float | FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return with how many false alarms DQE of a region is 0, before which point they lie, and from which on."""
     events = partition.events
-    near_early = np.minimum(partition.near, events.starts - partition.left)
-    near_late = np.minimum(partition.near, partition.right - events.stops)
+    near_early = np.minimum(near, events.starts - partition.left)
+    near_late = np.minimum(near, partition.right - events.stops)
     room = (events.starts - partition.left - near_early) + (partition.right - events.stops - near_late)
     stop, start = events.starts - np.floor(near_early), events.stops + np.floor(near_late)
     return (room // 2 + _CUT).astype(np.intp), stop.astype(np.intp), start.astype(np.intp)

@@ -95,6 +95,35 @@ class Labelled(Shared):
         """The length of each event."""
         return self.events.stops - self.events.starts
 
+    @property
+    def begin(self) -> IntArray | int:
+        """Where the series begins; for several that are joined (``core/joined.py``), that of each event."""
+        return 0
+
+    @property
+    def end(self) -> IntArray | int:
+        """Where the series ends; for several that are joined, that of each event."""
+        return len(self.labels)
+
+    def of_events(self, points: Any) -> Any:
+        """Return a number of points, at most all; for several series that are joined, that of each event's series."""
+        return min(points, len(self.labels))
+
+    @property
+    def event_bounds(self) -> IntArray:
+        """The first event of the series, or of each that is joined, and how many there are."""
+        return np.array([0, len(self.events)])
+
+    @property
+    def most_points(self) -> int:
+        """How many points the series has; for several that are joined, the longest."""
+        return len(self.labels)
+
+    @property
+    def most_events(self) -> int:
+        """How many events the series has; for several that are joined, the one that has most."""
+        return len(self.events)
+
     def apart(self, points: IntArray) -> IntArray:
         """Return where points are if there is one more at each break."""
         return points + np.searchsorted(self.breaks, points, side="right") if len(self.breaks) else points
@@ -194,6 +223,10 @@ class Scored(Shared):
         """The points by ascending score, equal ones by time."""
         return self.in_order[0]
 
+    def know_order(self, ascending: NDArray[np.intc], tied: NDArray[np.uint8]) -> None:
+        """Take it that the points are in this order, where they were sorted together with those of other series."""
+        vars(self).setdefault("in_order", (ascending, tied))
+
     def reached(self) -> NDArray[np.intc]:
         """Return how many of the distinct scores each point reaches."""
         levels = np.empty(len(self.raw), dtype=np.intc)
@@ -209,15 +242,18 @@ class Scored(Shared):
             detected, hits = detected[:count].copy(), hits[:count].copy()
         return Distinct(detected, hits, self.raw, self.ascending)
 
-    def levels(self, scores: Linear, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
+    def levels(self, scores: Linear | FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.
 
         The scores are as they were given, or scaled, which keeps their order. Also returned is how many points reach
         fewer than 0, 1, 2, ... of the thresholds.
         """
+        found, low, width = (
+            (scores, 0.0, 1.0) if isinstance(scores, np.ndarray) else (scores.scores, scores.low, scores.width)
+        )
         levels, below = np.empty(len(self.raw), dtype=np.intc), np.empty(len(thresholds) + 1, dtype=np.intp)
         ascending = np.ascontiguousarray(thresholds)
-        kernel.levels_of_points(self.ascending, scores.scores, scores.low, scores.width, ascending, levels, below)
+        kernel.levels_of_points(self.ascending, found, low, width, ascending, levels, below)
         return levels, below
 
 

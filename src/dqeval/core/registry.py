@@ -308,6 +308,7 @@ def metric(
     sweep: int | Literal["all"] = 100,
     at_every_level: Callable[..., Any] | None = None,
     threshold_of: str | None = None,
+    joined: Callable[..., Any] | None = None,
     needs_normal: bool = False,
     perfect: float = 1.0,
     by_default: bool = True,
@@ -348,6 +349,9 @@ def metric(
     threshold_of : str, optional
         The name of another metric of detections. Scores get the metric at the threshold that is best for that one, if
         the best of its own would say nothing.
+    joined : callable, optional
+        The same for several short series at once, where that is faster: ``Joined`` of ``dqeval.core.joined`` to what
+        each of them gets. Parameters that follow from the near range come as tuples, with one for each.
     needs_normal : bool, default False
         Whether the metric is undefined where every point is anomalous. Where none is, every metric is.
     perfect : float, default 1
@@ -404,6 +408,7 @@ def metric(
                 sweep=sweep,
                 at_every_level=at_every_level,
                 threshold_of=threshold_of,
+                joined=joined,
                 needs_normal=needs_normal,
                 perfect=perfect,
                 by_default=by_default,

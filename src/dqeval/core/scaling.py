@@ -144,7 +144,7 @@ def log_rank(scores: FloatArray) -> FloatArray:
     return found
 
 
-def log_shares(counts: NDArray[Any], points: int, *, out: FloatArray | None = None) -> FloatArray:
+def log_shares(counts: NDArray[Any], points: int | IntArray, *, out: FloatArray | None = None) -> FloatArray:
     """Return how few of all points some counts are, by logarithms: 0 for all of them."""
     shares: FloatArray = np.divide(points, counts, out=out)
     return np.log(shares, out=shares)

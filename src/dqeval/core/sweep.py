@@ -124,11 +124,15 @@ class Sweep(Shared, ABC):
     At the k-th threshold from below, the points of level k and above are detected. What a metric returns begins with
     the highest threshold.
 
+    Several series may be joined, one behind the other, each with ``each`` thresholds. The levels of the first one are
+    1, 2, … ``each``, those of the next one go on from there, and what is never detected has level 0. A metric then
+    returns what it says of the first series, from its highest threshold down, of the next, and so on.
+
     Attributes
     ----------
     labelled : Labelled
     count : int
-        How many thresholds there are.
+        How many thresholds there are, of all series together.
     """
 
     labelled: Labelled
@@ -136,6 +140,27 @@ class Sweep(Shared, ABC):
 
     def __post_init__(self) -> None:
         validate.countable("the points of a series", len(self.labelled.labels), advice="take a part of it")
+
+    @property
+    def each(self) -> int:
+        """How many thresholds each series has."""
+        return self.count
+
+    # For several series, these are arrays with a number for each threshold.
+    @property
+    def points(self) -> int | IntArray:
+        """How many points there are."""
+        return len(self.labelled.labels)
+
+    @cached_property
+    def labelled_points(self) -> int | IntArray:
+        """How many points are labelled."""
+        return int(self.labelled.lengths.sum())
+
+    @property
+    def event_count(self) -> int | IntArray:
+        """How many events there are."""
+        return len(self.labelled.events)
 
     @property
     @abstractmethod
@@ -158,7 +183,7 @@ class Sweep(Shared, ABC):
 
     def precision_and_recall(self) -> tuple[FloatArray, FloatArray]:
         """Return precision and recall of the points at each threshold."""
-        return ratio(self.hits, self.detected), self.hits / self.labelled.lengths.sum()
+        return ratio(self.hits, self.detected), self.hits / self.labelled_points
 
     @cached_property
     def events(self) -> Groups:
@@ -183,7 +208,7 @@ class Sweep(Shared, ABC):
 
     def runs_touching(self, zone_stops: IntArray) -> Runs:
         """Return the detected runs that touch an event or the points behind it, kept apart, up to some point."""
-        levels, events, scale = self.apart.levels, self.apart.events, fixed_point(len(self.levels))
+        levels, events, scale = self.apart.levels, self.apart.events, self.point_scale
         # As many levels as a stack of them can hold, the lowest of all included.
         stack = np.empty((min(self.count, len(self.levels)) + 1, runs.STACK_COLUMNS), dtype=np.intp)
         room, count = 0, int(MOST_RUNS * len(levels)) + RUNS_PER_EVENT * len(events)
@@ -195,22 +220,35 @@ class Sweep(Shared, ABC):
 
     def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:
         """Return the sum of what runs amount to, each at most 1, over those that are detected at each threshold."""
-        scale, tally = fixed_point(len(self.levels)), self.tallies(1)
+        scale, tally = self.point_scale, self.tallies(1)
         runs.tally_between(found.found, np.asarray(amounts, dtype=np.float64), scale, tally)
         return np.asarray(self.sums(tally, scale)[0])
+
+    @property
+    def point_scale(self) -> float:
+        """In which multiples of a small unit to tally what points, or runs of them, are worth: see `fixed_point`."""
+        return fixed_point(self.labelled.most_points)
+
+    @property
+    def event_scale(self) -> float:
+        """The same for what events are worth."""
+        return fixed_point(self.labelled.most_events)
 
     def counted(self, levels: NDArray[np.intc], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return how many, or how much, is of each level."""
         return np.bincount(levels, weights, minlength=self.count + 1)
 
-    def down(self, tally: NDArray[Any]) -> FloatArray:
+    def down(self, tally: NDArray[Any], kind: type[Any] = np.float64) -> NDArray[Any]:
         """Return what was tallied at each threshold and those above it, from the highest down."""
-        return np.cumsum(tally[:0:-1], dtype=np.float64)
+        if self.each == self.count:
+            return np.cumsum(tally[:0:-1], dtype=kind)
+        by_series = tally[1:].reshape(-1, self.each)[:, ::-1]
+        return np.cumsum(by_series, axis=1, dtype=kind).reshape(-1)
 
     def sums(self, tally: Tally, *scales: float) -> FloatArray:
         """Return the same of several columns, each over its scale: a row for each."""
         found = np.empty((len(scales), self.count))
-        kernel.sum_down(tally, np.array(scales), np.zeros(len(scales), dtype=np.longlong), found)
+        kernel.sum_down(tally, np.array(scales), self.each, np.empty(len(scales), dtype=np.longlong), found)
         return found
 
     def groups(self, starts: IntArray, stops: IntArray) -> Groups:
@@ -366,10 +404,26 @@ def levels_above_evenly_spaced(scores: Linear, count: int) -> NDArray[np.intc]:
 
 
 def fixed_point(terms: int) -> float:
-    """Return the largest power of two by which so many numbers up to 1 can be multiplied and added up in 63 bits."""
-    return math.ldexp(1.0, 62 - terms.bit_length())
+    """Return a power of two by which so many numbers up to 1 can be multiplied and added up in 63 bits.
+
+    It is the largest one, but for few terms: of up to 31, of up to 1,023 and of up to 32,767, it is that of the most.
+    So series that are about as long can be joined, and give the same numbers as each by itself.
+    """
+    return math.ldexp(1.0, 62 - precision_class(terms))
 
 
-def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+def precision_class(terms: int) -> int:
+    """Return in how many bits so many terms can be counted; of few, in 5, 10 or 15.
+
+    Examples
+    --------
+    >>> [precision_class(terms) for terms in (1, 31, 32, 32767, 32768)]
+    [5, 5, 10, 15, 16]
+    """
+    bits = terms.bit_length()
+    return bits if bits > 15 else max(-(-bits // 5) * 5, 5)
+
+
+def ratio(part: NDArray[Any], whole: Any) -> FloatArray:
     """Return a share at each threshold, 0 where there is nothing to have a share of."""
     return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0))

@@ -163,8 +163,18 @@ def best_in_sweep(sweep: ScoreSweep, found: Sequence[FloatArray]) -> Best:
         highest = int(np.argmax(values))
         if values[highest] > best:
             best, at = float(values[highest]), first + highest
-    parts = Swept(best, float(precision[at]), float(recall[at]))
-    return Best(parts, *sweep.scores_at(at)) if best > 0 else nothing_detected(parts)
+    return best_or_nothing(Swept(best, float(precision[at]), float(recall[at])), *sweep.scores_at(at))
+
+
+def best_or_nothing(parts: Swept, lowest: float, below: float) -> Best:
+    """Return the best, with the scores around its threshold; to detect nothing is as good where it is 0."""
+    return Best(parts, lowest, below) if parts.value > 0 else nothing_detected(parts)
+
+
+def best_values(found: Sequence[FloatArray], count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return precision and recall at so many thresholds, and the metric, which is their F1 if nothing else is given."""
+    precision, recall, *value = _one_per_threshold(found, count)
+    return precision, recall, value[0] if value else _f1(precision, recall)
 
 
 def _one_per_threshold(found: Sequence[FloatArray], count: int) -> Sequence[FloatArray]:

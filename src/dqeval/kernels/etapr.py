@@ -66,6 +66,7 @@ def sweep(
     vanish: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
+    series: cython.Py_ssize_t[::1],
     theta_p: cython.double,
     theta_r: cython.double,
     scale: cython.double,
@@ -78,6 +79,9 @@ def sweep(
 ):
     """Write for every level, the highest first: what events and runs are worth, and what these runs weigh together.
 
+    If several series are joined, this is written of one after the other; ``series`` has the first event of each, and
+    how many there are.
+
     ``runs`` are all that touch an event. ``appear`` and ``vanish`` are these in the order of the levels at which they
     do so, the highest first. The rows of ``sums`` are recall, precision and weight. The others are working space, zero
     on entry: ``events`` has a row for each event, ``of_runs`` for each run, ``chain`` two for each event and one more,
@@ -89,7 +93,9 @@ def sweep(
     state.chain = chain
     state.changed = changed
     state.outside = outside
-    count: cython.Py_ssize_t = sums.shape[1]
+    each: cython.Py_ssize_t = sums.shape[1] // (series.shape[0] - 1)  # levels of a series
+    s: cython.Py_ssize_t
+    at: cython.Py_ssize_t
     level: cython.Py_ssize_t
     first: cython.Py_ssize_t
     fetched_appearing: cython.Py_ssize_t = 0
@@ -97,27 +103,31 @@ def sweep(
     i: cython.Py_ssize_t = 0
     j: cython.Py_ssize_t = 0
     with cython.nogil:
-        state.begin()
-        for level in range(count, 0, -1):
-            while j < vanish.shape[0]:
-                if j >= fetched_vanishing:
-                    fetched_vanishing = state.fetch(vanish, j)
-                if runs[vanish[j], LOW] != level:
-                    break
-                state.take_away(vanish[j])
-                j += 1
-            first = i
-            while i < appear.shape[0]:
-                if i >= fetched_appearing:
-                    fetched_appearing = state.fetch(appear, i)
-                if runs[appear[i], HIGH] != level:
-                    break
-                state.add(appear[i])
-                i += 1
-            state.decide(appear, first, i)
-            sums[0, count - level] = cython.cast(cython.double, state.recall) / scale
-            sums[1, count - level] = cython.cast(cython.double, state.precision) / scale
-            sums[2, count - level] = cython.cast(cython.double, state.weight) / scale
+        for s in range(series.shape[0] - 2, -1, -1):
+            # The runs of another series make no difference to its events, and need not be taken away.
+            state.begin(series[s], series[s + 1])
+            at = s * each
+            for level in range((s + 1) * each, s * each, -1):
+                while j < vanish.shape[0]:
+                    if j >= fetched_vanishing:
+                        fetched_vanishing = state.fetch(vanish, j)
+                    if runs[vanish[j], LOW] != level:
+                        break
+                    state.take_away(vanish[j])
+                    j += 1
+                first = i
+                while i < appear.shape[0]:
+                    if i >= fetched_appearing:
+                        fetched_appearing = state.fetch(appear, i)
+                    if runs[appear[i], HIGH] != level:
+                        break
+                    state.add(appear[i])
+                    i += 1
+                state.decide(appear, first, i)
+                sums[0, at] = cython.cast(cython.double, state.recall) / scale
+                sums[1, at] = cython.cast(cython.double, state.precision) / scale
+                sums[2, at] = cython.cast(cython.double, state.weight) / scale
+                at += 1
 
 
 @cython.final
@@ -128,7 +138,6 @@ class State:
     runs: cython.int[:, ::1]
     starts: cython.Py_ssize_t[::1]
     stops: cython.Py_ssize_t[::1]
-    count: cython.Py_ssize_t
     theta_p: cython.double
     theta_r: cython.double
     scale: cython.double
@@ -155,7 +164,6 @@ class State:
         self.runs = runs
         self.starts = starts
         self.stops = stops
-        self.count = starts.shape[0]
         self.theta_p = theta_p
         self.theta_r = theta_r
         self.scale = scale
@@ -163,12 +171,12 @@ class State:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def begin(self) -> cython.void:
-        """Begin with nothing detected."""
+    def begin(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Begin with some events, and nothing detected."""
         i: cython.Py_ssize_t
         self.changed_count = 0
         self.recall = self.precision = self.weight = 0
-        for i in range(self.count):
+        for i in range(first, behind):
             self.events[i, FROM_BEFORE] = self.events[i, TO_BEHIND] = NONE
             self.outside[i] = i
             self.events[i, WORTH] = self.fixed(_half_for_enough(0, 1, self.theta_r))

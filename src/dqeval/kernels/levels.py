@@ -152,20 +152,56 @@ def levels_above(
     counts. The values are nearly even, ``per_unit`` of them in a unit of what counts, so a guess is right or one off;
     comparing with the values themselves decides. With 0, none is made.
     """
+    with cython.nogil:
+        _levels_above_from(scores, low, width, values, per_unit, 0, levels.shape[0], levels)
+
+
+def levels_above_in_parts(
+    scores: cython.const[cython.double][::1],
+    starts: cython.Py_ssize_t[::1],
+    low: cython.double[::1],
+    width: cython.double[::1],
+    values: cython.double[::1],
+    per_unit: cython.double,
+    levels: cython.int[::1],
+):
+    """Do the same for parts of the scores that count differently: part i begins at ``starts[i]``, the first at 0."""
+    parts: cython.Py_ssize_t = starts.shape[0]
+    stop: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(parts):
+            stop = starts[i + 1] if i + 1 < parts else levels.shape[0]
+            _levels_above_from(scores, low[i], width[i], values, per_unit, starts[i], stop, levels)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _levels_above_from(
+    scores: cython.const[cython.double][::1],
+    low: cython.double,
+    width: cython.double,
+    values: cython.double[::1],
+    per_unit: cython.double,
+    begin: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    levels: cython.int[::1],
+) -> cython.void:
+    """Write how many of the values lie below each score from one point up to another."""
     count: cython.Py_ssize_t = values.shape[0]
     level: cython.Py_ssize_t = 0
     score: cython.double
     t: cython.Py_ssize_t
-    with cython.nogil:
-        for t in range(levels.shape[0]):
-            score = (scores[t] - low) / width
-            if per_unit > 0:
-                level = cython.cast(cython.Py_ssize_t, (score - values[0]) * per_unit)
-            while level < count and values[level] < score:
-                level += 1
-            while level > 0 and values[level - 1] >= score:
-                level -= 1
-            levels[t] = level
+    for t in range(begin, stop):
+        score = (scores[t] - low) / width
+        if per_unit > 0:
+            level = cython.cast(cython.Py_ssize_t, (score - values[0]) * per_unit)
+        while level < count and values[level] < score:
+            level += 1
+        while level > 0 and values[level - 1] >= score:
+            level -= 1
+        levels[t] = level
 
 
 def levels_among(scores: cython.const[cython.double][::1], values: cython.double[::1], levels: cython.int[::1]):
@@ -226,43 +262,49 @@ def levels_by_rank(
 def points_by_region(
     order: cython.int[::1],
     tied: cython.const[cython.uchar][::1],
+    borders: cython.Py_ssize_t[::1],
     blocks: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     begins: cython.Py_ssize_t[::1],
     items: cython.longlong[::1],
 ):
-    """Write the points of each region by ascending score, and how many of all points score at least as much.
+    """Write the points of each region by ascending score, and how many of its series score at least as much.
 
-    ``order`` has all points by ascending score, and ``tied`` tells which score as much as the one before. Regions lie
-    at [starts[i], stops[i]), and at most two have a point in common. An item is the number of points that score as
-    much, and in the lower 32 bits the point. Those of region i are written from ``begins[i]`` down, which becomes where
-    they begin; points that score lowest are left out. ``blocks``, an entry for each ``BLOCK`` points, is working space.
+    ``order`` has the points by ascending score, of one series after the other: from one of the ``borders`` to the next.
+    ``tied`` tells which score as much as the one before. Regions lie at [starts[i], stops[i]), and at most two have a
+    point in common. An item is the number of points that score as much, and in the lower 32 bits the point. Those of
+    region i are written from ``begins[i]`` down, which becomes where they begin; points that score lowest are left out.
+    ``blocks``, an entry for each ``BLOCK`` points, is working space.
     """
     regions: cython.Py_ssize_t = starts.shape[0]
-    points: cython.Py_ssize_t = order.shape[0]
-    group: cython.Py_ssize_t = points
-    lowest: cython.Py_ssize_t = 1
+    points: cython.Py_ssize_t
+    group: cython.Py_ssize_t
+    lowest: cython.Py_ssize_t
     count: cython.longlong = 0
+    part: cython.Py_ssize_t
     k: cython.Py_ssize_t
     t: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         _first_regions(stops, blocks)
-        while lowest < points and tied[lowest] != 0:
-            lowest += 1
-        for k in range(points - 1, lowest - 1, -1):
-            if k < group:
-                group = _first_of_equal(tied, k)
-                count = cython.cast(cython.longlong, points - group) << 32
-            t = cython.cast(cython.Py_ssize_t, order[k])  # NumPy's short numbers cannot be combined with long ones
-            i = blocks[t >> BLOCK_BITS]
-            while i < regions and stops[i] <= t:
-                i += 1
-            while i < regions and starts[i] <= t:
-                begins[i] -= 1
-                items[begins[i]] = count | t
-                i += 1
+        for part in range(borders.shape[0] - 1):
+            group = points = borders[part + 1]
+            lowest = borders[part] + 1
+            while lowest < points and tied[lowest] != 0:
+                lowest += 1
+            for k in range(points - 1, lowest - 1, -1):
+                if k < group:
+                    group = _first_of_equal(tied, k)
+                    count = cython.cast(cython.longlong, points - group) << 32
+                t = cython.cast(cython.Py_ssize_t, order[k])  # NumPy's short numbers cannot be combined with long ones
+                i = blocks[t >> BLOCK_BITS]
+                while i < regions and stops[i] <= t:
+                    i += 1
+                while i < regions and starts[i] <= t:
+                    begins[i] -= 1
+                    items[begins[i]] = count | t
+                    i += 1
 
 
 @cython.cfunc

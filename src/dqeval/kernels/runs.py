@@ -105,7 +105,7 @@ def find_runs(
                 low = max(level, stack[depth, STACKED_LEVEL])
                 root = cython.cast(cython.longlong, sqrt(cython.cast(cython.double, t - start)) * scale + 0.5)
                 tally[high, ROOT] += root
-                tally[low, ROOT] -= root
+                tally[low, ROOT] -= root if low > 0 else 0  # of what is never detected, sums might not fit
                 if first < behind:
                     if count < found.shape[0]:
                         found[count, START] = start
@@ -196,4 +196,4 @@ def tally_between(
         for k in range(found.shape[0]):
             amount = cython.cast(cython.longlong, rint(amounts[k] * scale))
             tally[found[k, HIGH], 0] += amount
-            tally[found[k, LOW], 0] -= amount
+            tally[found[k, LOW], 0] -= amount if found[k, LOW] > 0 else 0

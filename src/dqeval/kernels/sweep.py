@@ -137,21 +137,29 @@ def rank_in_groups(
 def sum_down(
     tally: cython.longlong[:, ::1],
     scales: cython.double[::1],
+    each: cython.Py_ssize_t,
     sums: cython.longlong[::1],
     found: cython.double[:, ::1],
 ):
     """Write what is tallied at each level and those above it, over the scale, from the highest down to 1.
 
-    Each column of ``tally`` has its scale, and becomes a row of ``found``. ``sums``, zero on entry, is working space.
+    Each column of ``tally`` has its scale, and becomes a row of ``found``. If several series are joined, ``each`` of
+    them has so many levels, and sums of its own. ``sums`` is working space.
     """
-    top: cython.Py_ssize_t = tally.shape[0] - 1
+    behind: cython.Py_ssize_t = 1  # the last level of the series
     level: cython.Py_ssize_t
     column: cython.Py_ssize_t
     with cython.nogil:
-        for level in range(top, 0, -1):
+        while behind < tally.shape[0]:
+            behind += each
             for column in range(tally.shape[1]):
-                sums[column] += tally[level, column]
-                found[column, top - level] = cython.cast(cython.double, sums[column]) / scales[column]
+                sums[column] = 0
+            for level in range(behind - 1, behind - each - 1, -1):
+                for column in range(tally.shape[1]):
+                    sums[column] += tally[level, column]
+                    found[column, 2 * behind - each - 2 - level] = (
+                        cython.cast(cython.double, sums[column]) / scales[column]
+                    )
 
 
 @cython.cfunc

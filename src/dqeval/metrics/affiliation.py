@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dqeval.core.joined import at_best
 from dqeval.core.matching import Match, parts_of
 from dqeval.core.registry import metric
-from dqeval.core.sweep import Sweep, at_one_threshold, fixed_point, ratio
+from dqeval.core.sweep import Sweep, at_one_threshold, ratio
 from dqeval.core.types import FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import affiliation as kernel
@@ -20,7 +21,7 @@ def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     events, zones = sweep.labelled.events, sweep.labelled.zones
     groups = sweep.groups(np.floor(zones.left).astype(np.intp), np.ceil(zones.right).astype(np.intp))
     stack = np.empty((groups.ends - groups.firsts).max(), dtype=np.intp)
-    scale = fixed_point(len(events))
+    scale = sweep.event_scale
     worths = sweep.tallies(kernel.WORTHS)
     kernel.tally_zones(
         groups.points,
@@ -37,7 +38,8 @@ def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
         scale,
         worths,
     )
-    hit, precision, recall = sweep.sums(worths, 1.0, scale, scale * len(events))
+    hit, precision, recall = sweep.sums(worths, 1.0, scale, scale)
+    recall /= sweep.event_count
     return ratio(precision, hit), recall
 
 
@@ -46,6 +48,7 @@ def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     takes="detections",
     compute=_affiliation,
     at_every_level=_affiliation_sweep,
+    joined=at_best(_affiliation_sweep),
     citation="Huet et al. 2022",
     same_as="affiliation-metrics-py",
     cost=0.11,

@@ -200,10 +200,8 @@ def alarm_curve_of(scored: Scored, *, early: int, notes: tuple[str, ...] = ()) -
 
 def alarm_counts(sweep: Sweep, zones: Events) -> tuple[IntArray, IntArray]:
     """Return in how many zones there is an alarm, and how many alarms touch no zone, at each threshold."""
-    # At which position each zone gets its alarm, if any; then how many have one.
-    detected = np.bincount(sweep.count - highest_in_events(sweep.levels, zones), minlength=sweep.count)[: sweep.count]
-    np.cumsum(detected, out=detected)
-    return detected, np.cumsum(_tally_of_false_alarms(sweep, zones)[:0:-1], dtype=np.intp)
+    detected = sweep.down(sweep.counted(highest_in_events(sweep.levels, zones)), np.intp)
+    return detected, sweep.down(_tally_of_false_alarms(sweep, zones), np.intp)
 
 
 def threshold_within(scored: Scored, budget: float, *, per: Per, early: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core.joined import Joined
 from dqeval.core.matching import score_of
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
@@ -23,10 +24,37 @@ def _auc_roc(scored: Scored) -> float:
     return float(twice / (2 * float(hits[-1]) * normal))
 
 
+def _auc_roc_joined(joined: Joined) -> list[float]:
+    found = joined.distinct
+    rises, at = _rises(found.hits)
+    alarms = found.own(found.detected) - found.own(found.hits)
+    normal = (found.in_all(found.detected) - found.in_all(found.hits)).astype(np.float64)
+    before = np.append(0, alarms[:-1])
+    before[found.bounds[:-1]] = 0
+    twice = np.add.reduceat(
+        rises * (normal[at] - alarms[at] + normal[at] - before[at]), np.searchsorted(at, found.bounds[:-1])
+    )
+    last = found.bounds[1:] - 1
+    areas: list[float] = (twice / (2 * found.in_all(found.hits)[last].astype(np.float64) * normal[last])).tolist()
+    return areas[::-1]
+
+
 def _auc_pr(scored: Scored) -> float:
     detected, hits = scored.distinct.detected, scored.distinct.hits
     rises, at = _rises(hits)
     return float((rises * hits[at] / detected[at]).sum() / float(hits[-1]))
+
+
+def _auc_pr_joined(joined: Joined) -> list[float]:
+    found = joined.distinct
+    rises, at = _rises(found.hits)
+    hits = found.own(found.hits)
+    gained = rises * hits[at] / found.own(found.detected)[at]
+    own = found.of_series(np.searchsorted(at, found.bounds))
+    # Each by itself: NumPy adds up in another order where several are added up at once.
+    sums = np.array([gained[part].sum() for part in own])
+    precisions: list[float] = (sums / hits[found.bounds[:0:-1] - 1].astype(np.float64)).tolist()
+    return precisions
 
 
 def _rises(hits: NDArray[np.intc]) -> tuple[FloatArray, IntArray]:
@@ -42,6 +70,7 @@ def _rises(hits: NDArray[np.intc]) -> tuple[FloatArray, IntArray]:
     label="AUC-ROC",
     takes="scores",
     compute=_auc_roc,
+    joined=_auc_roc_joined,
     needs_normal=True,
     citation="Hanley and McNeil 1982",
     same_as="scikit-learn roc_auc_score",
@@ -76,6 +105,7 @@ def auc_roc(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise"
     label="AUC-PR",
     takes="scores",
     compute=_auc_pr,
+    joined=_auc_pr_joined,
     citation="Davis and Goadrich 2006",
     same_as="scikit-learn average_precision_score",
     cost=0.08,

@@ -9,6 +9,7 @@ import numpy as np
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
 from dqeval.core.events import flags_of
+from dqeval.core.joined import at_best
 from dqeval.core.matching import Match, harmonic, highest_in_events, overlaps, parts_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
@@ -44,7 +45,7 @@ def _revised_sweep(sweep: Sweep, early: int, delay: int | None) -> tuple[FloatAr
     zones = _zones(sweep.labelled, early, delay)
     hits = sweep.down(sweep.counted(highest_in_events(sweep.levels, zones)))
     false_points = sweep.down(sweep.counted(sweep.levels[~flags_of(zones)]))
-    return ratio(hits, hits + false_points), hits / len(zones)
+    return ratio(hits, hits + false_points), hits / sweep.event_count
 
 
 def _delay_adjusted(match: Match, k: int) -> PrecisionRecall:
@@ -59,7 +60,7 @@ def _delay_adjusted_sweep(sweep: Sweep, k: int) -> tuple[FloatArray, FloatArray]
     in_time = highest_in_events(sweep.levels, _zones(sweep.labelled, 0, k))
     hits = sweep.down(sweep.counted(in_time, lengths))
     # Of an event that is detected too late nothing is left, so that there may be nothing at all.
-    return ratio(hits, hits + sweep.detected - sweep.hits), hits / lengths.sum()
+    return ratio(hits, hits + sweep.detected - sweep.hits), hits / sweep.labelled_points
 
 
 @metric(
@@ -67,6 +68,7 @@ def _delay_adjusted_sweep(sweep: Sweep, k: int) -> tuple[FloatArray, FloatArray]
     takes="detections",
     compute=_revised,
     at_every_level=_revised_sweep,
+    joined=at_best(_revised_sweep),
     checks=_REVISED_CHECKS,
     by_default=False,
     citation="Bhatnagar et al. 2021",
@@ -146,6 +148,7 @@ def revised_point_adjusted_parts(
     takes="detections",
     compute=_delay_adjusted,
     at_every_level=_delay_adjusted_sweep,
+    joined=at_best(_delay_adjusted_sweep),
     checks=_DELAY_CHECKS,
     by_default=False,
     citation="Ren et al. 2019",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import levels as levelling
 from dqeval.core import validate
 from dqeval.core.durations import Length
 from dqeval.core.entries import FromNear
 from dqeval.core.events import flags_of
+from dqeval.core.joined import Joined
 from dqeval.core.levels import Levels
-from dqeval.core.prepared import Points, Scored, points_of
+from dqeval.core.prepared import Labelled, Points, Scored, points_of
 from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.scaling import Linear, LinearParts, Scale, linear, scaled
@@ -33,11 +35,32 @@ def _dqe(scored: Scored, near: float, thresholds: int | Literal["exact"]) -> DQE
     return result_of(levels_of(scored.counting, scored.labelled.regions(near), thresholds), thresholds)
 
 
+def _dqe_joined(joined: Joined, near: Sequence[float], thresholds: int | Literal["exact"]) -> list[DQEResult]:
+    if thresholds == "exact":  # each region is sorted by itself
+        return [_dqe(scored, own, thresholds) for scored, own in zip(joined.members, near, strict=True)]
+    labelled = joined.labelled
+    levels = levels_of(joined.counting, labelled.regions(0.0), thresholds)
+    local = local_scores(levels, np.repeat(near, labelled.counts))
+    points = np.split(levels.of_point, labelled.borders[1:-1])
+    parts = zip(labelled.members, near, labelled.of_series(local), points, strict=True)
+    return [
+        result_with(
+            own, member.events, distance, thresholds, partial(_curve_of, member, distance, of_point, thresholds)
+        )
+        for member, distance, own, of_point in parts
+    ]
+
+
+def _curve_of(labelled: Labelled, near: float, of_point: NDArray[np.intc], thresholds: int) -> Curve:
+    return curve(levelling.levels_of_points(of_point, labelled.regions(near), thresholds))
+
+
 @metric(
     name="dqe",
     label="DQE",
     takes="scores",
     compute=_dqe,
+    joined=_dqe_joined,
     checks={"thresholds": lambda _, given: validate.thresholds(given)},
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="Li et al.",
@@ -124,10 +147,21 @@ def _dqe_log_rank(scored: Scored, near: float) -> float:
     return mean_dqe(levelling.log_rank_levels(scored, scored.labelled.regions(near)))
 
 
+def _dqe_log_rank_joined(joined: Joined, near: Sequence[float]) -> list[float]:
+    labelled = joined.labelled
+    of_events, series = np.repeat(near, labelled.counts), np.repeat(np.arange(len(near)), labelled.counts)
+    levels = levelling.log_rank_levels_of_each(
+        *joined.in_order, labelled.borders, labelled.regions(0.0), of_events, series
+    )
+    local = local_scores(levels, of_events, dqe_only=True)
+    return [mean_scores(own).dqe for own in labelled.of_series(local)]
+
+
 @metric(
     label="DQE-LR",
     takes="scores",
     compute=_dqe_log_rank,
+    joined=_dqe_log_rank_joined,
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="dqeval",
     same_as="no public package",
@@ -255,13 +289,28 @@ def points_with_detections(y_true: Numbers, y_pred: Numbers, *, undefined: Undef
 
 def result_of(levels: Levels, thresholds: int | Literal["exact"]) -> DQEResult:
     """Return the result of a sweep over the levels of each event's region."""
-    local = local_scores(levels)
+    regions, local = levels.partition, local_scores(levels)
+    return result_with(local, regions.events, regions.near, thresholds, partial(curve, levels))
+
+
+def result_with(
+    local: FloatArray,
+    events: Events,
+    near: float,
+    thresholds: int | Literal["exact"],
+    make_curve: Callable[[], Curve],
+) -> DQEResult:
+    """Return the result that goes with the scores of each event."""
+    means = mean_scores(local)
     return DQEResult(
-        **asdict(mean_scores(local)),
-        near=levels.partition.near,
+        dqe=means.dqe,
+        capture=means.capture,
+        near_miss=means.near_miss,
+        false_alarm=means.false_alarm,
+        near=near,
         thresholds=thresholds,
-        per_event=partial(_per_event, levels.partition.events, local),
-        make_curve=partial(curve, levels),
+        per_event=partial(_per_event, events, local),
+        make_curve=make_curve,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
+from dqeval.core.joined import at_best
 from dqeval.core.matching import Match, harmonic, parts_of, parts_or
 from dqeval.core.registry import metric
 from dqeval.core.sweep import Sweep, ratio
@@ -66,7 +67,7 @@ def _composite(match: Match) -> PrecisionRecall:
 
 def _composite_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     events = sweep.down(sweep.counted(sweep.highest_in_events))
-    return ratio(sweep.hits, sweep.detected), events / len(sweep.highest_in_events)
+    return ratio(sweep.hits, sweep.detected), events / sweep.event_count
 
 
 def _event_recall(match: Match) -> float:
@@ -87,7 +88,7 @@ def _event_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, FloatArray, Flo
 def _event_curves(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     events = sweep.labelled.events
     detected, false_alarms = sweep.once("alarms", lambda: alarm_counts(sweep, events))
-    return ratio(detected, detected + false_alarms), detected / len(events)
+    return ratio(detected, detected + false_alarms), detected / sweep.event_count
 
 
 def _f_beta(precision: FloatArray, recall: FloatArray, beta: float) -> FloatArray:
@@ -113,9 +114,8 @@ def _alarming_precision(match: Match) -> float:
 
 def _event_corrected_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     precision, recall = _event_curves(sweep)
-    normal = len(sweep.labelled.labels) - sweep.labelled.lengths.sum()
-    if normal:
-        precision = precision * (1 - (sweep.detected - sweep.hits) / normal)
+    normal = sweep.points - sweep.labelled_points
+    precision = precision * (1 - ratio(sweep.detected - sweep.hits, normal))
     return precision, recall, _f_beta(precision, recall, beta)
 
 
@@ -124,6 +124,7 @@ def _event_corrected_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, Float
     takes="detections",
     compute=_composite,
     at_every_level=_composite_sweep,
+    joined=at_best(_composite_sweep),
     by_default=False,
     citation="Garg et al. 2021",
     same_as="TSB-AD Event-based-F1 and Garg's fc_score, but for an event at the last index, which is whole here",
@@ -187,6 +188,7 @@ def composite_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = 
     takes="detections",
     compute=_event,
     at_every_level=_event_sweep,
+    joined=at_best(_event_sweep),
     checks=_CHECKS,
     by_default=False,
     citation="Hundman et al. 2018",
@@ -258,6 +260,7 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     takes="detections",
     compute=_event_corrected,
     at_every_level=_event_corrected_sweep,
+    joined=at_best(_event_corrected_sweep),
     checks=_CHECKS,
     by_default=False,
     citation="Sehili and Zhang 2023",

@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
+from dqeval.core.joined import Joined, at_best
 from dqeval.core.matching import Match, harmonic, parts_of, reaches
 from dqeval.core.registry import metric
 from dqeval.core.sweep import Sweep, ratio
+from dqeval.core.thresholds import Best
 from dqeval.core.types import BoolArray, FloatArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 
@@ -39,6 +41,14 @@ def _point_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     return sweep.precision_and_recall()
 
 
+def _point_joined(joined: Joined) -> list[Best]:
+    if joined.binary:
+        return at_best(_point_sweep)(joined)
+    found = joined.distinct
+    hits = found.own(found.hits)
+    return found.best_of_each(ratio(hits, found.own(found.detected)), hits / found.in_all(found.hits))
+
+
 def _point_adjusted_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     return _filled_sweep(sweep, sweep.highest_in_events)
 
@@ -55,7 +65,7 @@ def _filled_sweep(sweep: Sweep, filled_at: NDArray[np.intc]) -> tuple[FloatArray
     lengths = sweep.labelled.lengths
     levels = np.maximum(sweep.events.levels, np.repeat(filled_at, lengths))
     hits = sweep.down(sweep.counted(levels))
-    return ratio(hits, hits + sweep.detected - sweep.hits), hits / lengths.sum()
+    return ratio(hits, hits + sweep.detected - sweep.hits), hits / sweep.labelled_points
 
 
 @metric(
@@ -64,6 +74,7 @@ def _filled_sweep(sweep: Sweep, filled_at: NDArray[np.intc]) -> tuple[FloatArray
     compute=_point,
     sweep="all",
     at_every_level=_point_sweep,
+    joined=_point_joined,
     citation="van Rijsbergen 1979",
     same_as="scikit-learn f1_score",
     cost=0.1,
@@ -124,6 +135,7 @@ def point_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "rai
     takes="detections",
     compute=_point_adjusted,
     at_every_level=_point_adjusted_sweep,
+    joined=at_best(_point_adjusted_sweep),
     citation="Xu et al. 2018",
     same_as="the code of the DQE paper, but for an event at index 0, which is filled here",
     cost=0.05,
@@ -184,6 +196,7 @@ def point_adjusted_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefin
     takes="detections",
     compute=_point_adjusted_k,
     at_every_level=_point_adjusted_k_sweep,
+    joined=at_best(_point_adjusted_k_sweep),
     checks=_CHECKS,
     citation="Kim et al. 2022",
     same_as="the code of the DQE paper, but where detections cover the whole series, on which it fails",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,12 +13,13 @@ from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
 from dqeval.core.entries import FromNear
 from dqeval.core.events import points_in
+from dqeval.core.joined import Joined, JoinedSweep, at_best
 from dqeval.core.matching import Match, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
 from dqeval.core.scaling import min_max
 from dqeval.core.sorting import group_ends
-from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, fixed_point, ratio
+from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels import covered as kernel
@@ -44,15 +46,31 @@ def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     ascending = np.sort(chosen)
     levels, _ = scored.levels(scored.counting, ascending)
     precision, recall = _curve(GivenLevels(scored.labelled, thresholds, levels), early, late)
-    at = len(chosen) - 1 - np.searchsorted(ascending, chosen, side="left")
-    return _area(precision[at], recall[at])
+    at = _position(ascending, chosen)
+    return _areas(precision[None, at], recall[None, at])[0]
+
+
+def _pate_joined(joined: Joined, early: tuple[int, ...], late: tuple[int, ...], thresholds: int) -> list[float]:
+    chosen = _thresholds_of_each(joined, thresholds)
+    ascending = np.sort(chosen)
+    levels, _ = joined.levels(joined.counting, ascending)
+    sweep = JoinedSweep.of(joined.labelled, levels, thresholds)
+    precision, recall = (found.reshape(-1, thresholds) for found in _curve(sweep, early, late))
+    at = np.stack([_position(*rows) for rows in zip(ascending, chosen, strict=True)])
+    return _areas(np.take_along_axis(precision, at, axis=1), np.take_along_axis(recall, at, axis=1))
+
+
+def _position(ascending: FloatArray, chosen: FloatArray) -> IntArray:
+    """Return where thresholds stand among the same, from the highest down."""
+    positions: IntArray = len(chosen) - 1 - np.searchsorted(ascending, chosen, side="left")
+    return positions
 
 
 def _pate_detections(match: Match, early: int, late: int) -> PrecisionRecall:
     return at_one_threshold(_curve, match, early=early, late=late)
 
 
-def _curve(sweep: Sweep, early: int, late: int) -> tuple[FloatArray, FloatArray]:
+def _curve(sweep: Sweep, early: int | Sequence[int], late: int | Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """Return precision and recall at each threshold, from the highest down."""
     labelled, levels = sweep.labelled, sweep.levels
     zones = labelled.once(("pate", early, late), lambda: _buffers(labelled, early, late))
@@ -67,7 +85,7 @@ def _curve(sweep: Sweep, early: int, late: int) -> tuple[FloatArray, FloatArray]
 def _missed(sweep: Sweep) -> FloatArray:
     """Return the weighted false negatives at each threshold."""
     events, groups = sweep.labelled.events, sweep.events
-    scale, changes = fixed_point(events.length), sweep.tallies(1)
+    scale, changes = sweep.point_scale, sweep.tallies(1)
     kernel.tally_pate_missed(
         groups.points,
         groups.shifts,
@@ -82,18 +100,18 @@ def _missed(sweep: Sweep) -> FloatArray:
         changes,
     )
     missed = sweep.sums(changes, scale)[0]
-    missed += sweep.labelled.lengths.sum()
+    missed += sweep.labelled_points
     return np.asarray(missed)
 
 
-def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
-    events, n = labelled.events, len(labelled.labels)
-    early, late = min(early, n), min(late, n)
+def _buffers(labelled: Labelled, early: int | Sequence[int], late: int | Sequence[int]) -> _Buffers:
+    events = labelled.events
+    before, behind = labelled.of_events(early), labelled.of_events(late)
     first, last = events.starts, events.stops - 1
     centre = (first + last) / 2
-    late_end = np.minimum(last + late, np.append(first[1:] - 1, n - 1))
+    late_end = np.minimum(last + behind, np.minimum(np.append(first[1:], events.length), labelled.end) - 1)
     # Where two buffers meet, the late one of the earlier event goes first.
-    early_start = np.maximum(np.maximum(first - early, 0), np.append(0, late_end[:-1] + 1))
+    early_start = np.maximum(np.maximum(first - before, labelled.begin), np.append(0, late_end[:-1] + 1))
     late_event, late_points = points_in(last + 1, late_end + 1)
     early_event, early_points = points_in(early_start, first)
     return _Buffers(
@@ -108,15 +126,39 @@ def _buffers(labelled: Labelled, early: int, late: int) -> _Buffers:
 def _thresholds(scored: Scored, count: int) -> FloatArray:
     """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
     values = _beside_changes(scored)
-    ascending = values[::-1]
+    found: FloatArray = _percentiles(values[::-1], np.array([len(values)]), count)[0]
+    return found
+
+
+def _thresholds_of_each(joined: Joined, count: int) -> FloatArray:
+    """Return the same of each series, as rows."""
+    found, counting = joined.distinct, joined.counting
+    chosen = _are_beside_changes(found.hits)
+    chosen[found.bounds[:-1]] = chosen[found.bounds[1:] - 1] = True
+    sizes = np.add.reduceat(chosen, found.bounds[:-1], dtype=np.intp)
+    order, _ = joined.in_order
+    values = counting.scores[order[len(order) - found.detected[chosen]]]
+    values -= np.repeat(counting.low[::-1], sizes)
+    values /= np.repeat(counting.width[::-1], sizes)
+    ends = group_ends(values)
+    ends[np.cumsum(sizes) - 1] = True
+    if not ends.all():  # as in `_beside_changes`
+        return np.stack([_thresholds(scored, count) for scored in joined.each_in_order])
+    return _percentiles(values[::-1], sizes[::-1], count)
+
+
+def _percentiles(ascending: FloatArray, sizes: IntArray, count: int) -> FloatArray:
+    """Return percentiles, descending, of so many values of each series in turn, as rows."""
     # As published, to the last digit: a percentile that should hit a score may miss it, and then that point.
     percent = 100 + np.arange(count) * (-100 / (count - 1))
     percent[-1] = 0.0
-    position = (len(ascending) - 1) * (percent / 100)
+    last = sizes[:, None] - 1
+    position = last * (percent / 100)
     below = np.floor(position).astype(np.intp)
     share = position - below
-    low, high = ascending[below], ascending[np.minimum(below + 1, len(ascending) - 1)]
-    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share))
+    first = (np.cumsum(sizes) - sizes)[:, None]
+    low, high = ascending[first + below], ascending[first + np.minimum(below + 1, last)]
+    return np.asarray(np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share)))
 
 
 def _beside_changes(scored: Scored) -> FloatArray:
@@ -139,8 +181,18 @@ def _are_beside_changes(hits: NDArray[np.intc]) -> BoolArray:
     return np.asarray(np.append(True, changes) | np.append(changes, True))
 
 
-def _area(precision: FloatArray, recall: FloatArray) -> float:
-    """Return the area under the points from (0, 1) on whose recall is not below that of the last one kept."""
+def _areas(precision: FloatArray, recall: FloatArray) -> list[float]:
+    """Return the area under each row of points from (0, 1) on whose recall is not below that of the last one kept."""
+    last_recall = np.concatenate([np.zeros((len(recall), 1)), recall[:, :-1]], axis=1)
+    last_precision = np.concatenate([np.ones((len(recall), 1)), precision[:, :-1]], axis=1)
+    steps = (recall - last_recall) * (precision + last_precision) / 2
+    areas: list[float] = np.cumsum(steps, axis=1)[:, -1].tolist()
+    for row in np.flatnonzero((recall < last_recall - _TIE).any(axis=1)).tolist():
+        areas[row] = _area_of_kept(precision[row], recall[row])
+    return areas
+
+
+def _area_of_kept(precision: FloatArray, recall: FloatArray) -> float:
     area, last_precision, last_recall = 0.0, 1.0, 0.0
     for p, r in zip(precision.tolist(), recall.tolist(), strict=True):
         if r >= last_recall - _TIE:
@@ -153,6 +205,7 @@ def _area(precision: FloatArray, recall: FloatArray) -> float:
     label="PATE",
     takes="scores",
     compute=_pate,
+    joined=_pate_joined,
     checks=_PATE_CHECKS,
     from_near={"early": _BUFFER, "late": _BUFFER},
     binary_defaults={"thresholds": 250},
@@ -202,6 +255,7 @@ def pate(
     takes="detections",
     compute=_pate_detections,
     at_every_level=_curve,
+    joined=at_best(_curve),
     checks=_CHECKS,
     from_near={"early": _BUFFER, "late": _BUFFER},
     citation="Ghorbani et al. 2024",

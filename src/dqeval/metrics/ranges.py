@@ -6,9 +6,10 @@ import numpy as np
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
+from dqeval.core.joined import at_best
 from dqeval.core.matching import Match, harmonic, parts_of
 from dqeval.core.registry import metric
-from dqeval.core.sweep import Sweep, fixed_point, ratio
+from dqeval.core.sweep import Sweep, ratio
 from dqeval.core.types import FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
 from dqeval.kernels.covered import tally_range_recall
@@ -39,7 +40,7 @@ def _range_sweep(sweep: Sweep, alpha: float) -> tuple[FloatArray, FloatArray]:
 
 def _recall_sweep(sweep: Sweep, alpha: float) -> FloatArray:
     events, groups = sweep.labelled.events, sweep.events
-    scale, worths = fixed_point(len(events)), sweep.tallies(1)
+    scale, worths = sweep.event_scale, sweep.tallies(1)
     tally_range_recall(
         groups.points,
         groups.shifts,
@@ -53,7 +54,9 @@ def _recall_sweep(sweep: Sweep, alpha: float) -> FloatArray:
         scale,
         worths,
     )
-    return np.asarray(sweep.sums(worths, scale * len(events))[0])
+    recall = sweep.sums(worths, scale)[0]
+    recall /= sweep.event_count
+    return np.asarray(recall)
 
 
 @metric(
@@ -61,6 +64,7 @@ def _recall_sweep(sweep: Sweep, alpha: float) -> FloatArray:
     takes="detections",
     compute=_range,
     at_every_level=_range_sweep,
+    joined=at_best(_range_sweep),
     checks=_CHECKS,
     citation="Tatbul et al. 2018",
     same_as="prts with alpha 0.2 for recall and 0 for precision, flat bias, reciprocal cardinality; TSB-AD",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import Check
+from dqeval.core.joined import at_best
 from dqeval.core.matching import Match, parts_of
 from dqeval.core.prepared import Labelled
 from dqeval.core.registry import metric
@@ -34,7 +35,7 @@ def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
 
 def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
     """Return precision and recall; overlaps too small for either side are dropped, until nothing changes."""
-    apart, runs, scale = sweep.apart, sweep.runs, fixed_point(len(sweep.levels))
+    apart, runs, scale = sweep.apart, sweep.runs, sweep.point_scale
     count, sums = len(apart.events), np.empty((3, sweep.count))
     etapr.sweep(
         runs.found,
@@ -42,6 +43,7 @@ def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArr
         _by_level(runs.lows, sweep.count),
         apart.events.starts,
         apart.events.stops,
+        sweep.labelled.event_bounds,
         theta_p,
         theta_r,
         scale,
@@ -55,7 +57,7 @@ def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArr
     recall, precision, weight = sums
     if theta_p <= 0:  # then a run needs no event to be worth one half
         precision += (runs.roots - weight) / 2
-    recall /= count
+    recall /= sweep.event_count
     recall[runs.counts == 0] = 0.0
     return ratio(precision, runs.roots), recall
 
@@ -95,7 +97,7 @@ def _run_shares(sweep: Sweep, zones: _Zones) -> tuple[Runs, FloatArray]:
         found = sweep.runs
         return found, found.labelled / found.lengths
     found = sweep.runs_touching(zones.stops_apart)
-    partly = (zones.before[found.stops] - zones.before[found.starts]) / fixed_point(len(sweep.levels))
+    partly = (zones.before[found.stops] - zones.before[found.starts]) / sweep.point_scale
     return found, (found.labelled + partly) / found.lengths
 
 
@@ -103,7 +105,7 @@ def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArra
     """Return the share of events that are covered enough, and the mean share covered."""
     events = sweep.labelled.events
     groups = sweep.groups(events.starts, zones.stops) if len(zones.counts) else sweep.events
-    scale, worths = fixed_point(events.length), sweep.tallies(2)
+    scale, worths = sweep.point_scale, sweep.tallies(2)
     tally_covered(
         groups.points,
         groups.shifts,
@@ -119,10 +121,11 @@ def _covered_sweep(sweep: Sweep, zones: _Zones, theta: float) -> tuple[FloatArra
         scale,
         worths,
     )
-    covered, enough = sweep.sums(worths, scale * len(events), 1.0)
+    covered, enough = sweep.sums(worths, scale, 1.0)
+    covered /= sweep.event_count
     if theta <= 0:  # then all are covered enough, always
-        enough += len(events)
-    enough /= len(events)
+        enough += sweep.event_count
+    enough /= sweep.event_count
     return enough, covered
 
 
@@ -153,15 +156,16 @@ def _zones(labelled: Labelled, delta: int) -> _Zones:
     starts = events.stops
     ends = starts + min(delta, 2**62)
     # As published: a zone is shortened only if it ends behind the start of the next event, not if it ends there.
-    following = np.append(events.starts[1:], np.iinfo(np.intp).max)
+    following = np.append(events.starts[1:], events.length)
+    following = np.where(following < labelled.end, following, np.iinfo(np.intp).max)
     ends = np.where(ends > following, following - 1, ends)
     # Nothing is detected beyond the end of the series.
-    sizes = np.where(starts < ends, np.minimum(ends, events.length - 1) - starts + 1, 0)
+    sizes = np.where(starts < ends, np.minimum(ends, labelled.end - 1) - starts + 1, 0)
     owner = np.repeat(np.arange(len(events)), sizes)
     offset = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     # In whole numbers up to the division, so that equal places are equal floats, in zones of any length.
     last = (ends - starts)[owner]
-    counts = _partial_counts((2 * offset - last) / last, events.length)
+    counts = _partial_counts((2 * offset - last) / last, labelled.most_points)
     if not len(counts):
         return _Zones(events.stops, counts, events.stops, None)
     points, lasts = (labelled.apart(at) for at in (starts[owner] + offset, starts + sizes - 1))
@@ -186,6 +190,7 @@ def _partial_counts(places: FloatArray, length: int) -> Tally:
     takes="detections",
     compute=_etapr,
     at_every_level=_etapr_sweep,
+    joined=at_best(_etapr_sweep),
     checks=_ETAPR_CHECKS,
     citation="Hwang et al. 2022",
     same_as="the eTaPR package with theta_p 0.5 and theta_r 0.01 (its own default for theta_r is 0.1)",
@@ -266,6 +271,7 @@ def etapr_parts(
     takes="detections",
     compute=_tapr,
     at_every_level=_tapr_sweep,
+    joined=at_best(_tapr_sweep),
     checks=_TAPR_CHECKS,
     citation="Hwang et al. 2019",
     same_as="TaPR with alpha 0.5, theta 0.5, delta 0 (its command line has 0.8, 0.5, 600)",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.arguments import Check
 from dqeval.core.entries import FromNear
+from dqeval.core.joined import Joined
 from dqeval.core.matching import highest_in_events, score_of
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import metric
-from dqeval.core.scaling import as_given
-from dqeval.core.types import FloatArray, IntArray, Numbers
+from dqeval.core.types import Events, FloatArray, IntArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.kernels import buffers
 
@@ -55,23 +57,43 @@ def _areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
 
 
 def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
-    n, events = len(scored.labels), scored.events
+    places = _places(len(scored.raw), thresholds)
+    levels, at = scored.levels(scored.raw, scored.raw[scored.ascending[places]])
+    hits = _at_or_above(np.bincount(levels[scored.labels], minlength=thresholds + 1)[None])
+    highest = highest_in_events(levels, scored.events)
+    return _areas_of(levels, scored.events, len(levels) - at.astype(np.float64), hits[0], highest, window)
+
+
+@cache
+def _places(points: int, thresholds: int) -> IntArray:
+    """Return where the thresholds are, ascending, among so many points in order."""
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
-    index = (np.arange(thresholds) * ((n - 1) / (thresholds - 1))).astype(np.intp)
-    index[-1] = n - 1
-    levels, at = scored.levels(as_given(scored.raw), scored.raw[scored.ascending[n - 1 - index]][::-1])
+    index = (np.arange(thresholds) * ((points - 1) / (thresholds - 1))).astype(np.intp)
+    index[-1] = points - 1
+    return points - 1 - index[::-1]
+
+
+def _areas_of(
+    levels: NDArray[np.intc],
+    events: Events,
+    detected: FloatArray,
+    hits: FloatArray,
+    highest: NDArray[np.intc],
+    window: int,
+) -> FloatArray:
+    """Return the areas, from how many points, and labelled ones, each level and those above it have."""
     windows = buffers.Windows(
         levels,
         events.starts,
         events.stops,
-        n - at.astype(np.float64),
-        _at_or_above(np.bincount(levels[scored.labels], minlength=thresholds + 1)),
+        detected,
+        hits,
         ROOT,
         max(window // 2, 1),
-        np.zeros((len(ROOT), thresholds + 1)),
-        np.zeros((4, thresholds + 1)),
-        np.empty(thresholds + 1, dtype=np.intc),
-        highest_in_events(levels, events),
+        np.zeros((len(ROOT), len(hits))),
+        np.zeros((4, len(hits))),
+        np.empty(len(hits), dtype=np.intc),
+        highest,
         np.arange(len(events)),
         np.arange(len(events) + 1),
     )
@@ -83,8 +105,35 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     return areas
 
 
+def _vus_roc_joined(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[float]:
+    return [float(areas[0].mean()) for areas in _joined_areas(joined, window, thresholds)]
+
+
+def _vus_pr_joined(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[float]:
+    return [float(areas[1].mean()) for areas in _joined_areas(joined, window, thresholds)]
+
+
+def _joined_areas(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[FloatArray]:
+    key = "vus", window, thresholds
+    return joined.once(key, lambda: _computed_joined_areas(joined, window, thresholds))
+
+
+def _computed_joined_areas(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[FloatArray]:
+    labelled, (order, _) = joined.labelled, joined.in_order
+    places = [_places(size, thresholds) for size in labelled.sizes.tolist()]
+    levels, at = joined.levels(joined.raw, joined.raw[order[np.stack(places) + labelled.borders[:-1, None]]])
+    own = levels + labelled.of_points(thresholds + 1)
+    counts = np.bincount(own[labelled.labels], minlength=at.size).reshape(at.shape)
+    detected, hits = labelled.sizes[:, None] - at.astype(np.float64), _at_or_above(counts)
+    highest = labelled.of_series(highest_in_events(levels, labelled.events))
+    points = np.split(levels, labelled.borders[1:-1])
+    events = [member.events for member in labelled.members]
+    return list(map(_areas_of, points, events, detected, hits, highest, window))
+
+
 def _at_or_above(counts: IntArray) -> FloatArray:
-    return np.cumsum(counts[::-1], dtype=np.float64)[::-1].copy()
+    """Return how many there are of each level and those above it, row by row."""
+    return np.ascontiguousarray(np.cumsum(counts[:, ::-1], axis=1, dtype=np.float64)[:, ::-1])
 
 
 def _score(
@@ -97,6 +146,7 @@ def _score(
     label="VUS-ROC",
     takes="scores",
     compute=_vus_roc,
+    joined=_vus_roc_joined,
     from_near={"window": _WINDOW},
     checks=_CHECKS,
     binary_defaults={"thresholds": 250},
@@ -139,6 +189,7 @@ def vus_roc(
     label="VUS-PR",
     takes="scores",
     compute=_vus_pr,
+    joined=_vus_pr_joined,
     from_near={"window": _WINDOW},
     checks=_CHECKS,
     binary_defaults={"thresholds": 250},

@@ -21,7 +21,7 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 MOST_WORKERS = 1024  # more than any machine has cores, and as many as any system lets a process have threads
-LEAST_POINTS = 20_000  # below this, threads mostly wait for Python's lock
+LEAST_POINTS = 20_000  # below this, threads mostly wait for Python's lock; such series are joined (core/joined.py)
 _AHEAD = 2  # pieces of work a thread that are begun before the first of them is asked for: some take longer than others
 _NOTICED = 0.1  # seconds after which Ctrl-C is noticed at the latest: some systems do not wake up the one who waits
 _warned: ContextVar[list[tuple[Any, ...]] | None] = ContextVar("_warned", default=None)
