@@ -52,7 +52,7 @@ def call(monkeypatch, capsys, tmp_path):
 def counts(monkeypatch):
     """Count what is expensive, or decides something."""
     found = Counter()
-    monkeypatch.setattr("dqeval.analysis.panel._chance_levels", {})  # none that another test has computed
+    monkeypatch.setattr("dqeval.analysis.chance._chance_levels", {})  # none that another test has computed
 
     def count(module, name, key=lambda *given: ""):
         function = getattr(module, name)
@@ -68,25 +68,25 @@ def counts(monkeypatch):
     count(prepared, "cut", lambda events, near, *_: f" {near:g}")
     count(validate, "binary_array", lambda name, *_: f" {name}")
     count(validate, "finite_array", lambda name, *_: f" {name}")
-    count(dqe, "result_of")
+    count(dqe, "result_with")
     return found
 
 
-# Per detector one evaluation of DQE, and for the chance level ten; of the metrics, AF cuts regions without near range.
+# Per detector one evaluation of DQE, and for the chance level ten. The detectors of a short series are joined, and so
+# are random scores: of each, regions are cut once, without the near range. The report needs such regions, too.
 ONCE = {
     "_content_of": 1,
     "_published_period": 1,
     "binary_array y_true": 1,
     "finite_array y_score": 3,
     "finite_array values": 1,
-    "cut 24": 1,
 }
 EXPECTED = {
-    "score": {**ONCE, "result_of": 3},
-    "compare": {**ONCE, "cut 0": 1, "result_of": 3 + 10},
-    "explain": {**ONCE, "result_of": 3},
-    "report": {**ONCE, "cut 0": 1, "result_of": 3 + 10},
-    "plot": {**ONCE, "result_of": 3},
+    "score": {**ONCE, "cut 0": 1, "result_with": 3},
+    "compare": {**ONCE, "cut 24": 1, "cut 0": 2, "result_with": 3 + 10},
+    "explain": {**ONCE, "cut 24": 1, "result_with": 3},
+    "report": {**ONCE, "cut 24": 1, "cut 0": 3, "result_with": 3 + 10},
+    "plot": {**ONCE, "cut 24": 1, "cut 0": 1, "result_with": 3},
     "check": {"_content_of": 1, "_published_period": 1, "finite_array values": 1, "cut 24": 1},
 }
 
@@ -118,10 +118,10 @@ def test_nothing_is_estimated_where_the_range_is_given(call, counts, tmp_path, o
 @pytest.mark.unmeasured
 def test_functions_check_once_too(counts, tmp_path):
     dqeval.compare(DEMO, repeats=1)
-    assert counts == Counter({**ONCE, "_content_of": 0, "cut 0": 1, "result_of": 3 + 1})
+    assert counts == Counter({**ONCE, "_content_of": 0, "cut 24": 1, "cut 0": 2, "result_with": 3 + 1})
     counts.clear()
     score([DEMO], metrics=["dqe"])
-    assert counts == Counter({**ONCE, "_content_of": 0, "result_of": 3})
+    assert counts == Counter({**ONCE, "_content_of": 0, "cut 0": 1, "result_with": 3})
     counts.clear()
     series = prepare(DEMO)
     assert prepare(series) is series
@@ -131,7 +131,7 @@ def test_functions_check_once_too(counts, tmp_path):
     draw(series, tmp_path / "a.png")
     dqeval.report(series, tmp_path / "a.html")
     assert profile_taken_out(counts)
-    assert counts == Counter({**ONCE, "_content_of": 0, "cut 0": 1, "result_of": 3 + 3 + 10})
+    assert counts == Counter({**ONCE, "_content_of": 0, "cut 24": 1, "cut 0": 4, "result_with": 3 + 3 + 10})
 
 
 # The near range

@@ -9,7 +9,7 @@ import pytest
 import dqeval
 from commands import caller, write_demo
 from dqeval import bench
-from dqeval.analysis.panel import panel_and_errors
+from dqeval.analysis.panel import panels_and_errors
 from dqeval.bench.store import Store
 from dqeval.core.registry import METRICS
 from dqeval.core.validate import UndefinedError
@@ -24,7 +24,7 @@ def broken(monkeypatch, error):
     def fail(scored):
         raise error
 
-    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], compute=fail))
+    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], compute=fail, joined=None))
 
 
 @pytest.fixture
@@ -58,9 +58,10 @@ def test_whatever_it_fails_with(error, monkeypatch):
 
 def test_short_memory_is_no_fault_of_the_metric(monkeypatch):
     broken(monkeypatch, MemoryError())
-    for function in (dqeval.panel, panel_and_errors):
-        with pytest.raises(MemoryError):
-            function(SERIES.labels, SERIES.scores["late"], period=48, metrics=["auc_pr"])
+    with pytest.raises(MemoryError):
+        dqeval.panel(SERIES.labels, SERIES.scores["late"], period=48, metrics=["auc_pr"])
+    with pytest.raises(MemoryError):
+        panels_and_errors(SERIES.labels, SERIES.scores, period=48, metrics=["auc_pr"])
 
 
 def test_what_a_metric_calls_undefined_is_not_a_number(monkeypatch):
@@ -144,10 +145,13 @@ def test_a_metric_of_detections_that_fails_harms_no_other(monkeypatch):
         raise ZeroDivisionError("x")
 
     whole = dqeval.panel(SERIES.labels, SERIES.scores["late"], near=24, metrics=["range_f1", "tapr_f1"])
-    entry = dataclasses.replace(METRICS["range_f1"], compute=fail, at_every_level=None, from_near={}, defaults={})
+    entry = dataclasses.replace(
+        METRICS["range_f1"], compute=fail, at_every_level=None, joined=None, from_near={}, defaults={}
+    )
     monkeypatch.setitem(METRICS._entries, "range_f1", entry)
     monkeypatch.setitem(METRICS._entries, "tapr_f1", dataclasses.replace(METRICS["tapr_f1"], at_every_level=None))
-    found = panel_and_errors(SERIES.labels, SERIES.scores["late"], near=24, metrics=["range_f1", "tapr_f1"])
+    scores = {"late": SERIES.scores["late"]}
+    found = panels_and_errors(SERIES.labels, scores, near=24, metrics=["range_f1", "tapr_f1"])["late"]
     assert list(found.errors) == ["range_f1"]
     assert found.evaluation["tapr_f1"] == whole["tapr_f1"]
     assert len(seen) == 1

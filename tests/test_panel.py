@@ -319,15 +319,15 @@ def test_metrics_with_other_thresholds_are_searched_apart(monkeypatch):
 
 
 def test_the_chance_level_of_the_same_labels_is_computed_once(monkeypatch):
-    monkeypatch.setattr("dqeval.analysis.panel._chance_levels", {})
+    monkeypatch.setattr("dqeval.analysis.chance._chance_levels", {})
     computed, seen = [], []
-    rows = dqeval.analysis.panel._random_rows
+    rows = dqeval.analysis.chance._random_rows
 
     def counted(*given):
         computed.append(given)
         return rows(*given)
 
-    monkeypatch.setattr("dqeval.analysis.panel._random_rows", counted)
+    monkeypatch.setattr("dqeval.analysis.chance._random_rows", counted)
     names = ["auc_roc", "point_f1"]
     one, other = (dqeval.panel(Y_TRUE, scores, period=48, metrics=names) for scores in (Y_SCORE, -Y_SCORE))
     first = one.chance(repeats=2)
@@ -343,8 +343,8 @@ def test_the_chance_level_of_the_same_labels_is_computed_once(monkeypatch):
 
 def test_few_chance_levels_are_kept(monkeypatch):
     kept = {}
-    monkeypatch.setattr("dqeval.analysis.panel._chance_levels", kept)
-    monkeypatch.setattr("dqeval.analysis.panel.MOST_CHANCE_LEVELS", 2)
+    monkeypatch.setattr("dqeval.analysis.chance._chance_levels", kept)
+    monkeypatch.setattr("dqeval.analysis.chance.MOST_CHANCE_LEVELS", 2)
     found = dqeval.panel(Y_TRUE, Y_SCORE, period=48, metrics=["point_f1"])
     for seed in range(4):
         found.chance(repeats=1, seed=seed)

@@ -10,7 +10,7 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
-from dqeval.analysis import panel
+from dqeval.analysis import panel_run
 from dqeval.analysis.receipt_commands import COMMANDS
 from dqeval.analysis.receipts import jsonable
 from dqeval.analysis.score import panels, score
@@ -37,7 +37,7 @@ def test_a_panel_has_two_threads_unless_it_is_told(monkeypatch):
     """More would take more memory, and gain little."""
     asked = []
     monkeypatch.setattr(threads, "_cores", lambda: 16)
-    monkeypatch.setattr(panel, "in_order", lambda work, items, workers: asked.append(workers) or map(work, items))
+    monkeypatch.setattr(panel_run, "in_order", lambda work, items, workers: asked.append(workers) or map(work, items))
     labels, scores = np.arange(100) % 10 == 0, np.arange(100)
     for workers in (None, 1, 5):
         dqeval.panel(labels, scores, near=2, metrics=["dqe"], workers=workers)
@@ -81,7 +81,7 @@ def test_comparisons_do_not_depend_on_the_workers():
         return dqeval.compare(DEMO, metrics=FEW, repeats=3, **options)
 
     alone, told = counted(compare, workers=1)
-    dqeval.analysis.panel._chance_levels.clear()
+    dqeval.analysis.chance._chance_levels.clear()
     several, told_too = counted(compare, workers=3)
     assert jsonable(several.numbers()) == jsonable(alone.numbers())  # where what is NaN equals itself
     assert told_too == told == [(done, 6) for done in range(1, 7)]
@@ -92,7 +92,7 @@ def test_chance_does_not_depend_on_the_workers(binary):
     scores = DEMO.scores["late"] > 0.5 if binary else DEMO.scores["late"]
     found = []
     for workers in (1, 3, None):
-        dqeval.analysis.panel._chance_levels.clear()
+        dqeval.analysis.chance._chance_levels.clear()
         found.append(dqeval.panel(DEMO.labels, scores, near=5, metrics=FEW).chance(repeats=5, workers=workers))
     assert found[0] == found[1] == found[2]
     with pytest.raises(ValueError, match="workers must be"):
@@ -124,7 +124,7 @@ def test_what_metrics_share_is_made_once_for_all_threads(monkeypatch):
 
         return count
 
-    for module, name in ((prepared, "ascending_with_ties"), (vus, "_computed_areas"), (panel, "sweep_of")):
+    for module, name in ((prepared, "ascending_with_ties"), (vus, "_computed_areas"), (panel_run, "sweep_of")):
         monkeypatch.setattr(module, name, counted(getattr(module, name)))
     dqeval.panel(DEMO.labels, DEMO.scores["late"], near=5, workers=15)
     assert sorted(made) == ["_computed_areas", "ascending_with_ties", "sweep_of", "sweep_of"]
@@ -171,7 +171,7 @@ def test_pages_do_not_depend_on_the_workers(tmp_path):
     walks = {name: np.cumsum(random.normal(size=len(labels))) for name in "abc"}
     pages = []
     for workers in (1, 3):
-        dqeval.analysis.panel._chance_levels.clear()
+        dqeval.analysis.chance._chance_levels.clear()
         data = dqeval.Series("walks", labels, walks, period=100)
         dqeval.report(data, tmp_path / "page.html", metrics="dqe", workers=workers)
         pages.append((tmp_path / "page.html").read_bytes())

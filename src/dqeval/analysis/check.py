@@ -159,9 +159,12 @@ def about_times(prepared: Prepared) -> list[Finding]:
     return misread_times(prepared.series)
 
 
-def misread_scores(name: str, scored: Scored) -> list[Finding]:
-    """Return what makes every number wrong in silence and scores tell of: several series, or the wrong way round."""
-    return [*_stacked(name, scored.raw), *_inverted(name, scored)]
+def misread_scores(name: str, scored: Scored, auc: float | None = None) -> list[Finding]:
+    """Return what makes every number wrong in silence and scores tell of: several series, or the wrong way round.
+
+    Their AUC-ROC tells of the latter, if it is known already.
+    """
+    return [*_stacked(name, scored.raw), *_inverted(name, scored, auc)]
 
 
 def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
@@ -213,11 +216,11 @@ def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:
         )
 
 
-def _inverted(name: str, scored: Scored) -> Iterator[Finding]:
+def _inverted(name: str, scored: Scored, auc: float | None) -> Iterator[Finding]:
     labels = scored.labels
     if not labels.any() or np.count_nonzero(~labels) < FEWEST_NORMAL or why_no_detector(name, scored.raw):
         return
-    auc = METRICS["auc_roc"].compute(scored)
+    auc = METRICS["auc_roc"].compute(scored) if auc is None else auc
     deviation = 1 / np.sqrt(12 * len(scored.events))  # of the mean of so many uniform ranks
     if auc <= min(LOWEST_AUC, 0.5 - UNLIKELY * deviation):
         message = f"AUC-ROC is {auc:.3f}, far below the 0.5 of random scores: are low scores the anomalous ones here?"

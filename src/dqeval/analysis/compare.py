@@ -9,7 +9,7 @@ from typing import Any
 
 from dqeval.analysis.check import about_times, misread_scores
 from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
-from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
+from dqeval.analysis.each_detector import of_each_panel
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.findings import Finding
@@ -122,11 +122,14 @@ def comparison_of(
     near = prepared.near.points
     computed = chosen if known is None else ["dqe"]
 
-    def work(name: str, scored: Scored) -> tuple[Evaluation, Explanation, list[Finding]]:
-        panel = panel_of_detector(name, scored, near, computed)
-        return panel, explanation_of(scored, near, name=name, result=panel.dqe), misread_scores(name, scored)
+    def work(name: str, scored: Scored, panel: Evaluation) -> tuple[Evaluation, Explanation, list[Finding]]:
+        return (
+            panel,
+            explanation_of(scored, near, name=name, result=panel.dqe),
+            misread_scores(name, scored, panel.values.get("auc_roc")),
+        )
 
-    every = of_each_detector(prepared, work, progress=lambda done, _: tell(done, steps), workers=workers)
+    every = of_each_panel(prepared, work, metrics=computed, progress=lambda done, _: tell(done, steps), workers=workers)
     for name, (panel, explanation, own) in every:
         panels[name], explanations[name] = panel, explanation
         findings += own

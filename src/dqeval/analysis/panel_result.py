@@ -11,6 +11,7 @@ from dqeval.core.types import DQEResult
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed
+from dqeval.support.on_demand import OnDemand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,8 +120,6 @@ class Evaluation(Framed):
         Why a metric is undefined, for those that are.
     parameters : dict of str to dict
         What each metric was computed with.
-    best : dict of str to BestThreshold
-        For the metrics of detections: the threshold of their best value. Empty if detections were given.
     near : float
         The near range from which windows and buffers follow.
     binary : bool
@@ -129,6 +128,8 @@ class Evaluation(Framed):
         The whole result of DQE, unless that was not asked for.
     labels : dict of str to str
         What the metrics are called in tables.
+    best : dict of str to BestThreshold
+        For the metrics of detections: the threshold of their best value. Empty if detections were given.
     notes : tuple of str
         What was left out on a clock, and why.
     """
@@ -137,11 +138,11 @@ class Evaluation(Framed):
     seconds: dict[str, float] = field(compare=False)
     failures: dict[str, str]
     parameters: dict[str, dict[str, Any]]
-    best: dict[str, BestThreshold]
     near: float
     binary: bool
     dqe: DQEResult | None
     labels: dict[str, str]
+    best: OnDemand[dict[str, BestThreshold]] = OnDemand()
     notes: tuple[str, ...] = ()
     make_chance: InitVar[Callable[..., Chance] | None] = None
 

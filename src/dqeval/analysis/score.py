@@ -9,14 +9,17 @@ from itertools import chain, groupby
 from typing import Literal
 
 from dqeval.analysis.check import about_times, misread_scores
-from dqeval.analysis.each_detector import of_each_detector, panel_of_detector
+from dqeval.analysis.each_detector import Detected, of_each_panel, panels_of_detectors
 from dqeval.analysis.findings import Finding
+from dqeval.analysis.panel import values_of_metric
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score_result import Scoring, SeriesScores
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
+from dqeval.core.joined import windows
 from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.prepared import Prepared
+from dqeval.core.registry import METRICS
 from dqeval.core.types import Progress
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
@@ -58,10 +61,11 @@ def panels(
     >>> {name: round(panel["dqe"], 3) for name, panel in dqeval.analysis.score.panels(series, metrics=["dqe"])}
     {'sharp': 0.685, 'late': 0.577, 'jumpy': 0.557}
     """
-    near = prepared.near.points
-    return of_each_detector(
+    return of_each_panel(
         prepared,
-        lambda name, scored: panel_of_detector(name, scored, near, metrics, thresholds),
+        lambda name, scored, panel: panel,
+        metrics=metrics,
+        thresholds=thresholds,
         progress=progress,
         workers=workers,
     )
@@ -132,7 +136,8 @@ def score(
     items = taken.detectors(series)
     first = next(items, None)
     count = worker_count(workers, points=len(first.prepared.labelled.labels) if first else 0)
-    done = in_order(partial(_scored, chosen, thresholds), chain([] if first is None else [first], items), count)
+    together = windows(chain([] if first is None else [first], items), lambda item: len(item.prepared.labelled.labels))
+    done = chain.from_iterable(in_order(partial(_scored, chosen, thresholds), together, count))
     found = [_scores(next(rows), rows, progress) for _, rows in groupby(done, key=lambda row: row.item.place)]
     taken.check_some()
     return Scoring(tuple(found), tuple(taken.left_out), per_event)
@@ -195,11 +200,19 @@ class _Row:
     findings: list[Finding]
 
 
-def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], item: _Item) -> _Row:
-    scored = item.prepared.scored(item.name)
-    with validate.errors_about(item.prepared.name):
-        panel = panel_of_detector(item.name, scored, item.prepared.near.points, metrics, thresholds)
-        return _Row(item, panel, misread_scores(item.name, scored))
+def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: Sequence[_Item]) -> list[_Row]:
+    several = [
+        Detected(item.name, item.prepared.scored(item.name), item.prepared.near.points, item.prepared.name)
+        for item in items
+    ]
+    panels = panels_of_detectors(several, metrics, thresholds)
+    areas = [panel.values.get("auc_roc") for panel in panels]
+    if "auc_roc" not in metrics:
+        areas = values_of_metric(METRICS["auc_roc"], [(each.scored, each.near) for each in several])
+    return [
+        _Row(item, panel, misread_scores(item.name, each.scored, area))
+        for item, each, panel, area in zip(items, several, panels, areas, strict=True)
+    ]
 
 
 def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> SeriesScores:

@@ -8,7 +8,7 @@ import json
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
-from dqeval.analysis.panel import panel_and_errors
+from dqeval.analysis.panel import panels_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.bounds import BOUNDS, bound_scores
 from dqeval.bench.plan import NO_PERIOD, Plan, PlannedDetector, PlannedSeries, import_modules
@@ -199,8 +199,7 @@ def run_job(job: Job) -> JobResult:
         label, parameters = job.detector.label, json.dumps(dict(job.detector.parameters))
         outcome.rows.append(_row(job, label, DETECT, None, made.seconds, "ok", made.note, parameters=parameters))
     near = _near(job, series)
-    for detector, of_detector in scores.items():
-        _evaluate(job, series, near, detector, of_detector, outcome)
+    _evaluate(job, series, near, scores, outcome)
     return outcome
 
 
@@ -329,21 +328,20 @@ def _run_detector(job: Job, series: Series) -> FloatArray:
     return scores
 
 
-def _evaluate(job: Job, series: Series, near: Near, detector: str, scores: FloatArray, outcome: JobResult) -> None:
+def _evaluate(job: Job, series: Series, near: Near, scores: Mapping[str, FloatArray], outcome: JobResult) -> None:
     began = time.perf_counter()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)
-            found = panel_and_errors(series.labels, scores, near=near.points, metrics=job.metrics, undefined="nan")
-    except ValueError as error:
-        # The other detectors of a file are still wanted.
-        spent = time.perf_counter() - began
-        where = traceback.format_exc()
-        outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {error}", where))
-        return
-    outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors, near))
-    if found.evaluation.dqe is not None:
-        outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedWarning)
+        panels = panels_and_errors(series.labels, scores, near=near.points, metrics=job.metrics, undefined="nan")
+    spent = (time.perf_counter() - began) / len(scores)
+    for detector, found in panels.items():
+        if isinstance(found, ValueError):  # the other detectors of a file are still wanted
+            where = "".join(traceback.format_exception(found))
+            outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {found}", where))
+            continue
+        outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors, near))
+        if found.evaluation.dqe is not None:
+            outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
 
 
 def _metric_rows(job: Job, detector: str, found: Evaluation, errors: dict[str, Exception], near: Near) -> Iterator[Row]:
