@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from dqeval.analysis.panel import value_of_metric
+import numpy as np
+
+from dqeval.analysis.panel import value_of_metric, values_of_metric
 from dqeval.core.entries import Metric
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.validate import UndefinedError
@@ -56,6 +58,7 @@ class Judge:
         self._clock = clock
         self._end = self._until = clock() + seconds
         self._values: dict[Case, float] = {}
+        self._ahead: dict[Case, float] = {}
 
     def allow(self, seconds: float) -> None:
         """Let the next question take so long, if that much time is left."""
@@ -66,10 +69,21 @@ class Judge:
         known = self._values.get(case)
         if known is None:
             silenced = set(case.found) == {1} and self._takes_all_for_none
-            known = self._values[case] = math.nan if silenced else self._computed(case)
+            known = self._values[case] = math.nan if silenced else self._found(case)
         else:
             self._check_time()
         return known
+
+    def look_ahead(self, cases: Iterable[Case]) -> None:
+        """Compute what will be asked for soon, many short series at once; where that fails, it is asked one by one."""
+        if self.metric.name in _IN_POINTS:
+            return
+        unknown = [case for case in dict.fromkeys(cases) if case not in self._values and any(case.labels)]
+        self._check_time()
+        values = values_of_metric(self.metric, [(_scored(case), float(case.near)) for case in unknown])
+        for case, value in zip(unknown, values, strict=True):
+            if value is not None:
+                self._ahead[case] = value
 
     def confirm(self, case: Case) -> None:
         """Raise an error if the metric gives another value when it is asked again."""
@@ -78,9 +92,13 @@ class Judge:
             why = f"{self.metric.label} gives {first:g} for {_called(case)}, and {again:g} when it is asked again"
             raise CannotJudgeError(ERROR, why)
 
+    def _found(self, case: Case) -> float:
+        ahead = self._ahead.pop(case, None)
+        return self._computed(case) if ahead is None else ahead
+
     def _computed(self, case: Case) -> float:
         own = {_IN_POINTS[self.metric.name]: case.near} if self.metric.name in _IN_POINTS else {}
-        return self.value_of(_labelled(case.labels).scored(case.arrays()[1]), case.near, lambda: _called(case), own)
+        return self.value_of(_scored(case), case.near, lambda: _called(case), own)
 
     @cached_property
     def _takes_all_for_none(self) -> bool:
@@ -104,6 +122,14 @@ class Judge:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise CannotJudgeError(ERROR, f"{self.metric.label} fails for {called()}: {reason}") from error
 
+    def values_of(self, several: Iterable[Scored], near: float, called: Callable[[], str]) -> list[float]:
+        """Return the same of several series, which are computed together if they are short."""
+        self._check_time()
+        drawn = list(several)
+        known = values_of_metric(self.metric, [(scored, float(near)) for scored in drawn])
+        pairs = zip(drawn, known, strict=True)
+        return [self.value_of(scored, near, called) if value is None else value for scored, value in pairs]
+
     def _check_time(self) -> None:
         if self._clock() > self._until:
             why = f"{self.metric.label} took more than {self.seconds:g} s, so the rest was left out"
@@ -113,6 +139,11 @@ class Judge:
 def _called(case: Case) -> str:
     labels, found = case.drawn()
     return f"labels {labels} and {found}, near {case.near}"
+
+
+def _scored(case: Case) -> Scored:
+    found = np.array(case.found, dtype=np.float64)
+    return Scored(_labelled(case.labels), found, binary=set(case.found) <= {0, 1})
 
 
 @lru_cache(maxsize=4096)

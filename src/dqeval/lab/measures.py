@@ -125,7 +125,7 @@ def _curve(
     """Return the mean of a metric at each place, and whether these are the same everywhere."""
     points = []
     for place in places:
-        values = [judge.value_of(scored, near, lambda: what) for scored in draws(place)]
+        values = judge.values_of(draws(place), near, lambda: what)
         known = _known(values)
         if known:
             points.append(Point(place, float(np.mean(known)), float(np.std(known))))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from dqeval.lab.answers import Example
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, simplified
@@ -16,6 +16,7 @@ from dqeval.lab.property_kinds import Property
 NEARS = (2, 1)  # of the short series: as long as possible with the first, up to a point less with the second
 LONG_NEARS = (2, 5)  # of those with one event and one alarm
 MOST_CHANGES = 12  # of a random series that are tried
+MOST_AHEAD = 512  # pairs of series that are computed together
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,21 @@ def _longer_cases(asked: Property, budget: Budget) -> Iterator[Case]:
 
 def _compared(asked: Property, judge: Judge, cases: Iterable[Case], most: int | None = None) -> Iterator[Example]:
     """Yield the pairs of which both have a value."""
-    for case in cases:
-        for changed in _some(list(asked.changes(case)), most):
+    pairs = ((case, changed) for case in cases for changed in _some(list(asked.changes(case)), most))
+    for several in _more_and_more(pairs):
+        judge.look_ahead(chain.from_iterable(several))
+        for case, changed in several:
             before, after = judge.value(case), judge.value(changed)
             if not (math.isnan(before) or math.isnan(after)):
                 yield Example(case, changed, (before, after))
+
+
+def _more_and_more(pairs: Iterator[tuple[Case, Case]]) -> Iterator[list[tuple[Case, Case]]]:
+    """Yield one pair, then two, and so on up to many: where the first shows it already, the others are not wanted."""
+    count = 1
+    while several := list(islice(pairs, count)):
+        yield several
+        count = min(2 * count, MOST_AHEAD)
 
 
 def _some(changes: list[Case], most: int | None) -> list[Case]:
