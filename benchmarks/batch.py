@@ -1,4 +1,4 @@
-"""Many series in one call, and threads: ``OMP_NUM_THREADS=1 python -m benchmarks.batch``.
+"""Many series in one call, short series that are joined, and threads: ``OMP_NUM_THREADS=1 python -m benchmarks.batch``.
 
 Without the variable, what is called one thread has help from those of matrix products.
 """
@@ -6,7 +6,8 @@ Without the variable, what is called one thread has help from those of matrix pr
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Thread, get_native_id
@@ -15,8 +16,10 @@ import numpy as np
 
 import dqeval
 from benchmarks.dqe import case
+from dqeval.analysis import panel_run
+from dqeval.analysis.chance import _chance_levels
 from dqeval.analysis.compare import comparison_of
-from dqeval.analysis.panel import _chance_levels
+from dqeval.analysis.panel import panels_and_errors
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score import score
 from dqeval.datasets.door import prepare
@@ -27,6 +30,8 @@ from dqeval.support.threads import in_order
 SERIES, POINTS = 10_000, 1_000
 LONG, DETECTORS = 1_000_000, 4
 SUMS = 20
+JOINED_POINTS = 60_000  # of all short series together
+JOINED_LENGTHS = (100, 1_000, 10_000)
 
 
 def best(calls: dict[str, Callable[[], object]], fewest: int = 7, at_least: float = 3.0) -> dict[str, np.ndarray]:
@@ -64,6 +69,44 @@ def batches() -> dict[str, Callable[[], object]]:
         "evaluate_many, lists": lambda: many(*several),
         "a loop of evaluate": loop,
     }
+
+
+def joined(length: int) -> dict[str, Callable[[], object]]:
+    """Return what joins short series: of many series, of many detectors, of random scores."""
+    count, random = JOINED_POINTS // length, np.random.default_rng(0)
+    labels = np.arange(length) % max(length // 2, 100) == length // 4
+    series = [dqeval.Series(f"series {i}", labels, {"detector": random.random(length)}) for i in range(count)]
+    few = {f"detector {i}": random.random(length) for i in range(DETECTORS)}
+    evaluation = dqeval.panel(labels, few["detector 0"], near=50)
+    return {
+        "score, one detector on each series": lambda: score(series, near=50),
+        "score, DQE alone": lambda: score(series, near=50, metrics=["dqe"]),
+        f"compare, {DETECTORS} detectors": lambda: _compared(dqeval.Series("series", labels, few), 1),
+        "panel(…).chance(), 10 random scores": lambda: _chance(evaluation, 1),
+        f"a benchmark run's metrics, {DETECTORS} detectors": lambda: panels_and_errors(labels, few, near=50),
+    }
+
+
+@contextmanager
+def one_by_one() -> Iterator[None]:
+    """Have no series joined."""
+    likeness = panel_run.likeness
+    panel_run.likeness = lambda *given, **options: None
+    try:
+        yield
+    finally:
+        panel_run.likeness = likeness
+
+
+def share_of_one_by_one(call: Callable[[], object]) -> float:
+    """Return what a call takes, as a share of what it takes where no series are joined."""
+
+    def apart() -> None:
+        with one_by_one():
+            call()
+
+    found = best({"together": call, "apart": apart}, at_least=1.0)
+    return float(found["together"][1] / found["apart"][1])
 
 
 def threads() -> dict[str, Callable[[int], object]]:
@@ -160,6 +203,7 @@ def main() -> None:
     found = {name: processor for name, (_, processor) in best(batches()).items()}
     for name, seconds in found.items():
         print(f"| {name} | {seconds / found['one series']:.2f} × |", flush=True)
+    _print_joined()
     print(f"\ntwo threads in place of one, {LONG:,} points per detector; wall time, processor time\n")
     print("| what | faster | processor time | waiting for each other |")
     print("|---|---:|---:|---:|")
@@ -167,6 +211,19 @@ def main() -> None:
         (one, one_processor), (two, two_processor) = best({"1": partial(work, 1), "2": partial(work, 2)}).values()
         waits = percent(min(waiting(work) for _ in range(3))) if sys.platform == "linux" else ""
         print(f"| {name} | {one / two:.2f} × | {two_processor / one_processor:.2f} × | {waits} |", flush=True)
+
+
+def _print_joined() -> None:
+    """Print what joining short series gains."""
+    print("\nshort series, which are joined, as a multiple of the same one by one; processor time\n")
+    print("| what | " + " | ".join(f"{length:,} points" for length in JOINED_LENGTHS) + " |")
+    print("|---|" + "---:|" * len(JOINED_LENGTHS))
+    columns = [joined(length) for length in JOINED_LENGTHS]
+    for name in columns[0]:
+        cells = (f"{share_of_one_by_one(calls[name]):.2f} ×" for calls in columns)
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    asked = partial(dqeval.properties, ["dqe"], workers=0)
+    print(f"\nproperties of DQE, which are of tiny series: {share_of_one_by_one(asked):.2f} ×")
 
 
 if __name__ == "__main__":

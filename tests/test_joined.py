@@ -1,0 +1,287 @@
+"""Short series that are joined: every metric says of each what it says of it alone, to the last digit."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dqeval
+import strategies as own
+from dqeval.analysis import chance, panel_run
+from dqeval.analysis.each_detector import Detected, panels_of_detectors
+from dqeval.analysis.panel import panel_of, panels_of, values_of_metric
+from dqeval.analysis.receipts import jsonable
+from dqeval.analysis.score import score
+from dqeval.bench.jobs import panels_and_errors
+from dqeval.core import joined as module
+from dqeval.core.joined import Joined, JoinedSweep, likeness, windows
+from dqeval.core.prepared import Labelled, Scored
+from dqeval.core.registry import METRICS
+from dqeval.lab.cases import Case
+from dqeval.lab.judge import Judge
+from dqeval.support import threads
+from test_sweep import axis_with
+
+ONE_BY_ONE = {"nab_score", "ucr_score", "adtqc"}  # that are not in the default panel, and have no joined form
+
+
+def same(one, other):
+    """Tell whether two numbers are equal, or both unknown."""
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def assert_same_panels(one, other):
+    assert list(one.values) == list(other.values)
+    for metric in one:
+        assert same(one[metric], other[metric]), metric
+    assert one.parameters == other.parameters
+    assert one.failures == other.failures
+    assert list(one.best) == list(other.best)
+    for metric, best in one.best.items():
+        pairs = zip(dataclasses.astuple(best), dataclasses.astuple(other.best[metric]), strict=True)
+        assert all(same(*pair) for pair in pairs), metric
+    assert one.dqe.per_event == other.dqe.per_event
+    assert (one.dqe.dqe, one.dqe.near, one.dqe.thresholds) == (other.dqe.dqe, other.dqe.near, other.dqe.thresholds)
+    for a, b in zip(one.dqe.curve.per_event, other.dqe.curve.per_event, strict=True):
+        np.testing.assert_array_equal(a.dqe, b.dqe)
+
+
+@pytest.fixture
+def together(monkeypatch):
+    """Return of which metrics how many series have been joined."""
+    found = []
+    add = panel_run._add_together
+
+    def noted(metric, compute, joined, runs):
+        found.append((metric.name, len(runs)))
+        add(metric, compute, joined, runs)
+
+    monkeypatch.setattr(panel_run, "_add_together", noted)
+    return found
+
+
+@st.composite
+def cases(draw, scores):
+    """Draw labels with scores, sometimes with gaps of a clock, and a near range."""
+    y_true, y_score = draw(own.labelled(scores, most=6))
+    gaps = draw(own.breaks(len(y_true)))
+    axis = axis_with(gaps, len(y_true)) if gaps else None
+    return Labelled(y_true.astype(bool), axis), y_score.astype(float), draw(own.exact_near | own.any_near)
+
+
+def odd(length):
+    """Draw scores far apart, very close, or constant, too."""
+    factors = st.sampled_from([1.0, 1e-320, 1e308, -3.0])
+    return st.tuples(own.scores(length), factors).map(lambda pair: pair[0] * pair[1])
+
+
+def scored(case):
+    labels, scores, _ = case
+    return labels.scored(scores)
+
+
+@given(st.lists(cases(odd), min_size=2, max_size=6), st.sampled_from([100, 7, 5000, "exact"]))
+def test_panels_of_several_series_are_those_of_each(several, thresholds):
+    several = [case for case in several if not scored(case).binary]
+    found = panels_of([(scored(case), case[2]) for case in several], metrics="all", thresholds=thresholds)
+    for case, panel in zip(several, found, strict=True):
+        assert_same_panels(panel, panel_of(scored(case), case[2], metrics="all", thresholds=thresholds))
+
+
+@pytest.mark.parametrize("name", [metric.name for metric in METRICS if metric.joined is not None])
+@given(st.lists(cases(own.detections), min_size=2, max_size=6))
+def test_a_metric_of_detections_of_several_series(name, several):
+    """Where there are detections alone, each metric adds up in another order than where they follow from scores."""
+    metric = METRICS[name]
+    known = values_of_metric(metric, [(scored(case), case[2]) for case in several])
+    for case, value in zip(several, known, strict=True):
+        if value is not None:
+            alone = panel_of(scored(case), case[2], metrics=[name])[name]
+            assert value == pytest.approx(alone, abs=1e-12)
+
+
+def test_every_metric_of_the_default_panel_can_be_joined(together):
+    series = [random_series(500, seed) for seed in range(3)]
+    panels_of([(each, 20.0) for each in series], metrics="all")
+    assert together == [(metric.name, 3) for metric in METRICS if metric.name not in ONE_BY_ONE]
+    assert not any(METRICS[name].by_default for name in ONE_BY_ONE)
+
+
+def random_series(points, seed, every=100):
+    random = np.random.default_rng(seed)
+    return Labelled(np.arange(points) % every == every // 2).scored(random.random(points))
+
+
+@pytest.mark.parametrize("points", [30, 900, 5_000])
+@pytest.mark.unmeasured
+def test_longer_series(points):
+    """Of other lengths, with other numbers of events, and near ranges of their own."""
+    series = [random_series(points + 7 * seed, seed, every=20 + 3 * seed) for seed in range(5)]
+    ties = [Labelled(each.labels).scored(np.round(each.raw, 1)) for each in series]
+    several = [(each, 3.7 * k) for k, each in enumerate([*series, *ties])]
+    for (each, near), found in zip(several, panels_of(several, metrics="all"), strict=True):
+        assert_same_panels(found, panel_of(each.labelled.scored(each.raw), near, metrics="all"))
+
+
+def test_series_that_are_not_alike_are_not_joined(together):
+    """Or units in which worths are added up would differ, and with them the last digits."""
+    short, other, long = random_series(20, 0, every=10), random_series(500, 1), random_series(500, 2, every=4)
+    detections = Labelled(other.labels).scored((other.raw > 0.5).astype(float))
+    no_event = Labelled(np.zeros(500, dtype=bool)).scored(other.raw)
+    kinds = [likeness(each, 100) for each in (short, other, long, detections, no_event)]
+    assert len(set(kinds[:3])) == 3
+    assert kinds[3:] == [None, None]
+    assert likeness(detections, 100, detections=True) not in kinds
+    panels = panels_of([(each, 5.0) for each in (short, other, long, detections)], metrics=["dqe", "range_f1"])
+    assert together == []
+    assert panels[1] == panel_of(other, 5.0, metrics=["dqe", "range_f1"])
+
+
+def test_where_all_points_are_anomalous_metrics_that_need_others_are_asked_one_by_one(together):
+    normal = random_series(40, 0)
+    anomalous = Labelled(np.ones(40, dtype=bool)).scored(normal.raw)
+    found = panels_of([(random_series(40, 1, every=39), 5.0), (anomalous, 5.0)], metrics=["dqe", "auc_roc", "auc_pr"])
+    assert [name for name, _ in together] == ["dqe", "auc_pr"]
+    assert math.isnan(found[1]["auc_roc"])
+    assert "auc_roc" in found[1].failures
+    assert found[0]["auc_roc"] > 0
+
+
+def test_windows_hold_as_many_points_as_stay_in_a_cache():
+    many = list(windows(range(200), lambda _: 1_000))
+    assert [len(each) for each in many] == [65, 65, 65, 5]
+    assert [item for each in many for item in each] == list(range(200))
+    assert list(windows([threads.LEAST_POINTS] * 3, lambda points: points)) == [[threads.LEAST_POINTS]] * 3
+    assert list(windows([], len)) == []
+
+
+# Who joins series
+
+
+def series_of(count, points=300):
+    random = np.random.default_rng(0)
+    labels = np.arange(points) % 60 == 30
+    scores = ({name: random.random(points) for name in "ab"} for _ in range(count))
+    return [dqeval.Series(f"s{i}", labels, each) for i, each in enumerate(scores)]
+
+
+def alone(call, monkeypatch):
+    """Return what a call gives where nothing is joined."""
+    chance._chance_levels.clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(panel_run, "likeness", lambda *given, **options: None)
+        found = call()
+    chance._chance_levels.clear()
+    return found
+
+
+def test_score_joins_series_and_detectors(together, monkeypatch):
+    def call():
+        return score(series_of(4), metrics=["dqe", "range_f1"], near=5)
+
+    expected = alone(call, monkeypatch)
+    assert together == []
+    assert call() == expected
+    assert together == [("dqe", 8), ("range_f1", 8), ("auc_roc", 8)]  # the last tells of scores the wrong way round
+
+
+def test_compare_joins_detectors_and_random_scores(together, monkeypatch):
+    def call():
+        return dqeval.compare(series_of(1)[0], metrics=["dqe", "auc_pr"], near=5)
+
+    expected = alone(call, monkeypatch)
+    assert jsonable(call().numbers()) == jsonable(expected.numbers())  # where what is NaN equals itself
+    assert together == [("dqe", 2), ("auc_pr", 2), ("dqe", 10), ("auc_pr", 10)]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_chance_joins_random_scores(together, monkeypatch, binary):
+    series = series_of(1)[0]
+    scores = series.scores["a"] > 0.5 if binary else series.scores["a"]
+
+    def call():
+        return dqeval.panel(series.labels, scores, near=5, metrics=["dqe", "tapr_f1"]).chance(repeats=7)
+
+    assert call() == alone(call, monkeypatch)
+    assert together == ([] if binary else [("dqe", 7), ("tapr_f1", 7)])
+
+
+def test_benchmark_runs_join_the_detectors_of_a_file(together):
+    series = series_of(1)[0]
+    wrong = np.full(300, np.nan)
+    found = panels_and_errors(series.labels, {**series.scores, "wrong": wrong}, near=5, metrics=["dqe", "auc_pr"])
+    assert together == [("dqe", 2), ("auc_pr", 2)]
+    assert list(found) == ["a", "b", "wrong"]
+    assert isinstance(found["wrong"], ValueError)
+    assert found["b"].errors == {}
+    assert found["b"].evaluation == dqeval.panel(series.labels, series.scores["b"], near=5, metrics=["dqe", "auc_pr"])
+
+
+def test_properties_join_short_series(together):
+    judge = Judge(METRICS["dqe"], seconds=60)
+    few = [Case((0, 1, 0), found, near=1) for found in ((0, 1, 0), (1, 0, 0), (0, 0, 0), (0, 1, 0))]
+    judge.look_ahead(few)
+    assert together == [("dqe", 3)]
+    assert [judge.value(case) for case in few] == [Judge(METRICS["dqe"], 60).value(case) for case in few]
+    judge.look_ahead(few)  # all is known
+    assert len(together) == 1
+
+
+def test_what_is_asked_of_a_judge_together_is_what_is_asked_one_by_one():
+    several = [random_series(400, seed) for seed in range(3)]
+    judge = Judge(METRICS["pate"], seconds=60)
+    expected = [judge.value_of(each, 5, lambda: "it") for each in several]
+    assert judge.values_of(several, 5, lambda: "it") == expected
+
+
+# What goes wrong
+
+
+def failing(joined, **parameters):
+    raise ZeroDivisionError("joined")
+
+
+def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch):
+    several = [(random_series(300, seed), 5.0) for seed in range(2)]
+    expected = panels_of(several, metrics=["dqe", "auc_pr"])
+    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=failing))
+    assert panels_of(several, metrics=["dqe", "auc_pr"]) == expected
+
+
+def test_errors_say_which_series_and_which_detector():
+    several = [Detected(name, random_series(300, 0), 1e9, series="s") for name in "ab"]
+    with pytest.raises(ValueError, match=r"^s: column a: near 1e\+09 will not do for vus_pr"):
+        panels_of_detectors(several, ["vus_pr"], 100)
+
+
+def test_short_memory_is_not_taken_for_a_fault(monkeypatch):
+    def short(joined, **parameters):
+        raise MemoryError
+
+    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=short))
+    several = [Detected(name, random_series(300, 0), 5.0) for name in "ab"]
+    with pytest.raises(MemoryError):
+        panels_of_detectors(several, ["auc_pr"], 100)
+
+
+# What is joined
+
+
+def test_levels_of_joined_series_follow_each_other():
+    labelled = Joined(tuple(Scored(Labelled(np.array([False, True])), np.zeros(2)) for _ in range(2))).labelled
+    sweep = JoinedSweep.of(labelled, np.array([0, 2, 3, 0], dtype=np.intc), 3)
+    assert sweep.levels.tolist() == [0, 2, 6, 0]
+    assert (sweep.count, sweep.each) == (6, 3)
+    assert sweep.detected.tolist() == [0, 1, 1, 1, 1, 1]
+    assert sweep.hits.tolist() == [0, 1, 1, 0, 0, 0]
+    assert labelled.breaks.tolist() == [2]
+
+
+def test_regions_of_joined_series_do_not_reach_into_each_other():
+    members = [Labelled(np.array(labels, dtype=bool)) for labels in ([0, 1, 0, 0], [0, 0, 0, 1])]
+    regions = module.JoinedLabelled.of(members).regions(0.0)
+    assert regions.left.tolist() == [0, 4]
+    assert regions.right.tolist() == [4, 8]
