@@ -247,6 +247,53 @@ def test_labels_and_intervals_are_inverse(pair, step):
     assert dqeval.labels_from_intervals(intervals, times).tolist() == labels.astype(bool).tolist()
     dates = START + np.arange(len(labels)) * MINUTE
     assert dqeval.labels_from_intervals(dqeval.intervals_from_labels(labels, dates), dates).tolist() == labels.tolist()
+    zoned = pd.DatetimeIndex(dates, tz="Europe/Berlin")
+    assert dqeval.labels_from_intervals(dqeval.intervals_from_labels(labels, zoned), zoned).tolist() == labels.tolist()
+
+
+def test_intervals_are_a_sequence_of_pairs():
+    labels, times = [1, 0, 1, 1, 0, 1], np.arange(6)
+    found = dqeval.intervals_from_labels(labels, times)
+    assert found == [(0, 1), (2, 4), (5, 6)] == list(found)
+    assert found != [(0, 1)]
+    assert found == dqeval.intervals_from_labels(labels, times)
+    assert found != dqeval.intervals_from_labels(labels, times + 1)
+    assert found != dqeval.intervals_from_labels([1, 0, 1, 1, 0, 0], times)
+    assert found != ((0, 1), (2, 4), (5, 6))
+    assert (found[1], found[-1], len(found)) == ((2, 4), (5, 6), 3)
+    assert found[1:] == [(2, 4), (5, 6)]
+    assert [type(end) for pair in [*found, found[0]] for end in pair] == [int] * 8
+    assert (2, 4) in found
+    assert found.index((5, 6)) == 2
+    with pytest.raises(IndexError):
+        found[3]
+    assert found.to_frame().to_dict("list") == {"start": [0, 2, 5], "end": [1, 4, 6]}
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(found)
+
+
+def test_intervals_of_dates_are_in_the_coarsest_unit_that_holds_all():
+    def found(*times):
+        return dqeval.intervals_from_labels([0, 1, 0], np.array(times, dtype="datetime64[ns]"))
+
+    days = found("2026-01-01", "2026-01-02", "2026-01-03")
+    assert (str(days[0][0]), str(days.end[0])) == ("2026-01-02", "2026-01-03")
+    assert days == [(np.datetime64("2026-01-02"), np.datetime64("2026-01-03"))]
+    minutes = found("2026-01-01T00:00", "2026-01-01T01:00", "2026-01-01T02:00")
+    assert str(minutes[0][0]) == "2026-01-01T01:00"
+    assert str(found("2026-01-01T00:00", "2026-01-01T00:00:00.5", "2026-01-01T00:00:01").start[0])[-4:] == ".500"
+    assert list(found("2026-01-01", "2026-01-02", "2026-01-03")[:0]) == []
+    nothing = dqeval.intervals_from_labels([0, 0], np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]"))
+    assert nothing == []
+    assert dqeval.labels_from_intervals(nothing, [1, 2]).tolist() == [False, False]
+
+
+def test_intervals_show_themselves():
+    found = dqeval.intervals_from_labels(np.arange(2_001) % 2, np.arange(2_001))
+    assert str(found).splitlines()[-1] == "the first 10 of 1,000 intervals"
+    assert len(str(found).splitlines()) == 13
+    assert "<td>" in found._repr_html_()
+    assert str(found[:1]) == "start  end\n----------\n1      2"
 
 
 def test_labels_of_points_that_begin_within_an_interval():

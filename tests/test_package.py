@@ -43,6 +43,7 @@ LAYERS = [
             "analysis.evaluate",
             "analysis.frames",
             "analysis.timed_result",
+            "analysis.time_intervals",
             "analysis.panel",
             "analysis.panel_run",
             "analysis.chance",

@@ -20,6 +20,7 @@ from dqeval.analysis.many_result import ManyEvents, ManyResult
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.analysis.time_intervals import TimeIntervals
 from dqeval.analysis.timed_result import TimedEventScores, TimedResult
 from dqeval.core.alarms import Alarms
 from dqeval.core.confidence import Interval
@@ -77,6 +78,7 @@ __all__ = [
     "Scores",
     "Series",
     "StressResult",
+    "TimeIntervals",
     "TimedEventScores",
     "TimedResult",
     "UndefinedError",

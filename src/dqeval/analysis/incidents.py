@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dqeval.analysis.time_intervals import TimeIntervals
 from dqeval.analysis.timed_result import TimedResult, timed_events
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
@@ -142,7 +143,7 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
     return spans.points(points, closed)
 
 
-def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, Any]]:
+def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     """Return the intervals of time in which labels, or detections, are 1: half-open, in order.
 
     Parameters
@@ -155,13 +156,13 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
 
     Returns
     -------
-    list of (start, end)
-        Dates (``datetime64``), or numbers, as the times are; `labels_from_intervals` of them gives the labels again.
-        Dates with a time zone are given in UTC, without it, as ``datetime64`` has none.
+    TimeIntervals
+        A sequence of pairs of start and end, with ``start`` and ``end`` as arrays, and ``to_frame()``: of dates
+        (``datetime64``), or of numbers, as the times are. `labels_from_intervals` of them gives the labels again.
 
     Examples
     --------
-    >>> dqeval.intervals_from_labels([0, 1, 1, 0, 1], [0, 10, 20, 30, 40])
+    >>> list(dqeval.intervals_from_labels([0, 1, 1, 0, 1], [0, 10, 20, 30, 40]))
     [(10, 30), (40, 50)]
     """
     flags = validate.labels(labels)
@@ -169,10 +170,7 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> list[tuple[Any, An
     if len(flags) != len(points.ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(points.ticks):,}")
     events = find_events(flags)
-    starts, stops = points.at(events.starts).tolist(), points.ends(events.stops - 1).tolist()
-    if kind != "number":
-        starts, stops = [_date(each) for each in starts], [_date(each) for each in stops]
-    return list(zip(starts, stops, strict=True))
+    return TimeIntervals.of_ticks(points.at(events.starts), points.ends(events.stops - 1), kind)
 
 
 def _point_times(times: Any) -> tuple[Kind, PointTimes]:
@@ -208,8 +206,3 @@ def _curve(local: FloatArray) -> Curve:
 def _point(scores: FloatArray) -> Curve:
     sdqe, capture, near_miss, false_alarm = scores[:, None]
     return Curve(np.ones(1), sdqe, capture, near_miss, false_alarm)
-
-
-def _date(ticks: int) -> Any:
-    """Return a moment as a date without more digits than it needs."""
-    return np.datetime64(np.datetime_as_string(np.datetime64(ticks, "ns"), unit="auto"))

@@ -1,0 +1,105 @@
+"""Intervals of time as arrays, which are pairs of start and end where they are asked for one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqeval.core.moments import Kind, Ticks
+from dqeval.core.spans import Spans
+from dqeval.render.tables import Table, count_of
+from dqeval.support.frames import Framed
+
+MOST_SHOWN = 10
+# In which dates are given, the coarsest first that holds all of them, with the nanoseconds of each.
+_UNITS = (("D", 86_400_000_000_000), ("m", 60_000_000_000), ("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
+
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeIntervals(Framed, Sequence[Pair]):
+    """Intervals of time: half-open, in order, and apart from each other.
+
+    They are a sequence of pairs of start and end, equal to a list of the same pairs. ``to_frame()`` has a row for each.
+
+    Attributes
+    ----------
+    start, end : array of datetime64 or int, shape (n,)
+        Dates with a time zone are given in UTC, without it, as ``datetime64`` has none.
+    kind : "number", "local" or "universal"
+        Whether these are numbers, dates without a time zone, or dates that had one.
+
+    Examples
+    --------
+    >>> found = dqeval.intervals_from_labels([0, 1, 1, 0, 1], [0, 10, 20, 30, 40])
+    >>> found[0], list(found), len(found)
+    ((10, 30), [(10, 30), (40, 50)], 2)
+    """
+
+    start: NDArray[Any]
+    end: NDArray[Any]
+    kind: Kind
+
+    @classmethod
+    def of_ticks(cls, starts: Ticks, ends: Ticks, kind: Kind) -> TimeIntervals:
+        """Return intervals of numbers, or of nanoseconds since 1970."""
+        if kind == "number":
+            return cls(starts, ends, kind)
+        units = ((unit, each) for unit, each in _UNITS if not ((starts % each).any() or (ends % each).any()))
+        unit, each = next(units)
+        return cls((starts // each).astype(f"datetime64[{unit}]"), (ends // each).astype(f"datetime64[{unit}]"), kind)
+
+    def spans(self) -> Spans:
+        """Return them as everything that takes intervals does."""
+        starts, ends = self.start, self.end
+        if self.kind != "number":
+            starts, ends = (times.astype("datetime64[ns]").astype(np.int64) for times in (starts, ends))
+        return Spans(starts, ends, self.kind if len(self) else None, starts == ends)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return zip(_items(self.start), _items(self.end), strict=True)
+
+    @overload
+    def __getitem__(self, index: int) -> Pair: ...
+    @overload
+    def __getitem__(self, index: slice) -> TimeIntervals: ...
+    def __getitem__(self, index: int | slice) -> Pair | TimeIntervals:
+        start, end = self.start[index], self.end[index]
+        if isinstance(index, slice):
+            return TimeIntervals(start, end, self.kind)
+        return (int(start), int(end)) if self.kind == "number" else (start, end)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TimeIntervals):
+            known = len(self) == len(other) and self.kind == other.kind
+            return known and bool((self.start == other.start).all() and (self.end == other.end).all())
+        return list(self) == other if isinstance(other, list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _columns(self) -> dict[str, Any]:
+        return {"start": self.start, "end": self.end}
+
+    def _table(self) -> Table:
+        rows = [(str(start), str(end)) for start, end in self[:MOST_SHOWN]]
+        more = f"the first {MOST_SHOWN} of {count_of(len(self), 'interval')}" if len(self) > MOST_SHOWN else ""
+        return Table(("start", "end"), rows, more, text_columns=2)
+
+    def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
+def _items(times: NDArray[Any]) -> Iterator[Any]:
+    """Yield numbers of Python, or dates of NumPy."""
+    return iter(times.tolist()) if times.dtype.kind != "M" else iter(times)
