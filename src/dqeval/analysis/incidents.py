@@ -14,6 +14,7 @@ from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
 from dqeval.core.moments import Kind, moments_of, same_kind
 from dqeval.core.near import FALLBACK_NEAR
+from dqeval.core.numeric_arrays import binary_array
 from dqeval.core.regions import cut
 from dqeval.core.sampling import even_step, median_step
 from dqeval.core.spans import Closed, PointTimes, spans_of
@@ -165,7 +166,7 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     >>> list(dqeval.intervals_from_labels([0, 1, 1, 0, 1], [0, 10, 20, 30, 40]))
     [(10, 30), (40, 50)]
     """
-    flags = validate.labels(labels)
+    flags = binary_array("labels", labels)
     kind, points = _point_times(times)
     if len(flags) != len(points.ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(points.ticks):,}")
