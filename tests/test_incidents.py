@@ -355,7 +355,7 @@ def test_bad_times():
         dqeval.labels_from_intervals([(1, 2)], [0, 9, 5])
     with pytest.raises(ValueError, match="at position 1, 3 is there twice"):
         dqeval.intervals_from_labels([1, 0], [3, 3])
-    with pytest.raises(ValueError, match="^labels must contain only 0 and 1"):
+    with pytest.raises(ValueError, match=r"^labels must contain only 0 and 1"):
         dqeval.intervals_from_labels([1, 2], [1, 2])
     with pytest.raises(ValueError, match="labels and times must have the same length: got 2 and 3"):
         dqeval.intervals_from_labels([1, 0], [1, 2, 3])
