@@ -512,7 +512,8 @@ def test_interrupted(call, file, monkeypatch, interruption):
     def interrupt(*_, **__):
         raise interruption
 
-    monkeypatch.setattr("dqeval.analysis.each_detector.panel_of", interrupt)
+    for name in ("panels_of", "panel_of"):  # several detectors, and one
+        monkeypatch.setattr(f"dqeval.analysis.each_detector.{name}", interrupt)
     done = call("score", file)
     assert (done.code, done.out, done.err) == (130, "", "dqeval: interrupted\n")
 
