@@ -126,6 +126,15 @@ def test_longer_series(points):
         assert_same_panels(found, panel_of(each.labelled.scored(each.raw), near, metrics="all"))
 
 
+def test_distinct_scores_that_scaling_makes_equal():
+    """PATE takes the scores at which the number of hits changes, once these are scaled."""
+    labels = Labelled(np.arange(40) % 2 == 1)
+    near_each_other = np.append(1e-20 * np.arange(39), 1.0)
+    several = [(labels.scored(near_each_other), 3.0), (labels.scored(np.arange(40.0)), 3.0)]
+    for (each, near), found in zip(several, panels_of(several, metrics=["dqe", "pate"]), strict=True):
+        assert_same_panels(found, panel_of(labels.scored(each.raw), near, metrics=["dqe", "pate"]))
+
+
 def test_series_that_are_not_alike_are_not_joined(together):
     """Or units in which worths are added up would differ, and with them the last digits."""
     short, other, long = random_series(20, 0, every=10), random_series(500, 1), random_series(500, 2, every=4)
