@@ -129,7 +129,7 @@ def test_longer_series(points):
 def test_distinct_scores_that_scaling_makes_equal():
     """PATE takes the scores at which the number of hits changes, once these are scaled."""
     labels = Labelled(np.arange(40) % 2 == 1)
-    near_each_other = np.append(1e-20 * np.arange(39), 1.0)
+    near_each_other = np.concatenate([[-1.0], 1e-20 * np.arange(38), [1.0]])
     several = [(labels.scored(near_each_other), 3.0), (labels.scored(np.arange(40.0)), 3.0)]
     for (each, near), found in zip(several, panels_of(several, metrics=["dqe", "pate"]), strict=True):
         assert_same_panels(found, panel_of(labels.scored(each.raw), near, metrics=["dqe", "pate"]))
