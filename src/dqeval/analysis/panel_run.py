@@ -223,17 +223,17 @@ def complete_together(runs: Sequence[PanelRun], *, detections: bool = False) -> 
 
 
 def _add_together(metric: Metric, compute: Callable[..., Any], joined: Joined, runs: Sequence[PanelRun]) -> None:
-    """Compute a metric of several series that are joined; of none if one is wrong, which is told one by one."""
+    """Compute a metric of several series that are joined; if anything is wrong, one by one, which tells of which."""
     began = time.perf_counter()
     try:
         by_near = {run.near: run.parameters_of(metric) for run in {run.near: run for run in runs}.values()}
         parameters = [dict(by_near[run.near]) for run in runs]
         of_each = {name: tuple(own[name] for own in parameters) for name in metric.from_near}
-        found = compute(joined, **{**parameters[0], **of_each})
+        found = list(zip(runs, parameters, compute(joined, **{**parameters[0], **of_each}), strict=True))
+        seconds = (time.perf_counter() - began) / len(runs)
+        for run, own, each in found:
+            run.add_known(metric, own, each, seconds)
     except MemoryError:
         raise
     except Exception:
         return
-    seconds = (time.perf_counter() - began) / len(runs)
-    for run, own, each in zip(runs, parameters, found, strict=True):
-        run.add_known(metric, own, each, seconds)
