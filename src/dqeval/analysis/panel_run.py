@@ -203,6 +203,10 @@ def values_of_each(
     return [list(run.arranged(run.values).values()) for run in runs]
 
 
+def _checked(found: Any) -> Any:
+    return found if isinstance(found, (DQEResult, sweeping.Best)) else float(found)
+
+
 def complete_together(runs: Sequence[PanelRun], *, detections: bool = False) -> None:
     """Compute, of panels of the same metrics, what takes less time together: that of short series that are alike.
 
@@ -229,7 +233,8 @@ def _add_together(metric: Metric, compute: Callable[..., Any], joined: Joined, r
         by_near = {run.near: run.parameters_of(metric) for run in {run.near: run for run in runs}.values()}
         parameters = [dict(by_near[run.near]) for run in runs]
         of_each = {name: tuple(own[name] for own in parameters) for name in metric.from_near}
-        found = list(zip(runs, parameters, compute(joined, **{**parameters[0], **of_each}), strict=True))
+        values = [_checked(each) for each in compute(joined, **{**parameters[0], **of_each})]
+        found = list(zip(runs, parameters, values, strict=True))
         seconds = (time.perf_counter() - began) / len(runs)
         for run, own, each in found:
             run.add_known(metric, own, each, seconds)
