@@ -1,5 +1,6 @@
 """What the pages on metrics and detectors of one's own say, done: in a file, in a package, and in a copy of dqeval."""
 
+import dataclasses
 import os
 import re
 import shlex
@@ -43,7 +44,7 @@ def dqeval_line(line):
 
 @every_kind
 def test_in_a_file(kind, tmp_path):
-    (_, program), (_, console), (_, plan) = blocks(kind, "In a file")
+    (_, program), (_, console), (_, plan), *_ = blocks(kind, "In a file")
     (tmp_path / f"own_{kind}.py").write_text(program, encoding="utf-8")
     lines = [line.removeprefix("$ ") for line in console.splitlines()]
     said = [done(dqeval_line(line), tmp_path) for line in lines]
@@ -53,6 +54,22 @@ def test_in_a_file(kind, tmp_path):
     start = "" if "metrics =" in plan else 'metrics = ["dqe"]\n'
     (tmp_path / "plan.toml").write_text(f"{start}{plan}{series}{others[kind]}")
     assert " 0 failed, 0 left" in done(dqeval_line("dqeval bench run plan.toml -o run --workers 1"), tmp_path)
+
+
+def test_forms_for_all_thresholds_and_for_several_series():
+    (_, program) = blocks("metrics", "In a file")[3]
+    exec(program, {})
+    series = dqeval.datasets.demo()
+    joined = dqeval.compare(series, metrics=["found_f1"], period=48).panels
+    for name, scores in series.scores.items():
+        values = [dqeval.panel(series.labels, scores, period=48, metrics=["found_f1", "composite_f1"])]
+        metric = dqeval.METRICS["found_f1"]
+        one_by_one = dataclasses.replace(metric, at_every_level=None, joined=None)
+        dqeval.METRICS._entries["found_f1"] = one_by_one
+        values.append(dqeval.panel(series.labels, scores, period=48, metrics=["found_f1"]))
+        dqeval.METRICS._entries["found_f1"] = metric
+        assert values[0]["found_f1"] == joined[name]["found_f1"] == values[0]["composite_f1"]
+        assert values[1]["found_f1"] == pytest.approx(values[0]["found_f1"], abs=1e-12)
 
 
 @every_kind

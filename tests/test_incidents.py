@@ -272,20 +272,24 @@ def test_intervals_are_a_sequence_of_pairs():
         hash(found)
 
 
-def test_intervals_of_dates_are_in_the_coarsest_unit_that_holds_all():
+def test_intervals_of_dates():
     def found(*times):
         return dqeval.intervals_from_labels([0, 1, 0], np.array(times, dtype="datetime64[ns]"))
 
     days = found("2026-01-01", "2026-01-02", "2026-01-03")
-    assert (str(days[0][0]), str(days.end[0])) == ("2026-01-02", "2026-01-03")
     assert days == [(np.datetime64("2026-01-02"), np.datetime64("2026-01-03"))]
+    assert days.start.dtype == "datetime64[ns]"
+    assert str(days).splitlines()[-1] == "2026-01-02  2026-01-03"
     minutes = found("2026-01-01T00:00", "2026-01-01T01:00", "2026-01-01T02:00")
-    assert str(minutes[0][0]) == "2026-01-01T01:00"
-    assert str(found("2026-01-01T00:00", "2026-01-01T00:00:00.5", "2026-01-01T00:00:01").start[0])[-4:] == ".500"
-    assert list(found("2026-01-01", "2026-01-02", "2026-01-03")[:0]) == []
+    assert str(minutes).splitlines()[-1] == "2026-01-01T01:00  2026-01-01T02:00"
+    assert minutes.to_frame("polars").row(0) == (datetime(2026, 1, 1, 1), datetime(2026, 1, 1, 2))
+    assert list(days[:0]) == []
     nothing = dqeval.intervals_from_labels([0, 0], np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]"))
     assert nothing == []
     assert dqeval.labels_from_intervals(nothing, [1, 2]).tolist() == [False, False]
+    berlin = pd.date_range("2026-07-01", periods=3, freq="h", tz="Europe/Berlin")
+    zoned = dqeval.intervals_from_labels([0, 1, 0], berlin)
+    assert str(zoned).splitlines()[::2] == ["start, UTC        end, UTC", "2026-06-30T23:00  2026-07-01T00:00"]
 
 
 def test_intervals_show_themselves():

@@ -253,11 +253,20 @@ def failing(joined, **parameters):
     raise ZeroDivisionError("joined")
 
 
-@pytest.mark.parametrize("failing", [failing, lambda joined: [0.5], lambda joined: [0.5, "much"], lambda joined: None])
-def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch, failing):
+WRONG = [
+    failing,
+    lambda joined: [0.5],
+    lambda joined: [0.5, "much"],
+    lambda joined: [0.5, math.nan],
+    lambda joined: None,
+]
+
+
+@pytest.mark.parametrize("joined", WRONG)
+def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch, joined):
     several = [(random_series(300, seed), 5.0) for seed in range(2)]
     expected = panels_of(several, metrics=["dqe", "auc_pr"])
-    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=failing))
+    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=joined))
     assert panels_of(several, metrics=["dqe", "auc_pr"]) == expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, partial
@@ -204,7 +205,13 @@ def values_of_each(
 
 
 def _checked(found: Any) -> Any:
-    return found if isinstance(found, (DQEResult, sweeping.Best)) else float(found)
+    """Return what a metric says of a series, if that is what it may say."""
+    value = found
+    if isinstance(found, (sweeping.Best, DQEResult)):
+        value = found.parts.value if isinstance(found, sweeping.Best) else found.dqe
+    if not math.isfinite(value):
+        raise ValueError("it is no number: where a metric is undefined, and why, is told one by one")
+    return found
 
 
 def complete_together(runs: Sequence[PanelRun], *, detections: bool = False) -> None:

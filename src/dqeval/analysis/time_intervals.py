@@ -15,8 +15,6 @@ from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed
 
 MOST_SHOWN = 10
-# In which dates are given, the coarsest first that holds all of them, with the nanoseconds of each.
-_UNITS = (("D", 86_400_000_000_000), ("m", 60_000_000_000), ("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1))
 
 Pair = tuple[Any, Any]
 
@@ -30,7 +28,8 @@ class TimeIntervals(Framed, Sequence[Pair]):
     Attributes
     ----------
     start, end : array of datetime64 or int, shape (n,)
-        Dates with a time zone are given in UTC, without it, as ``datetime64`` has none.
+        Dates in nanoseconds, or numbers. Dates with a time zone are given in UTC, without it, as ``datetime64`` has
+        none: give these intervals as they are to functions that take such, which then know of it.
     kind : "number", "local" or "universal"
         Whether these are numbers, dates without a time zone, or dates that had one.
 
@@ -50,15 +49,11 @@ class TimeIntervals(Framed, Sequence[Pair]):
         """Return intervals of numbers, or of nanoseconds since 1970."""
         if kind == "number":
             return cls(starts, ends, kind)
-        units = ((unit, each) for unit, each in _UNITS if not ((starts % each).any() or (ends % each).any()))
-        unit, each = next(units)
-        return cls((starts // each).astype(f"datetime64[{unit}]"), (ends // each).astype(f"datetime64[{unit}]"), kind)
+        return cls(starts.astype("datetime64[ns]"), ends.astype("datetime64[ns]"), kind)
 
     def spans(self) -> Spans:
         """Return them as everything that takes intervals does."""
-        starts, ends = self.start, self.end
-        if self.kind != "number":
-            starts, ends = (times.astype("datetime64[ns]").astype(np.int64) for times in (starts, ends))
+        starts, ends = self.start.astype(np.int64), self.end.astype(np.int64)
         return Spans(starts, ends, self.kind if len(self) else None, starts == ends)
 
     def __len__(self) -> int:
@@ -89,9 +84,11 @@ class TimeIntervals(Framed, Sequence[Pair]):
         return {"start": self.start, "end": self.end}
 
     def _table(self) -> Table:
-        rows = [(str(start), str(end)) for start, end in self[:MOST_SHOWN]]
+        texts = _shown(np.stack([self.start[:MOST_SHOWN], self.end[:MOST_SHOWN]], axis=1))
+        rows = [(str(start), str(end)) for start, end in texts.tolist()]
         more = f"the first {MOST_SHOWN} of {count_of(len(self), 'interval')}" if len(self) > MOST_SHOWN else ""
-        return Table(("start", "end"), rows, more, text_columns=2)
+        zone = ", UTC" if self.kind == "universal" else ""
+        return Table((f"start{zone}", f"end{zone}"), rows, more, text_columns=2)
 
     def __str__(self) -> str:
         return self._table().text()
@@ -103,3 +100,8 @@ class TimeIntervals(Framed, Sequence[Pair]):
 def _items(times: NDArray[Any]) -> Iterator[Any]:
     """Yield numbers of Python, or dates of NumPy."""
     return iter(times.tolist()) if times.dtype.kind != "M" else iter(times)
+
+
+def _shown(times: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as they are, and dates as texts, without more digits than they need."""
+    return np.datetime_as_string(times, unit="auto") if times.dtype.kind == "M" and times.size else times
