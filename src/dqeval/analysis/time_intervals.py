@@ -15,6 +15,7 @@ from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed
 
 MOST_SHOWN = 10
+UNITS = ("D", "m", "s", "ms", "us", "ns")  # in which dates are shown
 
 Pair = tuple[Any, Any]
 
@@ -85,7 +86,7 @@ class TimeIntervals(Framed, Sequence[Pair]):
 
     def _table(self) -> Table:
         texts = _shown(np.stack([self.start[:MOST_SHOWN], self.end[:MOST_SHOWN]], axis=1))
-        rows = [(str(start), str(end)) for start, end in texts.tolist()]
+        rows = [(str(start), str(end)) for start, end in texts]
         more = f"the first {MOST_SHOWN} of {count_of(len(self), 'interval')}" if len(self) > MOST_SHOWN else ""
         zone = ", UTC" if self.kind == "universal" else ""
         return Table((f"start{zone}", f"end{zone}"), rows, more, text_columns=2)
@@ -103,5 +104,7 @@ def _items(times: NDArray[Any]) -> Iterator[Any]:
 
 
 def _shown(times: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers as they are, and dates as texts, without more digits than they need."""
-    return np.datetime_as_string(times, unit="auto") if times.dtype.kind == "M" and times.size else times
+    """Return numbers as they are, and dates in the coarsest unit that holds all of them."""
+    if times.dtype.kind != "M":
+        return times
+    return next(dates for unit in UNITS if ((dates := times.astype(f"datetime64[{unit}]")) == times).all())
