@@ -83,7 +83,7 @@ def joined(length: int) -> dict[str, Callable[[], object]]:
         "score, DQE alone": lambda: score(series, near=50, metrics=["dqe"]),
         f"compare, {DETECTORS} detectors": lambda: _compared(dqeval.Series("series", labels, few), 1),
         "panel(…).chance(), 10 random scores": lambda: _chance(evaluation, 1),
-        f"a benchmark run's metrics, {DETECTORS} detectors": lambda: panels_and_errors(labels, few, near=50),
+        f"a benchmark run's metrics, {DETECTORS} detectors": lambda: list(panels_and_errors(labels, few, near=50)),
     }
 
 

@@ -512,8 +512,7 @@ def test_interrupted(call, file, monkeypatch, interruption):
     def interrupt(*_, **__):
         raise interruption
 
-    for name in ("panels_of", "panel_of"):  # several detectors, and one
-        monkeypatch.setattr(f"dqeval.analysis.each_detector.{name}", interrupt)
+    monkeypatch.setattr("dqeval.analysis.each_detector.started_together", interrupt)
     done = call("score", file)
     assert (done.code, done.out, done.err) == (130, "", "dqeval: interrupted\n")
 

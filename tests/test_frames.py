@@ -44,6 +44,7 @@ EVERY = {
     "TimedResult": TIMED,
     "EventScores": FOUND.per_event[0],
     "TimedEventScores": TIMED.per_event[0],
+    "TimeIntervals": dqeval.intervals_from_labels(LABELS, TIMES),
     "Scores": COMBINED.by_series,
     "Combined": COMBINED,
     "Curve": FOUND.curve,

@@ -12,14 +12,14 @@ import dqeval
 import strategies as own
 from dqeval.analysis import chance, panel_run
 from dqeval.analysis.each_detector import Detected, panels_of_detectors
-from dqeval.analysis.panel import panel_of, panels_of, values_of_metric
+from dqeval.analysis.panel import panel_of, panels_and_errors, panels_of, values_of_metric
 from dqeval.analysis.receipts import jsonable
-from dqeval.analysis.score import score
-from dqeval.bench.jobs import panels_and_errors
+from dqeval.analysis.score import panels, score
 from dqeval.core import joined as module
-from dqeval.core.joined import Joined, JoinedSweep, likeness, windows
+from dqeval.core.joined import Joined, JoinedSweep, at_best, chunks, likeness
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
+from dqeval.datasets.door import prepare
 from dqeval.lab.cases import Case
 from dqeval.lab.judge import Judge
 from dqeval.support import threads
@@ -45,8 +45,10 @@ def assert_same_panels(one, other):
         assert all(same(*pair) for pair in pairs), metric
     assert one.dqe.per_event == other.dqe.per_event
     assert (one.dqe.dqe, one.dqe.near, one.dqe.thresholds) == (other.dqe.dqe, other.dqe.near, other.dqe.thresholds)
-    for a, b in zip(one.dqe.curve.per_event, other.dqe.curve.per_event, strict=True):
-        np.testing.assert_array_equal(a.dqe, b.dqe)
+    curves = [(found.dqe.curve, *found.dqe.curve.per_event) for found in (one, other)]
+    for a, b in zip(*curves, strict=True):
+        for part in ("thresholds", "dqe", "capture", "near_miss", "false_alarm"):
+            np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
 
 
 @pytest.fixture
@@ -56,11 +58,36 @@ def together(monkeypatch):
     add = panel_run._add_together
 
     def noted(metric, compute, joined, runs):
-        found.append((metric.name, len(runs)))
         add(metric, compute, joined, runs)
+        if all(metric.name in run.values for run in runs):
+            found.append((metric.name, len(runs)))
 
     monkeypatch.setattr(panel_run, "_add_together", noted)
     return found
+
+
+@pytest.fixture(autouse=True)
+def _nothing_falls_back(request, monkeypatch):
+    """Have what fails in a joined form fail the test, but for tests of what happens then."""
+    if request.node.get_closest_marker("falls_back"):
+        return
+    add = panel_run._add_together
+
+    def strict(metric, compute, joined, runs):
+        errors = []
+
+        def noting(*given, **parameters):
+            try:
+                return compute(*given, **parameters)
+            except Exception as error:
+                errors.append(error)
+                raise
+
+        add(metric, noting, joined, runs)
+        assert errors == []
+        assert all(metric.name in run.values for run in runs), metric.name
+
+    monkeypatch.setattr(panel_run, "_add_together", strict)
 
 
 @st.composite
@@ -135,18 +162,30 @@ def test_distinct_scores_that_scaling_makes_equal():
         assert_same_panels(found, panel_of(labels.scored(each.raw), near, metrics=["dqe", "pate"]))
 
 
-def test_series_that_are_not_alike_are_not_joined(together):
+@pytest.mark.parametrize(
+    ("points", "every"),
+    [(1_100, 110), (1_000, 20)],
+    ids=["of other units for what points are worth", "of other units for what events are worth"],
+)
+def test_series_that_are_not_alike_are_not_joined(together, points, every):
     """Or units in which worths are added up would differ, and with them the last digits."""
-    short, other, long = random_series(20, 0, every=10), random_series(500, 1), random_series(500, 2, every=4)
-    detections = Labelled(other.labels).scored((other.raw > 0.5).astype(float))
-    no_event = Labelled(np.zeros(500, dtype=bool)).scored(other.raw)
-    kinds = [likeness(each, 100) for each in (short, other, long, detections, no_event)]
-    assert len(set(kinds[:3])) == 3
-    assert kinds[3:] == [None, None]
-    assert likeness(detections, 100, detections=True) not in kinds
-    panels = panels_of([(each, 5.0) for each in (short, other, long, detections)], metrics=["dqe", "range_f1"])
+    series = [random_series(1_000, 0, every=100), random_series(points, 1, every=every)]
+    assert likeness(series[0]) != likeness(series[1])
+    panels = panels_of([(each, 5.0) for each in series], metrics="all")
     assert together == []
-    assert panels[1] == panel_of(other, 5.0, metrics=["dqe", "range_f1"])
+    for each, panel in zip(series, panels, strict=True):
+        assert_same_panels(panel, panel_of(each, 5.0, metrics="all"))
+
+
+def test_what_is_never_joined(together):
+    series = random_series(500, 0)
+    detections = Labelled(series.labels).scored((series.raw > 0.5).astype(float))
+    no_event = Labelled(np.zeros(500, dtype=bool)).scored(series.raw)
+    long = random_series(threads.LEAST_POINTS, 0)
+    assert [likeness(each) for each in (detections, no_event, long)] == [None] * 3
+    assert likeness(detections, detections=True) != likeness(series)
+    panels_of([(each, 5.0) for each in (series, detections, detections, long, long)], metrics=["dqe"])
+    assert together == []
 
 
 def test_where_all_points_are_anomalous_metrics_that_need_others_are_asked_one_by_one(together):
@@ -159,12 +198,39 @@ def test_where_all_points_are_anomalous_metrics_that_need_others_are_asked_one_b
     assert found[0]["auc_roc"] > 0
 
 
-def test_windows_hold_as_many_points_as_stay_in_a_cache():
-    many = list(windows(range(200), lambda _: 1_000))
+def test_chunks_hold_as_many_points_as_stay_in_a_cache():
+    many = list(chunks(range(200), lambda _: 1_000))
     assert [len(each) for each in many] == [65, 65, 65, 5]
     assert [item for each in many for item in each] == list(range(200))
-    assert list(windows([threads.LEAST_POINTS] * 3, lambda points: points)) == [[threads.LEAST_POINTS]] * 3
-    assert list(windows([], len)) == []
+    assert list(chunks([threads.LEAST_POINTS] * 3, lambda points: points)) == [[threads.LEAST_POINTS]] * 3
+    assert list(chunks([], len)) == []
+
+
+def test_sources_that_fail_do_so_behind_what_came_before():
+    def source():
+        yield from "ab"
+        raise OSError("the third")
+
+    found = chunks(source(), lambda _: 10)
+    assert next(found) == ["a", "b"]
+    with pytest.raises(OSError, match="the third"):
+        next(found)
+
+
+def test_the_thresholds_of_a_joined_form_are_those_of_the_metric():
+    def at_every_level(sweep):
+        return sweep.precision_and_recall()
+
+    with pytest.raises(ValueError, match="joined is for 100 thresholds, and sweep is 10: give both the same number"):
+        dqeval.metric(takes="detections", sweep=10, at_every_level=at_every_level, joined=at_best(at_every_level))
+
+    @dqeval.metric(takes="detections", sweep=10, at_every_level=at_every_level, joined=at_best(at_every_level, 10))
+    def ten(y_true, y_pred):
+        raise AssertionError("nobody asks for a single threshold")
+
+    several = [(random_series(300, seed), 5.0) for seed in range(2)]
+    for (series, near), found in zip(several, panels_of(several, metrics=["dqe", "ten"]), strict=True):
+        assert_same_panels(found, panel_of(series, near, metrics=["dqe", "ten"]))
 
 
 # Who joins series
@@ -194,7 +260,7 @@ def test_score_joins_series_and_detectors(together, monkeypatch):
     expected = alone(call, monkeypatch)
     assert together == []
     assert call() == expected
-    assert together == [("dqe", 8), ("range_f1", 8), ("auc_roc", 8)]  # the last tells of scores the wrong way round
+    assert together == [("auc_roc", 8), ("dqe", 8), ("range_f1", 8)]  # the first tells of scores the wrong way round
 
 
 def test_compare_joins_detectors_and_random_scores(together, monkeypatch):
@@ -221,12 +287,34 @@ def test_chance_joins_random_scores(together, monkeypatch, binary):
 def test_benchmark_runs_join_the_detectors_of_a_file(together):
     series = series_of(1)[0]
     wrong = np.full(300, np.nan)
-    found = panels_and_errors(series.labels, {**series.scores, "wrong": wrong}, near=5, metrics=["dqe", "auc_pr"])
+    scores = {**series.scores, "wrong": wrong}
+    found = dict(panels_and_errors(series.labels, scores, near=5, metrics=["dqe", "auc_pr"]))
     assert together == [("dqe", 2), ("auc_pr", 2)]
     assert list(found) == ["a", "b", "wrong"]
-    assert isinstance(found["wrong"], ValueError)
+    assert found["wrong"].error.startswith("y_score must be finite")
+    assert "in finite_array" in found["wrong"].traceback
     assert found["b"].errors == {}
     assert found["b"].evaluation == dqeval.panel(series.labels, series.scores["b"], near=5, metrics=["dqe", "auc_pr"])
+
+
+def test_what_comes_before_an_error_is_told(monkeypatch):
+    """Of detectors that are worked on together, those before the one that fails have their turn."""
+    compute = METRICS["auc_pr"].compute
+
+    def fail(scored):
+        if scored.raw[0] == 0.5:
+            raise ZeroDivisionError("half")
+        return compute(scored)
+
+    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], compute=fail, joined=None))
+    series = series_of(1)[0]
+    series.scores["b"][0] = 0.5
+    told = []
+    found = panels(prepare(series, near=5), metrics=["auc_pr"], progress=lambda done, _: told.append(done))
+    assert next(found)[0] == "a"
+    with pytest.raises(dqeval.MetricError, match="half"):
+        next(found)
+    assert told == [1]
 
 
 def test_properties_join_short_series(together):
@@ -262,6 +350,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.falls_back
 @pytest.mark.parametrize("joined", WRONG)
 def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch, joined):
     several = [(random_series(300, seed), 5.0) for seed in range(2)]
@@ -270,12 +359,14 @@ def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch, joined):
     assert panels_of(several, metrics=["dqe", "auc_pr"]) == expected
 
 
+@pytest.mark.falls_back
 def test_errors_say_which_series_and_which_detector():
     several = [Detected(name, random_series(300, 0), 1e9, series="s") for name in "ab"]
     with pytest.raises(ValueError, match=r"^s: column a: near 1e\+09 will not do for vus_pr"):
-        panels_of_detectors(several, ["vus_pr"], 100)
+        list(panels_of_detectors(several, ["vus_pr"], 100))
 
 
+@pytest.mark.falls_back
 def test_short_memory_is_not_taken_for_a_fault(monkeypatch):
     def short(joined, **parameters):
         raise MemoryError
@@ -283,7 +374,7 @@ def test_short_memory_is_not_taken_for_a_fault(monkeypatch):
     monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=short))
     several = [Detected(name, random_series(300, 0), 5.0) for name in "ab"]
     with pytest.raises(MemoryError):
-        panels_of_detectors(several, ["auc_pr"], 100)
+        list(panels_of_detectors(several, ["auc_pr"], 100))
 
 
 # What is joined

@@ -61,7 +61,7 @@ def test_short_memory_is_no_fault_of_the_metric(monkeypatch):
     with pytest.raises(MemoryError):
         dqeval.panel(SERIES.labels, SERIES.scores["late"], period=48, metrics=["auc_pr"])
     with pytest.raises(MemoryError):
-        panels_and_errors(SERIES.labels, SERIES.scores, period=48, metrics=["auc_pr"])
+        list(panels_and_errors(SERIES.labels, SERIES.scores, near=24, metrics=["auc_pr"]))
 
 
 def test_what_a_metric_calls_undefined_is_not_a_number(monkeypatch):
@@ -151,7 +151,7 @@ def test_a_metric_of_detections_that_fails_harms_no_other(monkeypatch):
     monkeypatch.setitem(METRICS._entries, "range_f1", entry)
     monkeypatch.setitem(METRICS._entries, "tapr_f1", dataclasses.replace(METRICS["tapr_f1"], at_every_level=None))
     scores = {"late": SERIES.scores["late"]}
-    found = panels_and_errors(SERIES.labels, scores, near=24, metrics=["range_f1", "tapr_f1"])["late"]
+    ((_, found),) = panels_and_errors(SERIES.labels, scores, near=24, metrics=["range_f1", "tapr_f1"])
     assert list(found.errors) == ["range_f1"]
     assert found.evaluation["tapr_f1"] == whole["tapr_f1"]
     assert len(seen) == 1

@@ -12,7 +12,7 @@ import numpy as np
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.core import arguments, validate
 from dqeval.core.entries import Metric
-from dqeval.core.joined import windows
+from dqeval.core.joined import chunks
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
 from dqeval.core.types import FloatArray
@@ -48,7 +48,7 @@ def _random_rows(
         return values_of(scored, near, thresholds, metrics)
 
     rows: list[list[float]] = []
-    several = windows((random.random(len(labelled.labels)) for _ in range(count)), len)
+    several = chunks((random.random(len(labelled.labels)) for _ in range(count)), len)
     for row in chain.from_iterable(in_order(work, several, workers)):
         rows.append(row)
         if progress is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,11 +12,12 @@ from dqeval.analysis.panel_run import PanelRun, complete_together
 from dqeval.core import validate
 from dqeval.core.durations import Length
 from dqeval.core.entries import Metric
+from dqeval.core.joined import chunks
 from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.prepared import Scored, points_of
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import NO_CLOCK, Clock
-from dqeval.core.types import Numbers
+from dqeval.core.types import FloatArray, Numbers
 from dqeval.core.validate import Undefined, UndefinedError
 from dqeval.support.threads import worker_count
 
@@ -125,10 +127,20 @@ def panels_of(
     thresholds: int | Literal["exact"] = 100,
 ) -> list[Evaluation]:
     """Return the same for several scores, each with its near range: of short series, most is computed together."""
+    return [run.complete() for run in started_together(several, metrics=metrics, thresholds=thresholds)]
+
+
+def started_together(
+    several: Sequence[tuple[Scored, float]],
+    *,
+    metrics: Sequence[str] | str | None,
+    thresholds: int | Literal["exact"],
+) -> list[PanelRun]:
+    """Return the panels of several scores, with those metrics that take less time together."""
     count, chosen = validate.thresholds(thresholds), _chosen(metrics)
     runs = [PanelRun(scored, near, count, chosen) for scored, near in several]
     complete_together(runs)
-    return [run.complete() for run in runs]
+    return runs
 
 
 def value_of_metric(metric: Metric, scored: Scored, near: float, parameters: Mapping[str, Any]) -> float:
@@ -155,28 +167,37 @@ class PanelAndErrors:
     errors: dict[str, Exception]
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """What is wrong with scores that cannot be used, and where that was found."""
+
+    error: str
+    traceback: str
+
+
 def panels_and_errors(
     y_true: Numbers,
-    several: Mapping[str, Numbers],
+    several: Mapping[str, FloatArray],
     *,
     near: Length | None = None,
-    period: Length | None = None,
     metrics: Sequence[str] | str | None = None,
-    undefined: Undefined = "raise",
-) -> dict[str, PanelAndErrors | ValueError]:
-    """Return what `panel` does of each of several scores, and what went wrong, where what is right is still wanted.
+) -> Iterator[tuple[str, PanelAndErrors | Unusable]]:
+    """Yield what `panel` does of each of several scores, and what went wrong, where what is right is still wanted.
 
-    By metric, or, where scores cannot be used, the error of them all.
+    Metrics that are undefined are NaN, with a warning.
     """
-    runs: dict[str, PanelRun] = {}
-    found: dict[str, PanelAndErrors | ValueError] = {}
-    for name, y_score in several.items():
-        try:
-            runs[name] = _started(y_true, y_score, near, period, None, NO_CLOCK, 100, undefined, _chosen(metrics))
-        except ValueError as error:
-            found[name] = error
-    complete_together(list(runs.values()))
-    return {name: found.get(name) or _with_errors(runs[name]) for name in several}
+    chosen = _chosen(metrics)
+    for names in chunks(several, lambda name: len(several[name])):
+        runs: dict[str, PanelRun] = {}
+        wrong: dict[str, Unusable] = {}
+        for name in names:
+            try:
+                runs[name] = _started(y_true, several[name], near, None, None, NO_CLOCK, 100, "nan", chosen)
+            except ValueError as error:
+                wrong[name] = Unusable(str(error), traceback.format_exc())
+        complete_together(list(runs.values()))
+        for name in names:
+            yield name, wrong[name] if name in wrong else _with_errors(runs.pop(name))
 
 
 def _with_errors(run: PanelRun) -> PanelAndErrors:

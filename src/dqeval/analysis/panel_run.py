@@ -222,7 +222,7 @@ def complete_together(runs: Sequence[PanelRun], *, detections: bool = False) -> 
     """
     alike: dict[Hashable, list[PanelRun]] = {}
     for run in runs:
-        alike.setdefault(likeness(run.scored, run.thresholds, detections=detections), []).append(run)
+        alike.setdefault(likeness(run.scored, detections=detections), []).append(run)
     alike.pop(None, None)
     for group in alike.values():
         if len(group) > 1:

@@ -9,21 +9,21 @@ from itertools import chain, groupby
 from typing import Literal
 
 from dqeval.analysis.check import about_times, misread_scores
-from dqeval.analysis.each_detector import Detected, of_each_panel, panels_of_detectors
+from dqeval.analysis.each_detector import Detected, in_turn, of_each_panel, panels_of_detectors
 from dqeval.analysis.findings import Finding
 from dqeval.analysis.panel import values_of_metric
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score_result import Scoring, SeriesScores
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
-from dqeval.core.joined import windows
+from dqeval.core.joined import chunks
 from dqeval.core.metric_choice import chosen_metrics
 from dqeval.core.prepared import Prepared
 from dqeval.core.registry import METRICS
 from dqeval.core.types import Progress
 from dqeval.core.validate import UndefinedError
 from dqeval.datasets.door import Data, as_series, prepare
-from dqeval.support.threads import in_order, worker_count
+from dqeval.support.threads import worker_count
 
 
 def panels(
@@ -87,8 +87,8 @@ def score(
     Parameters
     ----------
     series : iterable of Series, or what else `compare` takes
-        Each with the scores of the same detectors. They are taken one after the other; of each, what its curves follow
-        from is kept (4 bytes per point and detector).
+        Each with the scores of the same detectors. They are taken one after the other, short ones several at once; of
+        each, what its curves follow from is kept (4 bytes per point and detector).
     near : float or str, optional
         How many points before and after an event a detection still is a near miss; 0 for none, "2ev" for twice the
         median length of an event.
@@ -136,8 +136,8 @@ def score(
     items = taken.detectors(series)
     first = next(items, None)
     count = worker_count(workers, points=len(first.prepared.labelled.labels) if first else 0)
-    together = windows(chain([] if first is None else [first], items), lambda item: len(item.prepared.labelled.labels))
-    done = chain.from_iterable(in_order(partial(_scored, chosen, thresholds), together, count))
+    together = chunks(chain([] if first is None else [first], items), lambda item: len(item.prepared.labelled.labels))
+    done = in_turn(partial(_scored, chosen, thresholds), together, count)
     found = [_scores(next(rows), rows, progress) for _, rows in groupby(done, key=lambda row: row.item.place)]
     taken.check_some()
     return Scoring(tuple(found), tuple(taken.left_out), per_event)
@@ -200,19 +200,17 @@ class _Row:
     findings: list[Finding]
 
 
-def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: Sequence[_Item]) -> list[_Row]:
+def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: Sequence[_Item]) -> Iterator[_Row]:
     several = [
         Detected(item.name, item.prepared.scored(item.name), item.prepared.near.points, item.prepared.name)
         for item in items
     ]
-    panels = panels_of_detectors(several, metrics, thresholds)
-    areas = [panel.values.get("auc_roc") for panel in panels]
+    areas: Sequence[float | None] = [None] * len(items)
     if "auc_roc" not in metrics:
         areas = values_of_metric(METRICS["auc_roc"], [(each.scored, each.near) for each in several])
-    return [
-        _Row(item, panel, misread_scores(item.name, each.scored, area))
-        for item, each, panel, area in zip(items, several, panels, areas, strict=True)
-    ]
+    panels = panels_of_detectors(several, metrics, thresholds)
+    for item, each, panel, area in zip(items, several, panels, areas, strict=True):
+        yield _Row(item, panel, misread_scores(item.name, each.scored, panel.values.get("auc_roc", area)))
 
 
 def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> SeriesScores:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from dqeval.analysis.detect import NO_VALUES, DetectorError, detect
-from dqeval.analysis.panel import panels_and_errors
+from dqeval.analysis.panel import Unusable, panels_and_errors
 from dqeval.analysis.panel_result import Evaluation, MetricError
 from dqeval.bench.bounds import BOUNDS, bound_scores
 from dqeval.bench.plan import NO_PERIOD, Plan, PlannedDetector, PlannedSeries, import_modules
@@ -332,16 +332,15 @@ def _evaluate(job: Job, series: Series, near: Near, scores: Mapping[str, FloatAr
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
-        panels = panels_and_errors(series.labels, scores, near=near.points, metrics=job.metrics, undefined="nan")
-    spent = (time.perf_counter() - began) / len(scores)
-    for detector, found in panels.items():
-        if isinstance(found, ValueError):  # the other detectors of a file are still wanted
-            where = "".join(traceback.format_exception(found))
-            outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", f"ValueError: {found}", where))
-            continue
-        outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors, near))
-        if found.evaluation.dqe is not None:
-            outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
+        for detector, found in panels_and_errors(series.labels, scores, near=near.points, metrics=job.metrics):
+            if isinstance(found, Unusable):  # the other detectors of a file are still wanted
+                spent = time.perf_counter() - began
+                reason = f"ValueError: {found.error}"
+                outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", reason, found.traceback))
+                continue
+            outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors, near))
+            if found.evaluation.dqe is not None:
+                outcome.events.extend((detector, event) for event in found.evaluation.dqe.per_event)
 
 
 def _metric_rows(job: Job, detector: str, found: Evaluation, errors: dict[str, Exception], near: Near) -> Iterator[Row]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.levels import way_of_sweep
 from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.regions import cut
 from dqeval.core.scaling import LinearParts, linear_parts
@@ -31,6 +30,7 @@ from dqeval.support.on_demand import cached_property
 Item = TypeVar("Item")
 
 MOST_POINTS = 1 << 16  # of all together: what is made of them stays in a cache
+LEAST_ROOM = 250  # points, as a shorter series takes as much memory for what is known of each threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,20 +345,30 @@ class JoinedDistinct:
         return float(self.joined.raw[order[len(order) - self.detected[position]]])
 
 
-def at_best(at_every_level: Callable[..., Sequence[FloatArray]], thresholds: int = 100) -> Callable[..., list[Best]]:
-    """Return a metric of several series, each at its best threshold, from what it is of all thresholds at once.
+@dataclass(frozen=True, slots=True)
+class at_best:  # noqa: N801 - it is called like a function
+    """A metric of several series, each at its best threshold, from what it is of all thresholds at once.
 
     Detections have a single threshold.
+
+    Attributes
+    ----------
+    at_every_level : callable
+        As ``metric(at_every_level=…)`` takes it.
+    sweep : int
+        How many thresholds; that of the metric.
     """
 
-    def best(joined: Joined, **parameters: Any) -> list[Best]:
-        sweep = joined.detections if joined.binary else joined.sweep(thresholds)
-        return sweep.best_of_each(joined.raw, at_every_level(sweep, **parameters))
+    at_every_level: Callable[..., Sequence[FloatArray]]
+    sweep: int = 100
 
-    return best
+    def __call__(self, joined: Joined, **parameters: Any) -> list[Best]:
+        """Return the best of each series."""
+        sweep = joined.detections if joined.binary else joined.sweep(self.sweep)
+        return sweep.best_of_each(joined.raw, self.at_every_level(sweep, **parameters))
 
 
-def likeness(scored: Scored, thresholds: int | Literal["exact"], *, detections: bool = False) -> Hashable:
+def likeness(scored: Scored, *, detections: bool = False) -> Hashable:
     """Return what series must have in common to be joined: then each gets the same numbers, to the last digit.
 
     None for a series that is not to be joined. Metrics of detections add up in another order than where these are all
@@ -367,22 +377,32 @@ def likeness(scored: Scored, thresholds: int | Literal["exact"], *, detections: 
     points, events = len(scored.raw), len(scored.events)
     if (scored.binary and not detections) or not events or points >= threads.LEAST_POINTS:  # which threads may take
         return None
-    way = way_of_sweep(thresholds, events, points) if thresholds != "exact" else None
-    return scored.binary, precision_class(points), precision_class(events), way
+    return scored.binary, precision_class(points), precision_class(events)
 
 
-def windows(items: Iterable[Item], points: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Yield items together, so many that are short that each time there is about as much to do; each long one alone.
+def chunks(items: Iterable[Item], points: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Yield short items together, until there is enough to do at once, and each long one by itself.
+
+    If the source of the items fails, those before come first.
 
     Examples
     --------
-    >>> list(windows([1, 2, 30_000, 30_000, 3], points=lambda item: item))
+    >>> list(chunks([1, 2, 30_000, 30_000, 3], points=lambda item: item))
     [[1, 2], [30000], [30000], [3]]
     """
     some: list[Item] = []
     room = MOST_POINTS
-    for item in items:
-        size = points(item)
+    source = iter(items)
+    while True:
+        try:
+            item = next(source)
+        except StopIteration:
+            break
+        except Exception:
+            if some:
+                yield some
+            raise
+        size = max(points(item), LEAST_ROOM)
         if some and (size >= threads.LEAST_POINTS or size > room):
             yield some
             some, room = [], MOST_POINTS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,16 +153,7 @@ def without_very_many(levels: Levels) -> Levels:
 
 
 def _thresholds_per_point(levels: Levels) -> float:
-    return _per_point(len(levels.thresholds), len(levels.partition.events), len(levels.of_point))
-
-
-def _per_point(thresholds: int, events: int, points: int) -> float:
-    return thresholds * events / max(points, 1)
-
-
-def way_of_sweep(thresholds: int, events: int, points: int) -> int:
-    """Return in which of three ways a sweep goes over so many thresholds: sums may differ by a last digit."""
-    return bisect_left((_MANY, _VERY_MANY), _per_point(thresholds, events, points))
+    return len(levels.thresholds) * len(levels.partition.events) / max(len(levels.of_point), 1)
 
 
 def _ranked(scores: FloatArray, partition: Partition, *, total: float) -> Levels:

@@ -388,6 +388,10 @@ def metric(
     if not (isinstance(takes, str) and takes in ("scores", "detections")):  # type: ignore[redundant-expr]
         raise ValueError(f'takes must be "scores" or "detections": got {takes!r}')
 
+    thresholds = getattr(joined, "sweep", sweep)
+    if thresholds != sweep:
+        raise ValueError(f"joined is for {thresholds} thresholds, and sweep is {sweep!r}: give both the same number")
+
     def add(function: Function) -> Function:
         options = inspect.signature(function).parameters.values()
         chosen_here = {"undefined", "near", "period", "values", "scale", "times", "resolution", "max_gap"}

@@ -49,12 +49,17 @@ def levels_on_grid_in_parts(
 ):
     """Do the same for parts of the scores that count differently: part i begins at ``starts[i]``, the first at 0."""
     parts: cython.Py_ssize_t = starts.shape[0]
+    lowest: cython.double
+    span: cython.double
     stop: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(parts):
             stop = starts[i + 1] if i + 1 < parts else levels.shape[0]
-            _levels_from(scores, low[i], width[i], grid, starts[i], stop, levels)
+            # Of NumPy's numbers, the quotient would warn where it is infinite.
+            lowest = cython.cast(cython.double, low[i])
+            span = cython.cast(cython.double, width[i])
+            _levels_from(scores, lowest, span, grid, starts[i], stop, levels)
 
 
 @cython.cfunc
@@ -167,12 +172,16 @@ def levels_above_in_parts(
 ):
     """Do the same for parts of the scores that count differently: part i begins at ``starts[i]``, the first at 0."""
     parts: cython.Py_ssize_t = starts.shape[0]
+    lowest: cython.double
+    span: cython.double
     stop: cython.Py_ssize_t
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(parts):
             stop = starts[i + 1] if i + 1 < parts else levels.shape[0]
-            _levels_above_from(scores, low[i], width[i], values, per_unit, starts[i], stop, levels)
+            lowest = cython.cast(cython.double, low[i])
+            span = cython.cast(cython.double, width[i])
+            _levels_above_from(scores, lowest, span, values, per_unit, starts[i], stop, levels)
 
 
 @cython.cfunc

@@ -41,7 +41,7 @@ def _dqe_joined(joined: Joined, near: Sequence[float], thresholds: int | Literal
     labelled = joined.labelled
     levels = levels_of(joined.counting, labelled.regions(0.0), thresholds)
     local = local_scores(levels, np.repeat(near, labelled.counts))
-    points = np.split(levels.of_point, labelled.borders[1:-1])
+    points = [own.copy() for own in np.split(levels.of_point, labelled.borders[1:-1])]  # each may outlive the others
     parts = zip(labelled.members, near, labelled.of_series(local), points, strict=True)
     return [
         result_with(

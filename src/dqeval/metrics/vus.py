@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -64,13 +64,15 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     return _areas_of(levels, scored.events, len(levels) - at.astype(np.float64), hits[0], highest, window)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _places(points: int, thresholds: int) -> IntArray:
     """Return where the thresholds are, ascending, among so many points in order."""
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
     index = (np.arange(thresholds) * ((points - 1) / (thresholds - 1))).astype(np.intp)
     index[-1] = points - 1
-    return points - 1 - index[::-1]
+    places = points - 1 - index[::-1]
+    places.flags.writeable = False
+    return places
 
 
 def _areas_of(
