@@ -195,8 +195,8 @@ def axis_of(
     spans : mapping of str to Spans
         By what to call them in an error.
     span : pair of moments, optional
-        The observed time; by default from the first start to the last end. Without a time zone, it has that of the
-        intervals.
+        The observed time; by default from the first start to the last end. Without a time zone, it is in universal time
+        where the intervals have one.
     resolution : duration or int, optional
         The length of a cell; by default, for dates the largest of a day, an hour, a minute, a second and so on in which
         all moments are whole; 1 for numbers.
