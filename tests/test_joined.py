@@ -206,6 +206,10 @@ def test_chunks_hold_as_many_points_as_stay_in_a_cache():
     assert list(chunks([], len)) == []
 
 
+def failing_source(name):
+    raise OSError(name)
+
+
 def test_sources_that_fail_do_so_behind_what_came_before():
     def source():
         yield from "ab"
@@ -215,6 +219,8 @@ def test_sources_that_fail_do_so_behind_what_came_before():
     assert next(found) == ["a", "b"]
     with pytest.raises(OSError, match="the third"):
         next(found)
+    with pytest.raises(OSError, match="the first"):
+        next(chunks(map(failing_source, ["the first"]), len))
 
 
 def test_the_thresholds_of_a_joined_form_are_those_of_the_metric():
