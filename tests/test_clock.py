@@ -20,7 +20,7 @@ import strategies as own
 from dqeval import Series
 from dqeval.analysis.timed_result import with_notes
 from dqeval.core.events import find_events, flags_of, split_at
-from dqeval.core.moments import moments_of
+from dqeval.core.moments import BLOCK, Moments, Steps, moments_of
 from dqeval.core.prepared import prepare_series
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, even_step, median_step, sampling_of
@@ -788,15 +788,48 @@ def test_the_median_step_of_many(pattern, count):
     assert median_step(np.diff(times)) == naive.usual_step(times.tolist())
 
 
-@pytest.mark.parametrize("place", [0, 1, 65_535, 65_536, 99_998])
-def test_steps_of_many_times_are_looked_at_in_blocks(place):
+@pytest.mark.parametrize("dates", [False, True])
+@pytest.mark.parametrize("place", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 99_998])
+def test_steps_of_many_times_are_looked_at_in_blocks(place, dates):
+    def step_of(times):
+        given = times.astype("datetime64[s]") if dates else times
+        found = moments_of("times", given)
+        assert found.steps == Moments(found.ticks, found.kind).steps
+        return even_step(found)
+
     times = np.arange(100_000)
-    assert even_step(times, "number") == 1
+    assert step_of(times) == (1_000_000_000 if dates else 1)
     times[place + 1 :] += 3
-    assert even_step(times, "number") is None
+    assert step_of(times) is None
     times[place + 1 :] -= 4
-    with pytest.raises(ValueError, match=f"times must ascend: at position {place + 1:,}, {place:,} is there twice"):
-        even_step(times, "number")
+    with pytest.raises(ValueError, match=f"times must ascend: at position {place + 1:,}, .* is there twice"):
+        step_of(times)
+
+
+@pytest.mark.parametrize("place", [0, BLOCK, 99_999])
+def test_a_time_far_away_is_found_among_many(place):
+    times = np.arange(100_000)
+    times[place] = 2**62
+    with pytest.raises(ValueError, match=f"times: the time {2**62} is too large"):
+        moments_of("times", times)
+    dates = np.arange(100_000).astype("datetime64[s]")
+    dates[place] = "NaT"
+    with pytest.raises(ValueError, match=f"times: the time at position {place:,} is missing"):
+        moments_of("times", dates)
+
+
+@pytest.mark.parametrize("count", [1, BLOCK, BLOCK + 1])
+def test_single_moments_have_no_step(count):
+    found = moments_of("times", np.arange(count))
+    assert found.steps == (None if count == 1 else Steps(1, 1))
+    assert even_step(found) == (None if count == 1 else 1)
+
+
+@given(st.lists(st.integers(-50, 50), max_size=9), st.sampled_from([1, 10**9, 1_700_000_000]))
+def test_steps_are_those_of_the_ticks(numbers, shift):
+    found = moments_of("times", np.array(numbers, dtype=np.int64) + shift)
+    steps = [int(after) - int(before) for before, after in pairwise(found.ticks.tolist())]
+    assert found.steps == (Steps(min(steps), max(steps)) if steps else None)
 
 
 def test_a_time_that_is_not_whole_is_found_among_many():

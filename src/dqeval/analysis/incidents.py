@@ -177,7 +177,7 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
 def _point_times(times: Any) -> tuple[Kind, PointTimes]:
     """Return which kind of times these are, and when points begin and how long they last."""
     clock = moments_of("times", times)
-    even = even_step(clock.ticks, clock.kind)
+    even = even_step(clock)
     step = median_step(np.diff(clock.ticks)) if even is None else even
     return clock.kind, PointTimes(clock.ticks, step, even is not None)
 

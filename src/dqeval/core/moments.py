@@ -25,6 +25,7 @@ Kind = Literal["number", "local", "universal"]  # universal: a date with a time 
 # Whether dates have a time zone; None for numbers, and where that is not known.
 ZONED: dict[Kind | None, bool | None] = {"universal": True, "local": False, "number": None, None: None}
 LARGEST = 2**62
+BLOCK = 1 << 16  # moments that stay in a processor's own cache, with the steps between them
 # Numbers from 2001 to 2096, if they count these units since 1970, are dates: no other clock is likely to stand there.
 _FIRST, _LAST = 10**9, 4 * 10**9
 _EPOCHS = (10**9, 10**6, 10**3, 1)  # how many of the unit there are in a second
@@ -43,6 +44,18 @@ _WORDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The shortest and the longest step from a moment to the next; below 0 if one is before the one that it follows."""
+
+    shortest: int
+    longest: int
+
+    def times(self, factor: int) -> Steps:
+        """Return the steps in another unit."""
+        return Steps(self.shortest * factor, self.longest * factor)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
     """Moments as whole numbers.
@@ -53,10 +66,18 @@ class Moments:
         Nanoseconds since 1970 for dates; otherwise the numbers.
     kind : "number", "local" or "universal"
         Whether they are numbers, dates without a time zone, or dates with one, which are in universal time.
+    known_steps : Steps, optional
+        Where they were found on the way.
     """
 
     ticks: Ticks
     kind: Kind
+    known_steps: Steps | None = None
+
+    @property
+    def steps(self) -> Steps | None:
+        """The shortest and the longest step from a moment to the next; None for fewer than two moments."""
+        return self.known_steps or (_looked_at(self.ticks)[2] if len(self.ticks) else None)
 
     def moment(self, i: int) -> Any:
         """Return one of them as a date, or as a number."""
@@ -85,7 +106,7 @@ def moments_of(name: str, given: Any) -> Moments:
         advice = "give numbers, or dates such as 2026-01-31T12:00:00, all with a time zone or all without"
         raise ValueError(f"{name}: the times, {example}, cannot be read together: {advice}")
     if times.dtype.kind == "M":
-        return Moments(_nanoseconds(name, times), "universal" if zoned or told_zone(array) else "local")
+        return _dates(name, times, "universal" if zoned or told_zone(array) else "local")
     return _numbers(name, times)
 
 
@@ -189,15 +210,29 @@ def _as_text(given: Any) -> Any:
     return given.isoformat() if hasattr(given, "isoformat") else given
 
 
-def _nanoseconds(name: str, times: NDArray[Any]) -> Ticks:
+def _looked_at(times: Ticks) -> tuple[int, int, Steps | None]:
+    """Return the lowest and the highest of some whole numbers, at least one, and the steps. Memory is read once."""
+    ends: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
+    for begin in range(0, len(times), BLOCK):
+        some = times[begin : begin + BLOCK + 1]  # with the first of the next block
+        ends.append((int(some.min()), int(some.max())))
+        if len(some) > 1:
+            from_each = np.diff(some)
+            steps.append((int(from_each.min()), int(from_each.max())))
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return low, high, Steps(min(low for low, _ in steps), max(high for _, high in steps)) if steps else None
+
+
+def _dates(name: str, times: NDArray[Any], kind: Kind) -> Moments:
     """Return dates as nanoseconds since 1970, as few passes over them as it takes."""
     unit, count = np.datetime_data(times.dtype)
     if unit in _FINER:
-        return _nanoseconds(name, times.astype("datetime64[ns]"))
+        return _dates(name, times.astype("datetime64[ns]"), kind)
     units = np.ascontiguousarray(times, dtype=times.dtype.newbyteorder("=")).view(np.int64)
     if not len(units):
-        return units
-    low, high = int(units.min()), int(units.max())
+        return Moments(units, kind)
+    low, high, steps = _looked_at(units)
     if low == _NOT_A_TIME:
         raise ValueError(f"{name}: the time at position {int(np.argmin(units)):,} is missing")
     each = count * durations.UNITS[_NAMES.get(unit, unit)]
@@ -207,11 +242,11 @@ def _nanoseconds(name: str, times: NDArray[Any]) -> Ticks:
     if (high - low) * each > _FARTHEST:
         ends = " to ".join(shown(np.datetime64(end * each, "ns")) for end in (low, high))
         raise ValueError(f"{name} go from {ends}: that is too long, as dates may span 292 years")
-    return units if each == 1 else units * each
+    return Moments(units if each == 1 else units * each, kind, steps and steps.times(each))
 
 
 def _numbers(name: str, times: NDArray[Any]) -> Moments:
-    low, high = extremes(times) if len(times) else (0.0, 0.0)
+    low, high, steps = _extremes(times)
     if not (math.isfinite(low) and math.isfinite(high)):
         where = int(np.argmin(np.isfinite(times.astype(np.float64))))
         raise ValueError(f"{name}: the time at position {where} is not finite")
@@ -220,10 +255,18 @@ def _numbers(name: str, times: NDArray[Any]) -> Moments:
         raise ValueError(f"{name}: the time {times[far]} is too large: give smaller numbers, or dates")
     for per_second in _EPOCHS:
         if _FIRST * per_second <= low and high < _LAST * per_second:
-            return Moments(_since_1970(times, per_second), "universal")
+            in_nanoseconds = steps and steps.times(_PER_SECOND // per_second)
+            return Moments(_since_1970(times, per_second), "universal", in_nanoseconds)
     if times.dtype.kind == "f":
         _check_whole(name, times)
-    return Moments(np.ascontiguousarray(times, dtype=np.int64), "number")
+    return Moments(np.ascontiguousarray(times, dtype=np.int64), "number", steps)
+
+
+def _extremes(times: NDArray[Any]) -> tuple[float, float, Steps | None]:
+    """Return the lowest and the highest number, and the steps where these are exact already."""
+    if not len(times):
+        return 0.0, 0.0, None
+    return _looked_at(times) if times.dtype == np.int64 else (*extremes(times), None)
 
 
 def _check_whole(name: str, times: NDArray[Any]) -> None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations
 from dqeval.core.moments import Kind, Moments, Ticks, moments_of, shown
-from dqeval.core.scaling import AT_ONCE
 from dqeval.core.timeline import TimeAxis, given_resolution
 from dqeval.core.types import BoolArray, IntArray
 from dqeval.render.tables import count_of, percent
@@ -137,7 +136,7 @@ def even_axis(times: NDArray[Any], kind: Kind | None = None) -> TimeAxis | None:
         return None
     with suppress(ValueError):  # too far away, or backwards
         moments = moments_of("times", times)
-        step = even_step(moments.ticks, moments.kind)
+        step = even_step(moments)
         if step is not None:
             return TimeAxis(int(moments.ticks[0]), step, len(times), kind or moments.kind)
     return None
@@ -156,7 +155,7 @@ def sampling_of(moments: Moments, *, resolution: Any = None, max_gap: Any = None
         Over how many cells without a sample one is carried forward; what is missing longer was not observed.
     """
     ticks, kind = moments.ticks, moments.kind
-    even = even_step(ticks, kind)
+    even = even_step(moments)
     usual = _usual_step(np.diff(ticks), kind) if even is None else even
     step = _resolution(resolution, usual, kind)
     longest = _longest_gap(max_gap, step, kind != "number")
@@ -195,21 +194,17 @@ def _before_first(ticks: Ticks, step: int) -> int:
     return (step - begin) % step
 
 
-def even_step(ticks: Ticks, kind: Kind) -> int | None:
+def even_step(moments: Moments) -> int | None:
     """Return the step from each moment to the next, if all are the same; an error names the first that is not above 0.
 
-    None where they differ, or where there is none. Memory is read once.
+    None where they differ, or where there is none.
     """
-    ends: list[tuple[int, int]] = []
-    for begin in range(0, len(ticks) - 1, AT_ONCE):
-        steps = np.diff(ticks[begin : begin + AT_ONCE + 1])
-        ends.append((int(steps.min()), int(steps.max())))
-        if ends[-1][0] <= 0:
-            _refuse_step(ticks, begin + int(np.argmax(steps <= 0)), kind)
-    if not ends:
+    steps = moments.steps
+    if steps is None:
         return None
-    shortest, longest = min(low for low, _ in ends), max(high for _, high in ends)
-    return shortest if shortest == longest else None
+    if steps.shortest <= 0:
+        _refuse_step(moments.ticks, int(np.argmax(np.diff(moments.ticks) <= 0)), moments.kind)
+    return steps.shortest if steps.shortest == steps.longest else None
 
 
 def _refuse_step(ticks: Ticks, i: int, kind: Kind) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -173,7 +173,7 @@ def _from_table(name: str, table: Any) -> tuple[Moments, Moments, BoolArray]:
     starts = moments_of(name, table[names[start]])
     lengths = [length_of(name, each, starts.kind != "number") for each in table[names[str(length)]]]
     _same_length(name, len(starts.ticks), len(lengths))
-    stops = replace(starts, ticks=starts.ticks + np.array(lengths, dtype=np.int64))
+    stops = Moments(starts.ticks + np.array(lengths, dtype=np.int64), starts.kind)
     return starts, stops, np.zeros(len(lengths), dtype=np.bool_)
 
 
