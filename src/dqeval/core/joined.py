@@ -21,7 +21,7 @@ from dqeval.core.sorting import ascending_in
 from dqeval.core.sweep import Groups, Sweep, precision_class
 from dqeval.core.thresholds import Best, Swept, best_or_nothing, best_values
 from dqeval.core.types import Events, FloatArray, IntArray, Partition
-from dqeval.kernels import sorting as sorting_kernel
+from dqeval.kernels import distinct as distinct_kernel
 from dqeval.kernels import sweep as sweep_kernel
 from dqeval.kernels.levels import levels_above_in_parts
 from dqeval.support import threads
@@ -176,7 +176,7 @@ class Joined(Shared):
         """What is detected at each distinct score of each series."""
         detected, hits = np.empty((2, len(self.raw)), dtype=np.intc)
         bits = np.packbits(self.labelled.labels, bitorder="little")
-        count = sorting_kernel.distinct_scores(*self.in_order, bits, detected, hits)
+        count = distinct_kernel.distinct_scores(*self.in_order, bits, detected, hits)
         return JoinedDistinct(self, detected[:count], hits[:count])
 
     def levels(self, scores: LinearParts | FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
@@ -190,7 +190,7 @@ class Joined(Shared):
         borders = self.labelled.borders.tolist()
         of_each = zip(borders, borders[1:], low.tolist(), width.tolist(), thresholds, below, strict=False)
         for begin, end, lowest, span, own, fewer in of_each:
-            sorting_kernel.levels_of_points(order[begin:end], found, lowest, span, own, levels, fewer)
+            distinct_kernel.levels_of_points(order[begin:end], found, lowest, span, own, levels, fewer)
         return levels, below
 
     def sweep(self, thresholds: int) -> JoinedSweep:

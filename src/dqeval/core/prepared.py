@@ -23,7 +23,7 @@ from dqeval.core.spans import Spans
 from dqeval.core.timeline import Found, TimeAxis
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
-from dqeval.kernels import sorting as kernel
+from dqeval.kernels import distinct as kernel
 from dqeval.support.on_demand import cached_property, once
 
 Made = TypeVar("Made")

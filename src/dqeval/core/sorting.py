@@ -9,6 +9,7 @@ from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.kernels import sorting
 
 NO_TIES = np.empty(0, dtype=np.uint8)
+LONG = 1 << 17  # points, of which the items are no longer in a processor's own cache
 
 
 def ascending(scores: FloatArray) -> NDArray[np.intc]:
@@ -62,9 +63,10 @@ def ascending_in(
             np.equal(ordered[1:], ordered[:-1], out=tied[1:].view(np.bool_))
             tied[first] = 0
         return order
-    room = np.empty((2, int((stops - starts).max())), dtype=np.uint64)
-    counts = np.empty(sorting.ROOM, dtype=np.intp)
-    sorting.sort_parts(scores.view(np.uint64), starts, stops, first, room, counts, order, tied)
+    longest = int((stops - starts).max())
+    room, buckets = np.empty((2, longest), dtype=np.uint64), np.empty((3, sorting.BUCKETS), dtype=np.intp)
+    counts = np.empty(sorting.ROOM_FOR_LONG if longest > LONG else sorting.ROOM, dtype=np.intc)
+    sorting.sort_parts(scores.view(np.uint64), starts, stops, first, LONG, room, counts, buckets, order, tied)
     return order
 
 

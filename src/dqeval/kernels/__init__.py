@@ -7,6 +7,7 @@ from dqeval.kernels import (
     affiliation,
     buffers,
     covered,
+    distinct,
     dqe,
     etapr,
     intervals,
@@ -19,6 +20,20 @@ from dqeval.kernels import (
 )
 
 # Extensions are optional: some may be compiled, and others not.
-_KERNELS = (affiliation, buffers, covered, dqe, etapr, intervals, levels, neighbours, ranges, runs, sorting, sweep)
+_KERNELS = (
+    affiliation,
+    buffers,
+    covered,
+    distinct,
+    dqe,
+    etapr,
+    intervals,
+    levels,
+    neighbours,
+    ranges,
+    runs,
+    sorting,
+    sweep,
+)
 compiled: bool = all(kernel.compiled for kernel in _KERNELS)
 """Whether the kernels run compiled. If not, results are the same and take longer."""
