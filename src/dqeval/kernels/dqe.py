@@ -48,9 +48,9 @@ NEAR_COLUMNS = 3
 DISTANCES = cython.declare(cython.Py_ssize_t, 1)
 CLOSENESS = cython.declare(cython.Py_ssize_t, 2)
 
-WORD = 64  # levels that occur, each of which is a bit
-WORD_BITS = cython.declare(cython.Py_ssize_t, 6)
-IN_WORD = cython.declare(cython.Py_ssize_t, 63)
+# Levels that occur, each of which is a bit: level & 63 of the word level >> 6. These two are written as they are, since
+# to shift by a number that the compiler knows takes less time.
+WORD = 64
 ONE = cython.declare(cython.ulonglong, 1)
 ALL_BITS = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
 
@@ -255,9 +255,7 @@ class Region:
                 level -= 1
             if dqe_only and self.drowned():
                 break
-        while level > 0:
-            _clear(self.alarms, self.nears, level)
-            level -= 1
+        _clear_up_to(level, self.alarms, self.nears)
 
     @cython.cfunc
     @cython.nogil
@@ -502,7 +500,7 @@ def _rank(
     w: cython.Py_ssize_t
     t: cython.Py_ssize_t
     for t in range(start, stop):
-        words[levels[t] >> WORD_BITS] |= ONE << (levels[t] & IN_WORD)
+        words[levels[t] >> 6] |= ONE << (levels[t] & 63)
     words[0] &= ALL_BITS - 1  # level 0 is no threshold
     for w in range(size):
         rank += _bits_in(words[w])
@@ -510,8 +508,8 @@ def _rank(
     count: cython.Py_ssize_t = rank
     for t in range(start, stop):
         level = levels[t]
-        w = level >> WORD_BITS
-        rank = before[w] - _bits_in((words[w] >> (level & IN_WORD)) >> 1)  # less those above it
+        w = level >> 6
+        rank = before[w] - _bits_in((words[w] >> (level & 63)) >> 1)  # less those above it
         ranks[t - start] = rank
         in_use[rank] = level
     for w in range(size):
@@ -548,6 +546,17 @@ def _clear(alarms: cython.longlong[::1], nears: cython.longlong[::1], level: cyt
     nears[3 * level] = 0
     nears[3 * level + DISTANCES] = 0
     nears[3 * level + CLOSENESS] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _clear_up_to(level: cython.Py_ssize_t, alarms: cython.longlong[::1], nears: cython.longlong[::1]) -> cython.void:
+    k: cython.Py_ssize_t
+    for k in range(2 * level + 2):
+        alarms[k] = 0
+    for k in range(3 * level + 3):
+        nears[k] = 0
 
 
 @cython.cfunc
