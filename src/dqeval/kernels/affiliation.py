@@ -194,18 +194,26 @@ class Zone:
     @cython.nogil
     @cython.exceptval(check=False)
     def tally_gaps(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
-        """Tally the gaps between detections, and those to the ends of the zone.
+        """Tally the gaps between detections, and those to the ends of the zone, that reach into the event.
 
-        The stack has the points that have no higher one behind them, up to now; each is a level above the next.
+        The stack has the points that have no higher one behind them, up to now; each is a level above the next. Behind
+        the event, a point matters only if it is higher than all since then: else no gap that ends there reaches back.
         """
-        depth: cython.Py_ssize_t = 0
+        start: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.start)
+        stop: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, self.stop)
+        depth: cython.Py_ssize_t = self.stack_before(start, first)
+        highest: cython.Py_ssize_t = 0  # behind the event
         level: cython.Py_ssize_t
         inside: cython.Py_ssize_t  # the highest level in the gap
         last: cython.Py_ssize_t
         hidden: cython.bint
         t: cython.Py_ssize_t
-        for t in range(first, behind):
+        for t in range(start, behind):
             level = self.points[t + self.shift]
+            if t >= stop:
+                if level <= highest:
+                    continue
+                highest = level
             inside = 0
             hidden = level == 0
             while depth > 0 and not hidden:
@@ -231,6 +239,25 @@ class Zone:
                 self.right,
             )
             inside = self.points[last + self.shift]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def stack_before(self, start: cython.Py_ssize_t, first: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Stack the points before the event that have no higher one between, the nearest on top; return how many."""
+        depth: cython.Py_ssize_t = 0
+        highest: cython.Py_ssize_t = 0
+        level: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        for t in range(start - 1, first - 1, -1):
+            level = self.points[t + self.shift]
+            if level > highest:
+                highest = level
+                self.stack[depth] = t
+                depth += 1
+        for t in range(depth // 2):
+            self.stack[t], self.stack[depth - 1 - t] = self.stack[depth - 1 - t], self.stack[t]
+        return depth
 
     @cython.cfunc
     @cython.nogil
