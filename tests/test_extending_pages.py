@@ -56,7 +56,8 @@ def test_in_a_file(kind, tmp_path):
     assert " 0 failed, 0 left" in done(dqeval_line("dqeval bench run plan.toml -o run --workers 1"), tmp_path)
 
 
-def test_forms_for_all_thresholds_and_for_several_series():
+def test_forms_for_all_thresholds_and_for_several_series(monkeypatch):
+    monkeypatch.setattr(dqeval.METRICS, "_entries", dict(dqeval.METRICS._entries))
     (_, program) = blocks("metrics", "In a file")[3]
     exec(program, {})
     series = dqeval.datasets.demo()

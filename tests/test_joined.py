@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import types
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from dqeval.core import joined as module
 from dqeval.core.joined import Joined, JoinedSweep, at_best, chunks, likeness
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
+from dqeval.core.sweep import sweep_of
+from dqeval.core.thresholds import Best, Swept, best_in_sweep
 from dqeval.datasets.door import prepare
 from dqeval.lab.cases import Case
 from dqeval.lab.judge import Judge
@@ -102,7 +105,8 @@ def cases(draw, scores):
 def odd(length):
     """Draw scores far apart, very close, or constant, too."""
     factors = st.sampled_from([1.0, 1e-320, 1e308, -3.0])
-    return st.tuples(own.scores(length), factors).map(lambda pair: pair[0] * pair[1])
+    across_all_numbers = own.scores(length).map(lambda scores: (scores - 0.5) * 1.7e308 * 2)
+    return st.tuples(own.scores(length), factors).map(lambda pair: pair[0] * pair[1]) | across_all_numbers
 
 
 def scored(case):
@@ -155,9 +159,9 @@ def test_longer_series(points):
 
 def test_distinct_scores_that_scaling_makes_equal():
     """PATE takes the scores at which the number of hits changes, once these are scaled."""
-    labels = Labelled(np.arange(40) % 2 == 1)
-    near_each_other = np.concatenate([[-1.0], 1e-20 * np.arange(38), [1.0]])
-    several = [(labels.scored(near_each_other), 3.0), (labels.scored(np.arange(40.0)), 3.0)]
+    labels = Labelled(np.arange(300) % 2 == 1)
+    near_each_other = np.concatenate([[-1.0], 1e-20 * np.arange(294), [0.6, 0.7, 0.8, 0.9, 1.0]])
+    several = [(labels.scored(near_each_other), 3.0), (labels.scored(np.arange(300.0)), 3.0)]
     for (each, near), found in zip(several, panels_of(several, metrics=["dqe", "pate"]), strict=True):
         assert_same_panels(found, panel_of(labels.scored(each.raw), near, metrics=["dqe", "pate"]))
 
@@ -223,12 +227,14 @@ def test_sources_that_fail_do_so_behind_what_came_before():
         next(chunks(map(failing_source, ["the first"]), len))
 
 
-def test_the_thresholds_of_a_joined_form_are_those_of_the_metric():
+def test_the_thresholds_of_a_joined_form_are_those_of_the_metric(monkeypatch):
     def at_every_level(sweep):
         return sweep.precision_and_recall()
 
     with pytest.raises(ValueError, match="joined is for 100 thresholds, and sweep is 10: give both the same number"):
         dqeval.metric(takes="detections", sweep=10, at_every_level=at_every_level, joined=at_best(at_every_level))
+
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
 
     @dqeval.metric(takes="detections", sweep=10, at_every_level=at_every_level, joined=at_best(at_every_level, 10))
     def ten(y_true, y_pred):
@@ -237,6 +243,46 @@ def test_the_thresholds_of_a_joined_form_are_those_of_the_metric():
     several = [(random_series(300, seed), 5.0) for seed in range(2)]
     for (series, near), found in zip(several, panels_of(several, metrics=["dqe", "ten"]), strict=True):
         assert_same_panels(found, panel_of(series, near, metrics=["dqe", "ten"]))
+
+
+def test_metrics_with_very_many_thresholds_are_asked_one_by_one(together, monkeypatch):
+    """Or what is known of each threshold of each series would take more memory than all else."""
+    at_every_level, sweep = METRICS["range_f1"].at_every_level, 1_000
+    many = dataclasses.replace(METRICS["range_f1"], sweep=sweep, joined=at_best(at_every_level, sweep))
+    monkeypatch.setitem(METRICS._entries, "range_f1", many)
+    few, most = ([random_series(20, seed, every=10) for seed in range(count)] for count in (2, 525))
+    for several in (few, most):
+        panels_of([(each, 2.0) for each in several], metrics=["range_f1", "auc_pr"])
+    assert together == [("range_f1", 2), ("auc_pr", 2), ("auc_pr", 525)]
+
+
+PARAMETERS = {
+    "tapr_f1": [{"alpha": 0.5, "theta": theta, "delta": delta} for theta in (0, 0.5) for delta in (0, 3, 10**9)],
+    "etapr_f1": [{"theta_p": theta_p, "theta_r": theta_r} for theta_p in (0, 0.5) for theta_r in (0.01, 1)],
+    "delay_point_adjusted_f1": [{"k": k} for k in (0, 7, 10**6)],
+    "revised_point_adjusted_f1": [{"early": early, "delay": delay} for early in (0, 500) for delay in (None, 4)],
+    "range_f1": [{"alpha": alpha} for alpha in (0, 1)],
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters_that_no_panel_gives(name):
+    metric = METRICS[name]
+    several = [random_series(60 + 7 * seed, seed, every=15 + seed) for seed in range(6)]
+    for some in PARAMETERS[name]:
+        parameters = {**metric.defaults, **some}
+        for each, found in zip(several, metric.joined(Joined(tuple(several)), **parameters), strict=True):
+            sweep = sweep_of(each, metric.sweep)
+            alone = best_in_sweep(sweep, metric.at_every_level(sweep, **parameters))
+            assert dataclasses.astuple(found.parts) == dataclasses.astuple(alone.parts), some
+            assert (found.lowest, found.below) == (alone.lowest, alone.below), some
+
+
+def test_each_series_has_seconds_and_parameters_of_its_own():
+    one, other = panels_of([(random_series(300, seed), 5.0) for seed in range(2)], metrics=["dqe", "auc_pr"])
+    assert one.seconds["dqe"] > 0
+    assert one.parameters["dqe"] == other.parameters["dqe"]
+    assert one.parameters["dqe"] is not other.parameters["dqe"]
 
 
 # Who joins series
@@ -299,6 +345,7 @@ def test_benchmark_runs_join_the_detectors_of_a_file(together):
     assert list(found) == ["a", "b", "wrong"]
     assert found["wrong"].error.startswith("y_score must be finite")
     assert "in finite_array" in found["wrong"].traceback
+    assert found["wrong"].seconds > 0
     assert found["b"].errors == {}
     assert found["b"].evaluation == dqeval.panel(series.labels, series.scores["b"], near=5, metrics=["dqe", "auc_pr"])
 
@@ -333,6 +380,15 @@ def test_properties_join_short_series(together):
     assert len(together) == 1
 
 
+def test_a_judge_asks_metrics_with_a_limit_in_points_one_by_one(together):
+    """The near range of the case is their limit, and not the one that a panel has."""
+    judge = Judge(METRICS["delay_point_adjusted_f1"], seconds=60)
+    late, later = (Case((0, 1, 1, 1, 1, 0), found, near=1) for found in ((0, 0, 0, 1, 0, 0), (0, 0, 1, 0, 0, 0)))
+    judge.look_ahead([late, later])
+    assert together == []
+    assert [judge.value(late), judge.value(later)] == [0.0, 1.0]
+
+
 def test_what_is_asked_of_a_judge_together_is_what_is_asked_one_by_one():
     several = [random_series(400, seed) for seed in range(3)]
     judge = Judge(METRICS["pate"], seconds=60)
@@ -363,6 +419,26 @@ def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch, joined):
     expected = panels_of(several, metrics=["dqe", "auc_pr"])
     monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=joined))
     assert panels_of(several, metrics=["dqe", "auc_pr"]) == expected
+
+
+def without_precision(joined):
+    return [Best(parts=types.SimpleNamespace(value=0.5), lowest=0.5, below=0.4) for _ in joined.members]
+
+
+def of_infinite_recall(joined):
+    return [Best(Swept(0.5, 0.5, math.inf), lowest=0.5, below=0.4) for _ in joined.members]
+
+
+@pytest.mark.falls_back
+@pytest.mark.parametrize("joined", [lambda joined: [0.5, 0.5], without_precision, of_infinite_recall])
+def test_a_metric_of_detections_must_say_where_it_is_best(monkeypatch, joined):
+    several = [(random_series(300, seed), 5.0) for seed in range(2)]
+    expected = panels_of(several, metrics=["range_f1"])
+    wrong = dataclasses.replace(METRICS["range_f1"], joined=lambda found, alpha: joined(found))
+    monkeypatch.setitem(METRICS._entries, "range_f1", wrong)
+    found = panels_of(several, metrics=["range_f1"])
+    assert found == expected
+    assert [panel.best for panel in found] == [panel.best for panel in expected]
 
 
 @pytest.mark.falls_back

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -169,10 +170,11 @@ class PanelAndErrors:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """What is wrong with scores that cannot be used, and where that was found."""
+    """What is wrong with scores that cannot be used, where that was found, and after how many seconds."""
 
     error: str
     traceback: str
+    seconds: float
 
 
 def panels_and_errors(
@@ -191,10 +193,11 @@ def panels_and_errors(
         runs: dict[str, PanelRun] = {}
         wrong: dict[str, Unusable] = {}
         for name in names:
+            began = time.perf_counter()
             try:
                 runs[name] = _started(y_true, several[name], near, None, None, NO_CLOCK, 100, "nan", chosen)
             except ValueError as error:
-                wrong[name] = Unusable(str(error), traceback.format_exc())
+                wrong[name] = Unusable(str(error), traceback.format_exc(), time.perf_counter() - began)
         complete_together(list(runs.values()))
         for name in names:
             yield name, wrong[name] if name in wrong else _with_errors(runs.pop(name))

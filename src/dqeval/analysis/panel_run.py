@@ -18,7 +18,7 @@ from dqeval.analysis.timed_result import on_clock
 from dqeval.core import thresholds as sweeping
 from dqeval.core import validate
 from dqeval.core.entries import Metric
-from dqeval.core.joined import Joined, likeness
+from dqeval.core.joined import MOST_LEVELS, Joined, likeness
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
 from dqeval.core.registry import METRICS
@@ -204,21 +204,21 @@ def values_of_each(
     return [list(run.arranged(run.values).values()) for run in runs]
 
 
-def _checked(found: Any) -> Any:
-    """Return what a metric says of a series, if that is what it may say."""
-    value = found
-    if isinstance(found, (sweeping.Best, DQEResult)):
-        value = found.parts.value if isinstance(found, sweeping.Best) else found.dqe
-    if not math.isfinite(value):
-        raise ValueError("it is no number: where a metric is undefined, and why, is told one by one")
-    return found
+def _is_usable(metric: Metric, found: Any) -> bool:
+    """Tell whether this is what a metric may say of a series. Where it is undefined, and why, is told one by one."""
+    if metric.takes == "detections":
+        if not isinstance(found, sweeping.Best):
+            return False
+        of_parts = found.parts.precision + found.parts.recall  # NaN where the metric has no such parts
+        return math.isfinite(found.parts.value) and not math.isinf(of_parts)
+    return math.isfinite(found.dqe if isinstance(found, DQEResult) else found)
 
 
 def complete_together(runs: Sequence[PanelRun], *, detections: bool = False) -> None:
     """Compute, of panels of the same metrics, what takes less time together: that of short series that are alike.
 
-    The values are those of each by itself; of detections, if these are asked for, but for a last digit. What is missing
-    afterwards is computed one by one.
+    The values are those of each by itself. Those of series of detections, which are left out unless ``detections`` is
+    true, may differ by a last digit. What is missing afterwards is computed one by one.
     """
     alike: dict[Hashable, list[PanelRun]] = {}
     for run in runs:
@@ -229,8 +229,15 @@ def complete_together(runs: Sequence[PanelRun], *, detections: bool = False) -> 
             joined = Joined(tuple(run.scored for run in group))
             always_anomalous = any(run.scored.labels.all() for run in group)
             for metric in group[0].metrics:
-                if metric.joined is not None and not (metric.needs_normal and always_anomalous):
+                if metric.joined is None or _has_too_many_levels(metric, len(group)):
+                    continue
+                if not (metric.needs_normal and always_anomalous):
                     _add_together(metric, metric.joined, joined, group)
+
+
+def _has_too_many_levels(metric: Metric, count: int) -> bool:
+    """Tell whether so many series together would need too much memory for what is known of each threshold."""
+    return metric.takes == "detections" and metric.sweep != "all" and metric.sweep * count > MOST_LEVELS
 
 
 def _add_together(metric: Metric, compute: Callable[..., Any], joined: Joined, runs: Sequence[PanelRun]) -> None:
@@ -240,8 +247,9 @@ def _add_together(metric: Metric, compute: Callable[..., Any], joined: Joined, r
         by_near = {run.near: run.parameters_of(metric) for run in {run.near: run for run in runs}.values()}
         parameters = [dict(by_near[run.near]) for run in runs]
         of_each = {name: tuple(own[name] for own in parameters) for name in metric.from_near}
-        values = [_checked(each) for each in compute(joined, **{**parameters[0], **of_each})]
-        found = list(zip(runs, parameters, values, strict=True))
+        found = list(zip(runs, parameters, compute(joined, **{**parameters[0], **of_each}), strict=True))
+        if not all(_is_usable(metric, each) for *_, each in found):
+            return
         seconds = (time.perf_counter() - began) / len(runs)
         for run, own, each in found:
             run.add_known(metric, own, each, seconds)

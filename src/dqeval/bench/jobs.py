@@ -329,14 +329,12 @@ def _run_detector(job: Job, series: Series) -> FloatArray:
 
 
 def _evaluate(job: Job, series: Series, near: Near, scores: Mapping[str, FloatArray], outcome: JobResult) -> None:
-    began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
         for detector, found in panels_and_errors(series.labels, scores, near=near.points, metrics=job.metrics):
             if isinstance(found, Unusable):  # the other detectors of a file are still wanted
-                spent = time.perf_counter() - began
-                reason = f"ValueError: {found.error}"
-                outcome.rows.append(_row(job, detector, EVALUATE, None, spent, "failed", reason, found.traceback))
+                why = found.seconds, "failed", f"ValueError: {found.error}", found.traceback
+                outcome.rows.append(_row(job, detector, EVALUATE, None, *why))
                 continue
             outcome.rows.extend(_metric_rows(job, detector, found.evaluation, found.errors, near))
             if found.evaluation.dqe is not None:

@@ -30,7 +30,8 @@ from dqeval.support.on_demand import cached_property
 Item = TypeVar("Item")
 
 MOST_POINTS = 1 << 16  # of all together: what is made of them stays in a cache
-LEAST_ROOM = 250  # points, as a shorter series takes as much memory for what is known of each threshold
+LEAST_ROOM = 250  # points, as what is known of each threshold takes as much memory however short a series is
+MOST_LEVELS = 1 << 19  # thresholds of all together: with more, arrays by threshold would be the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,25 +393,21 @@ def chunks(items: Iterable[Item], points: Callable[[Item], int]) -> Iterator[lis
     """
     some: list[Item] = []
     room = MOST_POINTS
-    source = iter(items)
-    while True:
-        try:
-            item = next(source)
-        except StopIteration:
-            break
-        except Exception:
-            if some:
+    try:
+        for item in items:
+            size = max(points(item), LEAST_ROOM)
+            if some and (size >= threads.LEAST_POINTS or size > room):
                 yield some
-            raise
-        size = max(points(item), LEAST_ROOM)
-        if some and (size >= threads.LEAST_POINTS or size > room):
+                some, room = [], MOST_POINTS
+            some.append(item)
+            room -= size
+            if size >= threads.LEAST_POINTS:
+                yield some
+                some, room = [], MOST_POINTS
+    except Exception:
+        if some:
             yield some
-            some, room = [], MOST_POINTS
-        some.append(item)
-        room -= size
-        if size >= threads.LEAST_POINTS:
-            yield some
-            some, room = [], MOST_POINTS
+        raise
     if some:
         yield some
 

@@ -351,7 +351,8 @@ def metric(
         the best of its own would say nothing.
     joined : callable, optional
         The same for several short series at once, where that is faster: ``Joined`` of ``dqeval.core.joined`` to what
-        each of them gets. Parameters that follow from the near range come as tuples, with one for each.
+        each of them gets. Parameters that follow from the near range come as tuples, with one for each. Where
+        ``Joined.binary`` is true, there are detections in place of scores.
     needs_normal : bool, default False
         Whether the metric is undefined where every point is anomalous. Where none is, every metric is.
     perfect : float, default 1

@@ -278,7 +278,7 @@ def points_by_region(
     begins: cython.Py_ssize_t[::1],
     items: cython.longlong[::1],
 ):
-    """Write the points of each region by ascending score, and how many of its series score at least as much.
+    """Write the points of each region by ascending score, and how many points of its series score at least as much.
 
     ``order`` has the points by ascending score, of one series after the other: from one of the ``borders`` to the next.
     ``tied`` tells which score as much as the one before. Regions lie at [starts[i], stops[i]), and at most two have a

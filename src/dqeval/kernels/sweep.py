@@ -146,7 +146,7 @@ def sum_down(
     Each column of ``tally`` has its scale, and becomes a row of ``found``. If several series are joined, ``each`` of
     them has so many levels, and sums of its own. ``sums`` is working space.
     """
-    behind: cython.Py_ssize_t = 1  # the last level of the series
+    behind: cython.Py_ssize_t = 1  # the level behind the last one of the series
     level: cython.Py_ssize_t
     column: cython.Py_ssize_t
     with cython.nogil:

@@ -76,7 +76,7 @@ class Judge:
 
     def look_ahead(self, cases: Iterable[Case]) -> None:
         """Compute what will be asked for soon, many short series at once; where that fails, it is asked one by one."""
-        if self.metric.name in _IN_POINTS:
+        if self.metric.joined is None or self.metric.name in _IN_POINTS:
             return
         unknown = [case for case in dict.fromkeys(cases) if case not in self._values and any(case.labels)]
         self._check_time()

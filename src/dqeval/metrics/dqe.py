@@ -41,8 +41,10 @@ def _dqe_joined(joined: Joined, near: Sequence[float], thresholds: int | Literal
     labelled = joined.labelled
     levels = levels_of(joined.counting, labelled.regions(0.0), thresholds)
     local = local_scores(levels, np.repeat(near, labelled.counts))
-    points = [own.copy() for own in np.split(levels.of_point, labelled.borders[1:-1])]  # each may outlive the others
-    parts = zip(labelled.members, near, labelled.of_series(local), points, strict=True)
+    # Copies, as each may outlive the others.
+    points = [own.copy() for own in np.split(levels.of_point, labelled.borders[1:-1])]
+    scores = [own.copy() for own in labelled.of_series(local)]
+    parts = zip(labelled.members, near, scores, points, strict=True)
     return [
         result_with(
             own, member.events, distance, thresholds, partial(_curve_of, member, distance, of_point, thresholds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -64,15 +63,12 @@ def _computed_areas(scored: Scored, window: int, thresholds: int) -> FloatArray:
     return _areas_of(levels, scored.events, len(levels) - at.astype(np.float64), hits[0], highest, window)
 
 
-@lru_cache(maxsize=64)
 def _places(points: int, thresholds: int) -> IntArray:
     """Return where the thresholds are, ascending, among so many points in order."""
     # As published: the step is rounded before it is multiplied and cut, which for some lengths gives one index less.
     index = (np.arange(thresholds) * ((points - 1) / (thresholds - 1))).astype(np.intp)
     index[-1] = points - 1
-    places = points - 1 - index[::-1]
-    places.flags.writeable = False
-    return places
+    return points - 1 - index[::-1]
 
 
 def _areas_of(
@@ -108,29 +104,34 @@ def _areas_of(
 
 
 def _vus_roc_joined(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[float]:
-    return [float(areas[0].mean()) for areas in _joined_areas(joined, window, thresholds)]
+    return [roc for roc, _ in _joined_means(joined, window, thresholds)]
 
 
 def _vus_pr_joined(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[float]:
-    return [float(areas[1].mean()) for areas in _joined_areas(joined, window, thresholds)]
+    return [pr for _, pr in _joined_means(joined, window, thresholds)]
 
 
-def _joined_areas(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[FloatArray]:
+def _joined_means(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[tuple[float, float]]:
+    """Return the means of the areas under the ROC and the PR curve of each series; both metrics share them."""
     key = "vus", window, thresholds
-    return joined.once(key, lambda: _computed_joined_areas(joined, window, thresholds))
+    return joined.once(key, lambda: _computed_joined_means(joined, window, thresholds))
 
 
-def _computed_joined_areas(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[FloatArray]:
+def _computed_joined_means(joined: Joined, window: tuple[int, ...], thresholds: int) -> list[tuple[float, float]]:
     labelled, (order, _) = joined.labelled, joined.in_order
-    places = [_places(size, thresholds) for size in labelled.sizes.tolist()]
-    levels, at = joined.levels(joined.raw, joined.raw[order[np.stack(places) + labelled.borders[:-1, None]]])
+    sizes = labelled.sizes.tolist()
+    by_size = {size: _places(size, thresholds) for size in set(sizes)}
+    places = np.stack([by_size[size] for size in sizes]) + labelled.borders[:-1, None]
+    levels, at = joined.levels(joined.raw, joined.raw[order[places]])
     own = levels + labelled.of_points(thresholds + 1)
     counts = np.bincount(own[labelled.labels], minlength=at.size).reshape(at.shape)
     detected, hits = labelled.sizes[:, None] - at.astype(np.float64), _at_or_above(counts)
     highest = labelled.of_series(highest_in_events(levels, labelled.events))
     points = np.split(levels, labelled.borders[1:-1])
     events = [member.events for member in labelled.members]
-    return list(map(_areas_of, points, events, detected, hits, highest, window))
+    # The areas of one series at a time, as they take much memory where windows are long.
+    areas = map(_areas_of, points, events, detected, hits, highest, window)
+    return [(float(roc.mean()), float(pr.mean())) for roc, pr in areas]
 
 
 def _at_or_above(counts: IntArray) -> FloatArray:
