@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 import strategies as own
+from dqeval.core import levels
 from dqeval.metrics import dqe
 from dqeval.metrics.dqe import dqe_at_every_score
 
@@ -121,6 +122,39 @@ def test_log_ranks_beside_a_gap(case, near, gap):
 def test_dqe_alone_is_that_of_the_whole_result(case, near, thresholds):
     options = {"near": near, "thresholds": thresholds}
     assert dqeval.dqe_score(*case, **options) == dqeval.evaluate(*case, **options).dqe
+
+
+@given(
+    own.labelled(own.scores),
+    own.exact_near,
+    st.sampled_from([1, 7, 100, 5_000]),
+    st.sampled_from(["min-max", "none"]),
+    st.integers(0, 12),
+)
+def test_dqe_of_a_long_series_is_computed_part_by_part(case, near, thresholds, scale, gap):
+    """A part has as many regions as it has room for, or one."""
+    y_true, y_score = case
+    times = np.arange(len(y_true)) + np.where(np.arange(len(y_true)) < len(y_true) // 2, 0, gap)
+    options = {"near": near, "scale": scale, "thresholds": thresholds, "times": times, "resolution": 1}
+    expected = dqeval.evaluate(y_true, y_score, **options)
+    sweep, parts = dqe.local_scores, []
+
+    def observed(part, **options):
+        parts.append(part)
+        return sweep(part, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(levels, "MOST_POINTS", 8)
+        patched.setattr(dqe, "local_scores", observed)
+        assert dqeval.dqe_score(y_true, y_score, **options) == expected.dqe
+    assert all(len(part.of_point) <= 8 or len(part.starts) == 1 for part in parts)
+    assert sum(len(part.starts) for part in parts) == len(expected.per_event)
+
+
+def test_a_long_series_without_an_event(monkeypatch):
+    monkeypatch.setattr(levels, "MOST_POINTS", 8)
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert np.isnan(dqeval.dqe_score(np.zeros(20), np.arange(20), near=2, undefined="nan"))
 
 
 @given(own.labelled(own.scores), own.exact_near, st.sampled_from([np.exp, np.cbrt, lambda s: 3 * s - 7, np.arctan]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from dqeval.kernels.levels import (
 # Thresholds of all events together, per point: from the first on, to rank levels within regions takes less time, and
 # from the second on, to sort them for that.
 _MANY, _VERY_MANY = 2, 600
+MOST_POINTS = 1 << 19  # of a part of a series, unless a single region has more
 _CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
 
 
@@ -72,14 +74,41 @@ def grid(count: int) -> FloatArray:
 def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partition, count: int) -> Levels:
     """Return the levels on a grid of ``count`` thresholds, of equal weight."""
     thresholds = grid(count)
-    found = scores if isinstance(scores, np.ndarray) else scores.scores
-    of_point = np.empty(len(found), dtype=np.intc)
     if isinstance(scores, LinearParts):
-        levels_on_grid_in_parts(found, scores.starts, scores.low, scores.width, thresholds, of_point)
-    else:
-        low, width = (scores.low, scores.width) if isinstance(scores, Linear) else (0.0, 1.0)
-        levels_on_grid(found, low, width, thresholds, of_point)
-    return _shared(partition, of_point, thresholds)
+        of_point = np.empty(len(scores.scores), dtype=np.intc)
+        levels_on_grid_in_parts(scores.scores, scores.starts, scores.low, scores.width, thresholds, of_point)
+        return _shared(partition, of_point, thresholds)
+    return _shared(partition, _on_grid(scores, thresholds), thresholds)
+
+
+def sample_levels_by_part(scores: FloatArray | Linear, partition: Partition, count: int) -> Iterator[Levels]:
+    """Yield the same part by part, each with some of the regions: levels that stay in a cache, and are not kept."""
+    found = _scores_of(scores)
+    if len(found) <= MOST_POINTS or not len(partition.events):
+        yield sample_levels(scores, partition, count)
+        return
+    thresholds = grid(count)
+    begins, ends = np.floor(partition.left).astype(np.intp), np.ceil(partition.right).astype(np.intp)
+    first = 0
+    while first < len(begins):
+        begin = begins[first]
+        last = max(int(np.searchsorted(ends, begin + MOST_POINTS, side="right")), first + 1)
+        of_point = _on_grid(scores, thresholds, slice(begin, ends[last - 1]))
+        yield _shared(partition.of_some(slice(first, last)), of_point, thresholds)
+        first = last
+
+
+def _scores_of(scores: FloatArray | Linear) -> FloatArray:
+    return scores if isinstance(scores, np.ndarray) else scores.scores
+
+
+def _on_grid(scores: FloatArray | Linear, thresholds: FloatArray, some: slice = slice(None)) -> NDArray[np.intc]:
+    """Return how many thresholds points reach, or some of them."""
+    found = _scores_of(scores)[some]
+    low, width = (scores.low, scores.width) if isinstance(scores, Linear) else (0.0, 1.0)
+    of_point = np.empty(len(found), dtype=np.intc)
+    levels_on_grid(found, low, width, thresholds, of_point)
+    return of_point
 
 
 def levels_of_points(of_point: NDArray[np.intc], partition: Partition, count: int) -> Levels:

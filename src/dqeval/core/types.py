@@ -113,6 +113,14 @@ class Partition(Framed):
     def __hash__(self) -> int:
         return hash((self.near, self.events))
 
+    def of_some(self, some: slice) -> Partition:
+        """Return the regions of some events, on a time axis that begins with the first point of the first of them."""
+        left, right = self.left[some], self.right[some]
+        begin, end = int(np.floor(left[0])), int(np.ceil(right[-1]))
+        events = Events(self.events.starts[some] - begin, self.events.stops[some] - begin, end - begin)
+        cuts = (each - begin for each in (left, self.near_start[some], self.near_stop[some], right))
+        return Partition(events, self.near, *cuts)
+
     @property
     def regions(self) -> tuple[Region, ...]:
         """The local regions, one per event, in time order."""

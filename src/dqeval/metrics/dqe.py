@@ -137,12 +137,14 @@ def dqe_score(
         values=values,
         clock=Clock(times, resolution, max_gap),
     )
-    return mean_dqe(scaled_levels(points, scale, count))
+    if count == "exact" or validate.scale_name(scale) == "log-rank":
+        return mean_dqe(scaled_levels(points, scale, count))
+    return _mean_dqe_by_part(_counting(points, scale), points.regions, count)
 
 
 def dqe_at(scored: Scored, near: float) -> float:
     """Return DQE with a near range, of what is checked already."""
-    return mean_dqe(levelling.sample_levels(scored.counting, scored.labelled.regions(near), 100))
+    return _mean_dqe_by_part(scored.counting, scored.labelled.regions(near), 100)
 
 
 def _dqe_log_rank(scored: Scored, near: float) -> float:
@@ -387,16 +389,25 @@ def levels_of(
 
 def scaled_levels(points: Points, scale: Scale | bool, thresholds: int | Literal["exact"]) -> Levels:
     """Return the threshold levels of scores that are as they were given."""
-    name = validate.scale_name(scale)
-    if name == "log-rank" and thresholds != "exact":
+    if validate.scale_name(scale) == "log-rank" and thresholds != "exact":
         return levelling.sample_log_rank_levels(points.found, points.regions, thresholds)
-    scores = linear(points.found) if name == "min-max" else validate.scaling(scale)(points.found)
-    return levels_of(scores, points.regions, thresholds)
+    return levels_of(_counting(points, scale), points.regions, thresholds)
+
+
+def _counting(points: Points, scale: Scale | bool) -> FloatArray | Linear:
+    """Return scores, which are as they were given, as they count."""
+    return linear(points.found) if validate.scale_name(scale) == "min-max" else validate.scaling(scale)(points.found)
 
 
 def mean_dqe(levels: Levels) -> float:
     """Return DQE of a sweep over the levels of each event's region."""
     return mean_scores(local_scores(levels, dqe_only=True)).dqe
+
+
+def _mean_dqe_by_part(scores: FloatArray | Linear, regions: Partition, thresholds: int) -> float:
+    """Return the same at sampled thresholds, one part of a long series after the other."""
+    parts = levelling.sample_levels_by_part(scores, regions, thresholds)
+    return mean_scores(np.concatenate([local_scores(part, dqe_only=True) for part in parts])).dqe
 
 
 def _sweep(
