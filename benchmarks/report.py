@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 import dqeval
 from benchmarks.generated_run import write_run
@@ -33,6 +33,7 @@ from dqeval.render.site import PAGE, bench_site
 from dqeval.render.site_folder import RECEIPT
 
 CASES = [(20_000, 3, 1600), (200_000, 5, 1600), (1_000_000, 5, 1000)]  # points, detectors, an event every
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 # From an action to the second frame after it: what is drawn in the first is on the screen by then.
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -105,13 +106,21 @@ def opened(browser: Any, path: Path) -> list[tuple[float, float]]:
     return times
 
 
+def _browser(playwright: Playwright) -> Browser:
+    """Start a browser from the system's packages."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        raise SystemExit(f"no browser: install one of {', '.join(BROWSERS)}")
+    return playwright.chromium.launch(executable_path=found, args=OPTIONS)
+
+
 def pages(repeats: int) -> None:
     """Print a row a case: to compare, to make the page of it, size, to open, and until an action shows."""
     names = " | ".join(f"{name}, ms" for name in ("open", *ACTIONS))
     print(f"| points | detectors | compare, s | page, s | MB | {names} |")
     print("|---:|---:|---:|---:|---:|" + "---:|" * (1 + len(ACTIONS)))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=OPTIONS)
+        browser = _browser(playwright)
         for n, detectors, every in CASES:
             prepared = prepare(columns(n, detectors, every), near=50)
             path = Path(folder) / f"{n}.html"
@@ -157,7 +166,7 @@ def site() -> None:
         receipt = place / "site" / RECEIPT
         verified, _ = processor_seconds(lambda: verify_site(receipt, read_receipt(receipt), []))
         first = (place / "site" / PAGE).stat().st_size
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=OPTIONS)
+        browser = _browser(playwright)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         times = {name: milliseconds_to(page, place / "site" / PAGE, hash) for name, hash in SITE_VIEWS.items()}
         browser.close()
