@@ -290,6 +290,11 @@ def test_intervals_of_dates():
     berlin = pd.date_range("2026-07-01", periods=3, freq="h", tz="Europe/Berlin")
     zoned = dqeval.intervals_from_labels([0, 1, 0], berlin)
     assert str(zoned).splitlines()[::2] == ["start, UTC        end, UTC", "2026-06-30T23:00  2026-07-01T00:00"]
+    for library in ("pandas", "polars"):
+        table = zoned.to_frame(library)
+        assert dqeval.labels_from_intervals(table, berlin).tolist() == [False, True, False]
+        assert table["start"][0] == datetime(2026, 6, 30, 23, tzinfo=UTC)
+        assert zoned[:0].to_frame(library).shape == (0, 2)
 
 
 def test_intervals_show_themselves():

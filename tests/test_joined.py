@@ -400,25 +400,11 @@ def test_what_is_asked_of_a_judge_together_is_what_is_asked_one_by_one():
 
 
 def failing(joined, **parameters):
-    raise ZeroDivisionError("joined")
+    raise ZeroDivisionError("of nothing")
 
 
-WRONG = [
-    failing,
-    lambda joined: [0.5],
-    lambda joined: [0.5, "much"],
-    lambda joined: [0.5, math.nan],
-    lambda joined: None,
-]
-
-
-@pytest.mark.falls_back
-@pytest.mark.parametrize("joined", WRONG)
-def test_where_joining_fails_metrics_are_asked_one_by_one(monkeypatch, joined):
-    several = [(random_series(300, seed), 5.0) for seed in range(2)]
-    expected = panels_of(several, metrics=["dqe", "auc_pr"])
-    monkeypatch.setitem(METRICS._entries, "auc_pr", dataclasses.replace(METRICS["auc_pr"], joined=joined))
-    assert panels_of(several, metrics=["dqe", "auc_pr"]) == expected
+def undefined(joined, **parameters):
+    raise dqeval.UndefinedError("nobody knows")
 
 
 def without_precision(joined):
@@ -429,14 +415,42 @@ def of_infinite_recall(joined):
     return [Best(Swept(0.5, 0.5, math.inf), lowest=0.5, below=0.4) for _ in joined.members]
 
 
-@pytest.mark.falls_back
-@pytest.mark.parametrize("joined", [lambda joined: [0.5, 0.5], without_precision, of_infinite_recall])
-def test_a_metric_of_detections_must_say_where_it_is_best(monkeypatch, joined):
+def panels_with_joined(monkeypatch, metric, joined):
+    """Return the panels of a metric whose joined form is another one, and what they should be."""
     several = [(random_series(300, seed), 5.0) for seed in range(2)]
-    expected = panels_of(several, metrics=["range_f1"])
-    wrong = dataclasses.replace(METRICS["range_f1"], joined=lambda found, alpha: joined(found))
-    monkeypatch.setitem(METRICS._entries, "range_f1", wrong)
-    found = panels_of(several, metrics=["range_f1"])
+    expected = panels_of(several, metrics=["dqe", metric])
+    wrong = dataclasses.replace(METRICS[metric], joined=lambda found, **parameters: joined(found))
+    monkeypatch.setitem(METRICS._entries, metric, wrong)
+    return panels_of(several, metrics=["dqe", metric]), expected
+
+
+@pytest.mark.falls_back
+@pytest.mark.parametrize(
+    ("metric", "joined", "why"),
+    [
+        ("auc_pr", failing, "ZeroDivisionError: of nothing"),
+        ("auc_pr", lambda joined: [0.5], "ValueError: it gave 1 result for 2 series"),
+        ("auc_pr", lambda joined: [0.5, "much"], "TypeError: "),
+        ("auc_pr", lambda joined: None, "TypeError: "),
+        ("range_f1", lambda joined: [0.5, 0.5], "TypeError: it gave float, and no Best, for a metric of detections"),
+        ("range_f1", without_precision, "AttributeError: "),
+    ],
+)
+def test_where_joining_fails_a_warning_says_why_and_metrics_are_asked_one_by_one(monkeypatch, metric, joined, why):
+    with pytest.warns(dqeval.PluginWarning, match=f"^the metric {metric} cannot .* joined function failed: {why}"):
+        found, expected = panels_with_joined(monkeypatch, metric, joined)
+    assert found == expected
+    assert [panel.best for panel in found] == [panel.best for panel in expected]
+
+
+@pytest.mark.falls_back
+@pytest.mark.parametrize(
+    ("metric", "joined"),
+    [("auc_pr", lambda joined: [0.5, math.nan]), ("auc_pr", undefined), ("range_f1", of_infinite_recall)],
+)
+def test_what_is_not_finite_is_asked_one_by_one(monkeypatch, metric, joined):
+    """The metric itself says why it is undefined, and of which series."""
+    found, expected = panels_with_joined(monkeypatch, metric, joined)
     assert found == expected
     assert [panel.best for panel in found] == [panel.best for panel in expected]
 

@@ -206,7 +206,7 @@ def test_the_command_line(call):
     for incidents in ("local_incidents.csv", "zoned_incidents.csv"):
         assert results(call("explain", *local, "--incidents", incidents, *SCORED)) == expected
     refused = call("explain", "local.csv", "--time", "when", "--incidents", "zoned_incidents.csv")
-    assert refused.err.endswith("; --timezone says which one those have that are without\n")
+    assert refused.err.endswith(" (on the command line: --timezone, for those without)\n")
 
 
 def test_alerts_of_another_zone(call):

@@ -121,8 +121,8 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
         Pairs of start and end; or single moments; or columns called ``start`` and ``end``, or ``start`` and
         ``duration``; or an IntervalIndex of pandas.
     times : array-like, shape (n,)
-        When each point begins, in ascending order. It lasts until the next begins, but no longer than most do (the
-        median step). A point is in an interval if they overlap.
+        When each point begins, in ascending order: dates, or whole numbers. It lasts until the next begins, but no
+        longer than most do (the median step). A point is in an interval if they overlap.
     closed : "left" or "both", default "left"
         Whether ends are outside their intervals, or inside.
 
@@ -152,14 +152,15 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     labels : array-like of 0 and 1, shape (n,)
         1 marks a point of an interval.
     times : array-like, shape (n,)
-        When each point begins, in ascending order. It lasts until the next begins, but no longer than most do (the
-        median step).
+        When each point begins, in ascending order: dates, or whole numbers. It lasts until the next begins, but no
+        longer than most do (the median step).
 
     Returns
     -------
     TimeIntervals
         A sequence of pairs of start and end, with ``start`` and ``end`` as arrays, and ``to_frame()``: of dates
-        (``datetime64``), or of numbers, as the times are. `labels_from_intervals` of them gives the labels again.
+        (``datetime64``), or of numbers, as the times are. `labels_from_intervals` takes it, or that table, and gives
+        the labels again. Dates that had a time zone are in UTC: the table says so, ``datetime64`` cannot.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def evaluate_many(
     Returns
     -------
     ManyResult
-        Arrays, with a value per series and detector.
+        Arrays, with a value per series and detector: all detectors of the first series, then those of the next.
 
     Notes
     -----

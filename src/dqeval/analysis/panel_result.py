@@ -199,7 +199,7 @@ class Evaluation(Framed):
         Parameters
         ----------
         repeats : int, default 10
-            How many random scores are drawn; each takes as long as the panel itself.
+            How many random scores are drawn. Of long series, each takes as long as the panel itself.
         seed : int, default 0
             Of these random scores.
         progress : callable, optional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, partial
 from threading import Lock
@@ -21,10 +22,11 @@ from dqeval.core.entries import Metric
 from dqeval.core.joined import MOST_LEVELS, Joined, likeness
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.registry import METRICS
+from dqeval.core.registry import METRICS, PluginWarning
 from dqeval.core.sweep import ScoreSweep, sweep_of
 from dqeval.core.types import DQEResult
 from dqeval.core.validate import UndefinedError
+from dqeval.render.tables import count_of
 from dqeval.support.on_demand import once
 from dqeval.support.threads import in_order
 
@@ -204,11 +206,11 @@ def values_of_each(
     return [list(run.arranged(run.values).values()) for run in runs]
 
 
-def _is_usable(metric: Metric, found: Any) -> bool:
-    """Tell whether this is what a metric may say of a series. Where it is undefined, and why, is told one by one."""
+def _is_finite(metric: Metric, found: Any) -> bool:
+    """Tell whether a metric is defined; where it is not, and why, is told one by one."""
     if metric.takes == "detections":
         if not isinstance(found, sweeping.Best):
-            return False
+            raise TypeError(f"it gave {type(found).__name__}, and no Best, for a metric of detections")
         of_parts = found.parts.precision + found.parts.recall  # NaN where the metric has no such parts
         return math.isfinite(found.parts.value) and not math.isinf(of_parts)
     return math.isfinite(found.dqe if isinstance(found, DQEResult) else found)
@@ -241,19 +243,29 @@ def _has_too_many_levels(metric: Metric, count: int) -> bool:
 
 
 def _add_together(metric: Metric, compute: Callable[..., Any], joined: Joined, runs: Sequence[PanelRun]) -> None:
-    """Compute a metric of several series that are joined; if anything is wrong, one by one, which tells of which."""
+    """Compute a metric of several series that are joined; if that fails, one by one, which tells of which series."""
     began = time.perf_counter()
     try:
         by_near = {run.near: run.parameters_of(metric) for run in {run.near: run for run in runs}.values()}
-        parameters = [dict(by_near[run.near]) for run in runs]
-        of_each = {name: tuple(own[name] for own in parameters) for name in metric.from_near}
-        found = list(zip(runs, parameters, compute(joined, **{**parameters[0], **of_each}), strict=True))
-        if not all(_is_usable(metric, each) for *_, each in found):
+    except ValueError:
+        return
+    parameters = [dict(by_near[run.near]) for run in runs]
+    of_each = {name: tuple(own[name] for own in parameters) for name in metric.from_near}
+    try:
+        values = list(compute(joined, **{**parameters[0], **of_each}))
+        if len(values) != len(runs):
+            raise ValueError(f"it gave {count_of(len(values), 'result')} for {len(runs)} series")
+        if not all(_is_finite(metric, each) for each in values):
             return
-        seconds = (time.perf_counter() - began) / len(runs)
-        for run, own, each in found:
-            run.add_known(metric, own, each, seconds)
     except MemoryError:
         raise
-    except Exception:
+    except UndefinedError:
         return
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        sentence = f"the metric {metric.name} cannot be computed of several series at once, only one by one, as its"
+        warnings.warn(f"{sentence} joined function failed: {why}", PluginWarning, stacklevel=2)
+        return
+    seconds = (time.perf_counter() - began) / len(runs)
+    for run, own, each in zip(runs, parameters, values, strict=True):
+        run.add_known(metric, own, each, seconds)

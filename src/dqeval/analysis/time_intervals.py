@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from dqeval.core.moments import Kind, Ticks
 from dqeval.core.spans import Spans
 from dqeval.render.tables import Table, count_of
-from dqeval.support.frames import Framed
+from dqeval.support.frames import Framed, Library, frame_of
 
 MOST_SHOWN = 10
 UNITS = ("D", "m", "s", "ms", "us", "ns")  # in which dates are shown
@@ -29,8 +30,8 @@ class TimeIntervals(Framed, Sequence[Pair]):
     Attributes
     ----------
     start, end : array of datetime64 or int, shape (n,)
-        Dates in nanoseconds, or numbers. Dates with a time zone are given in UTC, without it, as ``datetime64`` has
-        none: give these intervals as they are to functions that take such, which then know of it.
+        Dates in nanoseconds, or numbers. Dates with a time zone are in UTC, and do not say so, as ``datetime64`` has no
+        zone. The table of ``to_frame()`` does, and functions that take intervals know it of this object.
     kind : "number", "local" or "universal"
         Whether these are numbers, dates without a time zone, or dates that had one.
 
@@ -81,8 +82,14 @@ class TimeIntervals(Framed, Sequence[Pair]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _columns(self) -> dict[str, Any]:
-        return {"start": self.start, "end": self.end}
+    def to_frame(self, library: Library = "pandas") -> Any:
+        """Return a DataFrame with a row for each interval; dates that had a time zone are in UTC there."""
+        found = frame_of({"start": self.start, "end": self.end}, library)
+        if self.kind != "universal":
+            return found
+        if library == "pandas":
+            return found.apply(lambda dates: dates.dt.tz_localize("UTC"))
+        return found.select(import_module(library).all().dt.replace_time_zone("UTC"))
 
     def _table(self) -> Table:
         texts = _shown(np.stack([self.start[:MOST_SHOWN], self.end[:MOST_SHOWN]], axis=1))

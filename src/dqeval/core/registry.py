@@ -42,7 +42,7 @@ Entry = TypeVar("Entry", bound=Named)
 
 
 class PluginWarning(UserWarning):
-    """A package offers a metric or a detector that cannot be used; the others are not affected."""
+    """A metric or a detector of somebody's own cannot be used, or only slowly; the others are not affected."""
 
 
 class Registry(Generic[Entry]):
