@@ -532,6 +532,10 @@ def test_many_cells_that_were_not_observed():
 
 BAD = {
     "twice": ({"times": [0, 1, 1, 2, 3, 4]}, "times must ascend: at position 2, 1 is there twice; sort the points"),
+    "unsigned": (
+        {"times": np.array([0, 1, 2, 9, 5, 6], dtype=np.uint64)},
+        "times must ascend: at position 4, 5 comes behind 9; sort the points",
+    ),
     "backwards": (
         {"times": [0, 1, 2, 9, 5, 12]},
         "times must ascend: at position 4, 5 comes behind 9; sort the points",

@@ -144,15 +144,31 @@ def test_dqe_of_a_long_series_is_computed_part_by_part(case, near, thresholds, s
         return sweep(part, **options)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(levels, "MOST_POINTS", 8)
+        patched.setattr(levels, "POINTS_OF_A_PART", 8)
         patched.setattr(dqe, "local_scores", observed)
         assert dqeval.dqe_score(y_true, y_score, **options) == expected.dqe
     assert all(len(part.of_point) <= 8 or len(part.starts) == 1 for part in parts)
     assert sum(len(part.starts) for part in parts) == len(expected.per_event)
 
 
+@pytest.mark.parametrize("thresholds", [10, 100, 100_000])
+def test_an_event_that_drowns_leaves_nothing_to_the_next(thresholds):
+    """Below its highest levels, nothing of the first region is visited any more."""
+    y_true, y_score = np.zeros(80), np.zeros(80)
+    y_true[[19, 60]] = 1
+    y_score[:40] = np.tile([0.9, 0.35, 0.95, 0.25], 10)
+    y_score[40:] = np.where(np.arange(40) % 4 == 0, 0.45, 0.0)
+    y_score[[19, 60, 62]] = 0.3, 1.0, 0.15
+    options = {"near": 4, "scale": "none", "thresholds": thresholds}
+    second = dqeval.evaluate(y_true[40:], y_score[40:], **options).dqe
+    assert 0.1 < second < 0.9
+    both = dqeval.evaluate(y_true, y_score, **options)
+    assert both.per_event[1].dqe == second
+    assert dqeval.dqe_score(y_true, y_score, **options) == both.dqe
+
+
 def test_a_long_series_without_an_event(monkeypatch):
-    monkeypatch.setattr(levels, "MOST_POINTS", 8)
+    monkeypatch.setattr(levels, "POINTS_OF_A_PART", 8)
     with pytest.warns(dqeval.UndefinedWarning):
         assert np.isnan(dqeval.dqe_score(np.zeros(20), np.arange(20), near=2, undefined="nan"))
 

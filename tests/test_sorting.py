@@ -43,7 +43,7 @@ def sorted_by(module, scores, starts, stops, long=NEVER):
     order = np.empty(ends[-1], dtype=np.intc)
     items = np.empty((2, lengths.max()), dtype=np.uint64)
     room = np.empty(module.ROOM if long == NEVER else module.ROOM_FOR_LONG, dtype=np.intc)
-    room = items, room, np.empty((3, module.BUCKETS), dtype=np.intp)
+    room = items, room, np.empty((4, module.BUCKETS), dtype=np.intp)
     tied = np.full(ends[-1], 7, dtype=np.uint8)
     module.sort_parts(scores.view(np.uint64), starts, stops, ends - lengths, long, *room, order, tied)
     assert tied.tolist() == ties(scores, order, ends - lengths)
@@ -103,6 +103,21 @@ def test_buckets_of_all_sizes(form, long):
     for scores in many(1_200):
         whole = np.array([0]), np.array([len(scores)])
         assert sorted_by(form, scores, *whole, min(long, 1_199)) == expected(scores, *whole)
+
+
+@pytest.mark.parametrize("outlier", [[], [-1e300], [1e300], [-1e300, 1e300]])
+def test_buckets_are_sorted_by_digits_and_little_is_moved(monkeypatch, outlier):
+    """Where an item is out of order after its digits, others would repair it, and take long."""
+
+    def refuse(sorter):
+        raise AssertionError("digits that tell the scores of a bucket apart are not among those sorted by")
+
+    monkeypatch.setattr(INTERPRETED.Sorter, "sort_all_bits", refuse)
+    monkeypatch.setattr(INTERPRETED, "MOVES", 0.5)  # of 32 x 32 moves: a bucket of 63 takes twice as many if unsorted
+    for scores in [*list(many(1_200))[:2], 1 + np.random.default_rng(1).random(1_200) / 2**18]:
+        both = np.append(scores, outlier)
+        whole = np.array([0]), np.array([len(both)])
+        assert sorted_by(INTERPRETED, both, *whole, 1_000) == expected(both, *whole)
 
 
 def test_there_is_room_for_all_buckets():

@@ -26,7 +26,7 @@ from dqeval.kernels.levels import (
 # Thresholds of all events together, per point: from the first on, to rank levels within regions takes less time, and
 # from the second on, to sort them for that.
 _MANY, _VERY_MANY = 2, 600
-MOST_POINTS = 1 << 19  # of a part of a series, unless a single region has more
+POINTS_OF_A_PART = 1 << 19  # at most, unless a single region has more
 _CUT = 8  # points of false alarms, more than those whose ends regions and near ranges can cut off, and rounding
 
 
@@ -84,7 +84,7 @@ def sample_levels(scores: FloatArray | Linear | LinearParts, partition: Partitio
 def sample_levels_by_part(scores: FloatArray | Linear, partition: Partition, count: int) -> Iterator[Levels]:
     """Yield the same part by part, each with some of the regions: levels that stay in a cache, and are not kept."""
     found = _scores_of(scores)
-    if len(found) <= MOST_POINTS or not len(partition.events):
+    if len(found) <= POINTS_OF_A_PART or not len(partition.events):
         yield sample_levels(scores, partition, count)
         return
     thresholds = grid(count)
@@ -92,7 +92,7 @@ def sample_levels_by_part(scores: FloatArray | Linear, partition: Partition, cou
     first = 0
     while first < len(begins):
         begin = begins[first]
-        last = max(int(np.searchsorted(ends, begin + MOST_POINTS, side="right")), first + 1)
+        last = max(int(np.searchsorted(ends, begin + POINTS_OF_A_PART, side="right")), first + 1)
         of_point = _on_grid(scores, thresholds, slice(begin, ends[last - 1]))
         yield _shared(partition.of_some(slice(first, last)), of_point, thresholds)
         first = last

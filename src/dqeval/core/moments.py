@@ -31,9 +31,7 @@ _FIRST, _LAST = 10**9, 4 * 10**9
 _EPOCHS = (10**9, 10**6, 10**3, 1)  # how many of the unit there are in a second
 _PER_SECOND = 10**9
 _HOUR = 3600  # seconds
-_SAME_ZONES = (
-    "give all with a time zone, or all without (on the command line: --timezone, for those without)"
-)
+_SAME_ZONES = "give all with a time zone, or all without (on the command line: --timezone, for those without)"
 _EXACT = 1_000  # nanoseconds: a float since 1970 cannot tell less apart
 _MISSING = ("NaT", "None", "nan", "<NA>", "")  # as text, of whatever holds dates
 _NAMES = {"D": "d", "W": "w", "m": "min"}  # of the units of NumPy, where they are not ours

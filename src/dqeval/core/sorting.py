@@ -64,7 +64,7 @@ def ascending_in(
             tied[first] = 0
         return order
     longest = int((stops - starts).max())
-    room, buckets = np.empty((2, longest), dtype=np.uint64), np.empty((3, sorting.BUCKETS), dtype=np.intp)
+    room, buckets = np.empty((2, longest), dtype=np.uint64), np.empty((4, sorting.BUCKETS), dtype=np.intp)
     counts = np.empty(sorting.ROOM_FOR_LONG if longest > LONG else sorting.ROOM, dtype=np.intc)
     sorting.sort_parts(scores.view(np.uint64), starts, stops, first, LONG, room, counts, buckets, order, tied)
     return order

@@ -66,7 +66,7 @@ def sort_parts(
     ``tied``, unless it is empty, gets a 1 for each that scores as much as the one before, and a 0 for the others.
     ``bits`` are those of the scores, finite floats. Parts of more points than ``long`` are dealt out to buckets.
     ``items``, two rows as long as the longest part, ``counts``, ``ROOM`` long, or ``ROOM_FOR_LONG``, and ``buckets``,
-    three rows ``BUCKETS`` long, are working space.
+    four rows ``BUCKETS`` long, are working space.
     """
     if not cython.compiled:
         # So their elements are numbers of Python: NumPy 1 refuses to combine its own unsigned ones with these.
@@ -86,7 +86,7 @@ class Sorter:
     bits: cython.const[cython.ulonglong][::1]
     items: cython.ulonglong[:, ::1]
     counts: cython.int[::1]
-    # Of each bucket where it begins, where its next item goes, and its lowest digit.
+    # Of each bucket where it begins, where its next item goes, its lowest digit, and the one behind its highest.
     buckets: cython.Py_ssize_t[:, ::1]
     order: cython.int[::1]
     tied: cython.uchar[::1]
@@ -213,10 +213,11 @@ class Sorter:
             if size == 0:
                 self.buckets[0, b] = self.buckets[1, b] = begin
                 self.buckets[2, b] = digit
+            if self.counts[digit] > 0:
+                self.buckets[3, b] = digit + 1
             size += self.counts[digit]
             self.counts[digit] = b
         self.buckets[0, b + 1] = begin + size
-        self.buckets[2, b + 1] = BUCKET_DIGITS
         return b + 1
 
     @cython.cfunc
@@ -227,7 +228,7 @@ class Sorter:
         differing: cython.Py_ssize_t = BITS - BUCKET_BITS  # bits
         digits: cython.Py_ssize_t = DIGITS - 1
         width: cython.Py_ssize_t = MIDDLE_DIGIT
-        span: cython.Py_ssize_t = self.buckets[2, b + 1] - self.buckets[2, b]  # of its digits
+        span: cython.Py_ssize_t = self.buckets[3, b] - self.buckets[2, b]  # of its digits
         self.begin = self.buckets[0, b]
         self.points = self.buckets[0, b + 1] - self.begin
         self.row = 1

@@ -407,7 +407,8 @@ def mean_dqe(levels: Levels) -> float:
 def _mean_dqe_by_part(scores: FloatArray | Linear, regions: Partition, thresholds: int) -> float:
     """Return the same at sampled thresholds, one part of a long series after the other."""
     parts = levelling.sample_levels_by_part(scores, regions, thresholds)
-    return mean_scores(np.concatenate([local_scores(part, dqe_only=True) for part in parts])).dqe
+    local = [local_scores(part, dqe_only=True) for part in parts]
+    return mean_scores(local[0] if len(local) == 1 else np.concatenate(local)).dqe
 
 
 def _sweep(
