@@ -8,11 +8,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from dqeval.core.confidence import mean_intervals
+from dqeval.core.confidence import FEWEST_RESAMPLES, mean_interval, mean_intervals
 from dqeval.render.tables import percent
 
 SERIES = (5, 8, 12, 20, 50, 100)
 RESAMPLES = 1000
+MANY = 50_000  # events
 NORMAL = NormalDist()
 
 
@@ -52,8 +53,16 @@ def held(series, trials):
     return hits / trials, widths / trials
 
 
+def spread_of_ends(events, resamples, seeds=20):
+    """Return by how much the ends of an interval of many events differ from seed to seed, as a share of its width."""
+    values = np.random.default_rng(events).beta(0.5, 0.5, events)
+    found = [mean_interval(values, resamples=resamples, seed=seed) for seed in range(seeds)]
+    ends = np.array([(interval.low, interval.high) for interval in found])
+    return (ends.std(axis=0).mean() / np.diff(ends, axis=1).mean()).item()
+
+
 def main():
-    """Print a table."""
+    """Print a table, and what fewer draws of many events change."""
     trials = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     print(f"95 % intervals of the mean over events in series of 1 to 10, {trials:,} trials: held, and mean width\n")
     print("| series | dqeval | percentile | BCa |\n|---:|---:|---:|---:|")
@@ -61,6 +70,8 @@ def main():
         hits, widths = held(series, trials)
         cells = " | ".join(f"{percent(hit, 1)}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
         print(f"| {series} | {cells} |", flush=True)
+    spreads = [f"{percent(spread_of_ends(MANY, count), 1)} with {count:,}" for count in (2000, FEWEST_RESAMPLES)]
+    print(f"\n{MANY:,} events: an end differs from seed to seed by {', '.join(spreads)} draws of all, of the width")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dqeval
+from dqeval.core import confidence
 from dqeval.core.confidence import FEWEST, Interval, mean_interval, mean_intervals
 
 shares = st.lists(st.floats(0, 1), min_size=FEWEST, max_size=30)
@@ -51,6 +52,18 @@ def test_draws_in_parts_are_the_same_draws(monkeypatch):
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), rel=1e-12)
     monkeypatch.setattr("dqeval.core.confidence._KEPT_SMALL", 0)
     assert mean_interval(values, resamples=100) == parts  # whether they are kept or not
+
+
+def test_many_events_are_drawn_less_often_unless_asked_for(monkeypatch):
+    values = np.random.default_rng(1).random(50)
+    often, seldom = (mean_interval(values, resamples=count) for count in (2000, 30))
+    assert mean_interval(values) == often != seldom
+    monkeypatch.setattr(confidence, "MOST_DRAWS", 50 * 30)
+    monkeypatch.setattr(confidence, "FEWEST_RESAMPLES", 10)
+    assert mean_interval(values) == seldom
+    assert mean_interval(values, resamples=2000) == often
+    monkeypatch.setattr(confidence, "FEWEST_RESAMPLES", 2000)
+    assert mean_interval(values) == often
 
 
 def test_higher_levels_are_wider():

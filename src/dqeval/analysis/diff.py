@@ -16,6 +16,7 @@ from dqeval.core.types import SCORE_NAMES
 from dqeval.datasets.door import Data
 from dqeval.datasets.loading import stem
 from dqeval.render.tables import count_of
+from dqeval.support.on_demand import cached_property
 
 
 def diff(
@@ -60,7 +61,7 @@ def diff(
     return difference(side_of(before, how), side_of(after, how))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Pair:
     """A detector on a series, on both sides."""
 
@@ -69,7 +70,7 @@ class _Pair:
     before: Measured
     after: Measured
 
-    @property
+    @cached_property
     def events(self) -> list[tuple[int, int]]:
         """The events that both sides have."""
         return [event for event in self.before.events if event in self.after.events]

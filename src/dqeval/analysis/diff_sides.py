@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from dqeval.analysis.compare import compared_metrics
-from dqeval.analysis.receipts import entry_names, jsonable
+from dqeval.analysis.receipts import entry_names
 from dqeval.analysis.score import score
 from dqeval.analysis.score_result import Scoring
 from dqeval.analysis.verify import read_receipt
@@ -135,7 +135,7 @@ def holds_numbers(path: Path) -> bool:
 
 
 def _of_scoring(name: str, scoring: Scoring, errors: tuple[Exception, ...] = ()) -> Side:
-    found = _of_numbers(name, jsonable(scoring.numbers()))
+    found = _of_numbers(name, scoring.numbers())
     return replace(found, warnings=scoring.warnings, errors=errors)
 
 

@@ -78,6 +78,11 @@ def _name(file: str, series: str | None) -> str:
 
 def jsonable(value: Any) -> Any:
     """Return a value as strict JSON holds it: arrays as lists, numbers that are not finite as None."""
+    kind = type(value)  # most are of these, and to ask whether they are a mapping takes long
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is int or kind is str:
+        return value
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import InitVar, asdict, dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -45,7 +45,9 @@ class TimedEventScores(EventScores):
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row, ready for JSON: times in universal time end with Z."""
         times = {name: self._plain(getattr(self, name)) for name in ("start_time", "stop_time")}
-        return {name: value for name, value in asdict(self).items() if name != "universal"} | times
+        row = EventScores.record(self) | times
+        del row["universal"]
+        return row
 
     def _plain(self, moment: Any) -> str | int:
         """Return a moment ready for JSON."""

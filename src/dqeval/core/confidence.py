@@ -16,12 +16,24 @@ from dqeval.support.frames import Framed
 FloatArray = NDArray[np.float64]
 
 FEWEST = 5  # units; from fewer, no interval holds what it says
-RESAMPLES = 2000
+RESAMPLES, FEWEST_RESAMPLES = 2000, 400
+MOST_DRAWS = 20_000_000  # of units: with more, resamples are as few as that takes, but no fewer than these
 MOST_RESAMPLES = 1_000_000
 _STEADY = 0.01  # per unit, of the variance of all units: added to that of each draw
 _AT_ONCE = 50_000  # draws, so that they stay in the cache
 _KEPT = 1_000_000  # draws at most that are kept for the next interval, some 8 MB
-_KEPT_SMALL = 8_000_000  # draws at most that are kept as small whole numbers, a byte each
+_KEPT_SMALL = MOST_DRAWS  # draws at most that are kept as small whole numbers, a byte each
+
+
+def resamples_for(units: int) -> int:
+    """Return how often to draw so many units: many of them leave a narrow interval, of which fewer draws tell as much.
+
+    Examples
+    --------
+    >>> resamples_for(10_000), resamples_for(20_000), resamples_for(1_000_000)
+    (2000, 1000, 400)
+    """
+    return min(RESAMPLES, max(MOST_DRAWS // max(units, 1), FEWEST_RESAMPLES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,7 @@ def mean_interval(
     values: FloatArray,
     *,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
+    resamples: int | None = None,
     seed: int = 0,
     least: float = 0.0,
     most: float = 1.0,
@@ -88,7 +100,7 @@ def mean_intervals(
     *,
     groups: NDArray[np.intp] | None = None,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
+    resamples: int | None = None,
     seed: int = 0,
     unit: str = "event",
     least: float = 0.0,
@@ -104,7 +116,8 @@ def mean_intervals(
     groups : array of int, shape (n,), optional
         The series that each event belongs to: events of one series are alike, so whole series are drawn.
     level : float, default 0.95
-    resamples : int, default 2000
+    resamples : int, optional
+        How often units are drawn again; `resamples_for` their number, if not given.
     seed : int, default 0
         Of the draws: the same seed gives the same intervals.
     unit : str, default "event"
@@ -124,9 +137,10 @@ def mean_intervals(
     more is added: many need no studentizing, whose tails are long where a few of them are large.
     """
     share = arguments.share("level", level)
-    count = arguments.whole_number("resamples", resamples, least=1, most=MOST_RESAMPLES)
     of_draws = arguments.seed(seed)
     sums, sizes = _units(values, groups)
+    wanted = resamples_for(len(sizes)) if resamples is None else resamples
+    count = arguments.whole_number("resamples", wanted, least=1, most=MOST_RESAMPLES)
     others = other_reach or [0.0] * values.shape[1]
     if len(sizes) < FEWEST:
         return [Interval(np.nan, np.nan, share, len(sizes), unit) for _ in others]
@@ -178,7 +192,7 @@ class _Rest:
 def _draws(units: int, count: int, seed: int) -> Iterator[FloatArray]:
     """Yield how often each unit is drawn: one row per draw, in pieces that stay in the cache.
 
-    Up to 8,000,000 draws are kept, many of them as bytes: all detectors of a series have as many events, and are drawn
+    Up to 20,000,000 draws are kept, many of them as bytes: all detectors of a series have as many events, and are drawn
     alike.
     """
     if units * count <= _KEPT:

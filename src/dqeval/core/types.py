@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import InitVar, asdict, astuple, dataclass
+from dataclasses import InitVar, astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dqeval.core import arguments
-from dqeval.core.confidence import RESAMPLES, Interval, mean_interval
+from dqeval.core.confidence import Interval, mean_interval
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed, columns_of_items
@@ -181,7 +181,8 @@ class EventScores(Framed):
 
     def record(self) -> dict[str, Any]:
         """Return all of it as a flat row, ready for JSON."""
-        return asdict(self)
+        # Not asdict, which copies every number as if it held others: there may be a million events.
+        return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,7 +258,7 @@ class DQEResult(Framed):
         part: Literal["dqe", "capture", "near_miss", "false_alarm"] = "dqe",
         *,
         level: float = 0.95,
-        resamples: int = RESAMPLES,
+        resamples: int | None = None,
         seed: int = 0,
     ) -> Interval:
         """Return a confidence interval of DQE, or of one of its parts: how far other events might have moved it.
@@ -267,8 +268,9 @@ class DQEResult(Framed):
         part : "dqe", "capture", "near_miss" or "false_alarm", default "dqe"
         level : float, default 0.95
             How often such an interval holds the value that many more events of the same kind would give.
-        resamples : int, default 2000
-            How many times the events are drawn again.
+        resamples : int, optional
+            How many times the events are drawn again: by default 2,000 times, and less often, but at least 400 times,
+            if there are more than 10,000 of them.
         seed : int, default 0
             Of these draws: the same seed gives the same interval.
 
