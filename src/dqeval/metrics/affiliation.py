@@ -51,7 +51,7 @@ def _affiliation_sweep(sweep: Sweep) -> tuple[FloatArray, FloatArray]:
     joined=at_best(_affiliation_sweep),
     citation="Huet et al. 2022",
     same_as="affiliation-metrics-py",
-    cost=0.11,
+    cost=0.08,
 )
 def affiliation_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """Affiliation F: how near detections and events are to each other, compared with random points.

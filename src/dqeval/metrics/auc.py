@@ -74,7 +74,7 @@ def _rises(hits: NDArray[np.intc]) -> tuple[FloatArray, IntArray]:
     needs_normal=True,
     citation="Hanley and McNeil 1982",
     same_as="scikit-learn roc_auc_score",
-    cost=0.08,
+    cost=0.07,
 )
 def auc_roc(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise") -> float:
     """Area under the ROC curve: the chance that an anomalous point scores above a normal one.
@@ -108,7 +108,7 @@ def auc_roc(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise"
     joined=_auc_pr_joined,
     citation="Davis and Goadrich 2006",
     same_as="scikit-learn average_precision_score",
-    cost=0.08,
+    cost=0.07,
 )
 def auc_pr(y_true: Numbers, y_score: Numbers, *, undefined: Undefined = "raise") -> float:
     """Average precision: the mean of the precision over recall, in steps.

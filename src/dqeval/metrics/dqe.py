@@ -67,7 +67,7 @@ def _curve_of(labelled: Labelled, near: float, of_point: NDArray[np.intc], thres
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="Li et al.",
     same_as="the definition of the paper; docs/metrics/dqe.md says where the authors' code differs",
-    cost=0.02,
+    cost=0.03,
 )
 def dqe_score(
     y_true: Numbers,
@@ -169,7 +169,7 @@ def _dqe_log_rank_joined(joined: Joined, near: Sequence[float]) -> list[float]:
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="dqeval",
     same_as="no public package",
-    cost=0.13,
+    cost=0.12,
 )
 def dqe_log_rank(
     y_true: Numbers,

@@ -315,7 +315,7 @@ _CHECKS: dict[str, Check] = {
     by_default=False,
     citation="Lavin and Ahmad 2015",
     same_as='NAB\'s sweeper, with its windows and probation=0.15; tsadmetrics NabScore with windows="labels"',
-    cost=0.13,
+    cost=0.12,
 )
 def nab_score(
     y_true: Numbers,

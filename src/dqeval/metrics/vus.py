@@ -156,7 +156,7 @@ def _score(
     needs_normal=True,
     citation="Paparrizos et al. 2022",
     same_as='TSB-AD (version "opt") and vus; aeon and dtaianomaly give other numbers',
-    cost=0.09,
+    cost=0.08,
 )
 def vus_roc(
     y_true: Numbers, y_score: Numbers, *, window: int, thresholds: int = 100, undefined: Undefined = "raise"
@@ -199,7 +199,7 @@ def vus_roc(
     needs_normal=True,
     citation="Paparrizos et al. 2022",
     same_as='TSB-AD (version "opt") and vus; aeon and dtaianomaly give other numbers',
-    cost=0.09,
+    cost=0.08,
 )
 def vus_pr(
     y_true: Numbers, y_score: Numbers, *, window: int, thresholds: int = 100, undefined: Undefined = "raise"
