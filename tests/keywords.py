@@ -39,6 +39,7 @@ RIGHT = {
     "per_event": {"truth"},
     "window": {"nothing"},
     "workers": {"nothing"},
+    "resamples": {"nothing"},
     "offsets": {"nothing"},
     "ids": {"nothing"},
     "train_stop": {"nothing"},
