@@ -89,8 +89,6 @@ def jsonable(value: Any) -> Any:
         return [jsonable(item) for item in value]
     if isinstance(value, (np.generic, np.ndarray)):
         return jsonable(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
     return value
 
 
