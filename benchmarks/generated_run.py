@@ -9,7 +9,7 @@ import numpy as np
 from dqeval.bench.jobs import Job, JobResult, Row
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
 from dqeval.bench.store import Store
-from dqeval.core.types import EventScores
+from dqeval.core.event_scores import EventScores
 
 DATASETS = ("WSD", "UCR", "Yahoo")
 DETECTORS = (

@@ -13,8 +13,9 @@ from commands import caller, write_demo
 from dqeval import bench
 from dqeval.analysis.diff import difference
 from dqeval.analysis.diff_result import Diff
-from dqeval.analysis.diff_sides import EventAt, Measured, Side
+from dqeval.analysis.diff_sides import Measured, MeasuredEvents, Side
 from dqeval.core.confidence import mean_interval, mean_intervals
+from dqeval.core.event_scores import EventColumns
 from dqeval.core.types import SCORE_NAMES
 from dqeval.render.diff_page import diff_page
 
@@ -33,9 +34,13 @@ def columns(**scores):
 
 def measured(dqe, capture=1.0, n=6, **values):
     """Return a detector with the same scores at each of some events."""
-    scores = dict(zip(SCORE_NAMES, (dqe, capture, dqe, dqe), strict=True))
-    events = {(10 * i, 10 * i + 2): EventAt(f"[{10 * i}, {10 * i + 2})", scores) for i in range(n)}
-    return Measured({"dqe": dqe, **values}, events)
+    return Measured({"dqe": dqe, **values}, events_at([(dqe, capture, dqe, dqe)] * n))
+
+
+def events_at(scores):
+    """Return events every ten points, E0, E1, ..., with these scores."""
+    starts = 10 * np.arange(len(scores))
+    return MeasuredEvents(EventColumns(starts, starts + 2, np.array(scores, dtype=float)), "E{}".format)
 
 
 def side(name, **series):
@@ -126,11 +131,7 @@ class TestEvents:
         captures = [(0.4, 0.5), (0.5, 0.49), (0.9, 0.1), (0.9, 0.6), (0.1, 0.2)]
 
         def one(which):
-            events = {
-                (10 * i, 10 * i + 2): EventAt(f"E{i}", dict.fromkeys(SCORE_NAMES, both[which]))
-                for i, both in enumerate(captures)
-            }
-            return {"series": {"a": Measured({"dqe": 0.5}, events)}}
+            return {"series": {"a": Measured({"dqe": 0.5}, events_at([(both[which],) * 4 for both in captures]))}}
 
         found = difference(Side("x", one(0), {}), Side("y", one(1), {}))
         assert [event.place for event in found.gained] == ["E0"]
@@ -166,8 +167,8 @@ class TestEvents:
         assert enough.has_loss
 
     def test_nothing_is_known(self):
-        one = side("x", s={"a": Measured({"dqe": 0.5}, {})})
-        found = difference(one, side("y", s={"a": Measured({"dqe": 0.6}, {})}))
+        one = side("x", s={"a": Measured({"dqe": 0.5})})
+        found = difference(one, side("y", s={"a": Measured({"dqe": 0.6})}))
         assert found.n_events == 0
         assert "Nothing is known of events: a receipt has them with --per-event." in str(found)
         assert found.verdict == "a: DQE 0.500 → 0.600."
@@ -370,9 +371,7 @@ class TestCommand:
         assert ">Events gained<" in page.read_text()
 
     def test_page_without_events(self, tmp_path):
-        one = difference(
-            side("<x>", s={"a": Measured({"dqe": 0.5}, {})}), side("y", s={"a": Measured({"dqe": 0.5}, {})})
-        )
+        one = difference(side("<x>", s={"a": Measured({"dqe": 0.5})}), side("y", s={"a": Measured({"dqe": 0.5})}))
         diff_page(one, tmp_path / "page.html")
         text = (tmp_path / "page.html").read_text()
         assert "Events" not in re.findall(r"<h2[^>]*>([^<]*)<", text)

@@ -10,9 +10,9 @@ import pytest
 from matplotlib import style
 
 import dqeval
+from dqeval.core.event_scores import EventScores
 from dqeval.core.events import find_events
 from dqeval.core.registry import EXPERIMENTS
-from dqeval.core.types import EventScores
 from dqeval.experiments.cases import _rises_and_falls, paper_cases
 from dqeval.experiments.cases import figure as draw_cases
 from dqeval.experiments.outcome import (

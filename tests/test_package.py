@@ -24,7 +24,7 @@ LAYERS = [
         *("support.short_paths", "support.threads", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.confidence"),
     },
-    {"core.types", "core.entries", "core.metric_groups", "core.registry"},
+    {"core.types", "core.event_scores", "core.entries", "core.metric_groups", "core.registry"},
     {"analysis.panel_result"},
     {"kernels"},
     {

@@ -24,6 +24,7 @@ from dqeval.analysis.time_intervals import TimeIntervals
 from dqeval.analysis.timed_result import TimedEventScores, TimedResult
 from dqeval.core.alarms import Alarms
 from dqeval.core.confidence import Interval
+from dqeval.core.event_scores import EventScores
 from dqeval.core.near import Period, find_period
 from dqeval.core.partition import partition
 from dqeval.core.registry import METRICS, PluginWarning, detector, metric
@@ -31,7 +32,6 @@ from dqeval.core.types import (
     Combined,
     Curve,
     DQEResult,
-    EventScores,
     Partition,
     PrecisionRecall,
     Region,

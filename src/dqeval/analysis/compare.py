@@ -176,7 +176,7 @@ def _chances(
 
 def _winners(panels: dict[str, Evaluation]) -> tuple[tuple[str, ...], ...]:
     names = list(panels)
-    rows = zip(*([event.dqe for event in dqe_of(panel).per_event] for panel in panels.values()), strict=True)
+    rows = zip(*(dqe_of(panel).event_columns.dqe.tolist() for panel in panels.values()), strict=True)
     return tuple(tuple(names[i] for i in best_of(row) if row[i] >= SAME) for row in rows)
 
 

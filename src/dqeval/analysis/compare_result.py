@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.findings import Finding, warnings_about
 from dqeval.analysis.panel_result import Chance, Evaluation
@@ -15,8 +13,9 @@ from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score_result import dqe_of, failure_notes, mark_best, named_values, part_label
 from dqeval.core.alarms import HEADER
 from dqeval.core.confidence import FEWEST, Interval, mean_interval
+from dqeval.core.event_scores import EventScores
 from dqeval.core.near import Near
-from dqeval.core.types import PARTS, SCORE_NAMES, EventScores, FloatArray
+from dqeval.core.types import PARTS, SCORE_NAMES, FloatArray
 from dqeval.render.tables import Page, Part, Table, best_of, count_of, in_words
 from dqeval.support.frames import Framed, columns_of_records
 from dqeval.support.on_demand import cached_property
@@ -140,8 +139,7 @@ class Comparison(Framed, Result):
         return {name: Difference(float(gaps.mean()), mean_interval(gaps, least=-1.0)) for name, gaps in behind.items()}
 
     def _events_by_detector(self) -> dict[str, FloatArray]:
-        every = {name: dqe_of(panel).per_event for name, panel in self.panels.items()}
-        return {name: np.array([event.dqe for event in events]) for name, events in every.items()}
+        return {name: dqe_of(panel).event_columns.dqe for name, panel in self.panels.items()}
 
     def _standing(self) -> str:
         values = {name: panel["dqe"] for name, panel in self.panels.items()}

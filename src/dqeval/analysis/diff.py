@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dqeval.analysis.diff_result import CAPTURED, SAME, Change, Diff, EventChange, SeriesChange
 from dqeval.analysis.diff_sides import How, Measured, Side, side_of
 from dqeval.core.confidence import FEWEST, mean_intervals
 from dqeval.core.durations import Length
-from dqeval.core.types import SCORE_NAMES
+from dqeval.core.types import SCORE_NAMES, IntArray
 from dqeval.datasets.door import Data
 from dqeval.datasets.loading import stem
 from dqeval.render.tables import count_of
@@ -71,9 +72,20 @@ class _Pair:
     after: Measured
 
     @cached_property
-    def events(self) -> list[tuple[int, int]]:
+    def rows(self) -> tuple[IntArray, IntArray]:
+        """Which of its events each side shares with the other: numbers on both sides."""
+        _, before, after = np.intersect1d(self.before.events.keys, self.after.events.keys, return_indices=True)
+        return before, after
+
+    @property
+    def events(self) -> NDArray[np.complex128]:
         """The events that both sides have."""
-        return [event for event in self.before.events if event in self.after.events]
+        return self.before.events.keys[self.rows[0]]
+
+    def scores(self, part: str) -> NDArray[np.float64]:
+        """Return DQE ("dqe") or one of its parts at each of these events, before and after."""
+        sides = zip((self.before.events, self.after.events), self.rows, strict=True)
+        return np.stack([side.found.scores[rows, SCORE_NAMES.index(part)] for side, rows in sides], axis=1)
 
 
 def difference(before: Side, after: Side) -> Diff:
@@ -91,7 +103,7 @@ def difference(before: Side, after: Side) -> Diff:
         before=before.name,
         after=after.name,
         n_series=len({pair.series for pair in pairs}),
-        n_events=len({(pair.series, event) for pair in pairs for event in pair.events}),
+        n_events=_event_count(pairs),
         changes=tuple(_changes(pairs)),
         series=tuple(_series_changes(pairs)),
         gained=gained,
@@ -100,6 +112,14 @@ def difference(before: Side, after: Side) -> Diff:
         new=tuple(_only(after, before, _reversed(series), _reversed(detectors))),
         warnings=(*before.warnings, *after.warnings, *_not_comparable(before, after, series, pairs)),
     )
+
+
+def _event_count(pairs: Sequence[_Pair]) -> int:
+    """Return how many events the two sides share, of all series."""
+    of_series: dict[str, list[NDArray[np.complex128]]] = {}
+    for pair in pairs:
+        of_series.setdefault(pair.series, []).append(pair.events)
+    return sum(len(np.unique(np.concatenate(events))) for events in of_series.values())
 
 
 def _matched(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
@@ -161,7 +181,7 @@ def _by_detector(pairs: Sequence[_Pair]) -> dict[str, list[_Pair]]:
 def _changes(pairs: Sequence[_Pair]) -> Iterator[Change]:
     for detector, found in _by_detector(pairs).items():
         metrics = _metrics(found)
-        by_event = len(found) < FEWEST and any(pair.events for pair in found)
+        by_event = len(found) < FEWEST and any(len(pair.events) for pair in found)
         parts = [metric for metric in metrics if by_event and metric in SCORE_NAMES]
         if parts:  # of the same events, which are drawn once for all of them
             yield from _changes_of(detector, parts, [_of_events(found, part) for part in parts], "event")
@@ -180,17 +200,11 @@ def _of_series(pairs: Sequence[_Pair], metric: str) -> list[tuple[float, float]]
     return [each for each in values if np.isfinite(each).all()]
 
 
-def _of_events(pairs: Sequence[_Pair], part: str) -> list[tuple[float, float]]:
-    return [
-        (pair.before.events[event].scores[part], pair.after.events[event].scores[part])
-        for pair in pairs
-        for event in pair.events
-    ]
+def _of_events(pairs: Sequence[_Pair], part: str) -> NDArray[np.float64]:
+    return np.concatenate([pair.scores(part) for pair in pairs])
 
 
-def _changes_of(
-    detector: str, metrics: Sequence[str], values: Sequence[Sequence[tuple[float, float]]], over: str
-) -> Iterator[Change]:
+def _changes_of(detector: str, metrics: Sequence[str], values: Sequence[ArrayLike], over: str) -> Iterator[Change]:
     """Yield the changes of metrics that are known of the same events or series."""
     sides = np.array(values).reshape(len(metrics), -1, 2)
     differences = (sides[:, :, 1] - sides[:, :, 0]).T
@@ -216,13 +230,12 @@ def _crossed(pairs: Sequence[_Pair]) -> tuple[tuple[EventChange, ...], tuple[Eve
     gained: list[EventChange] = []
     lost: list[EventChange] = []
     for pair in pairs:
-        for event in pair.events:
-            one, other = pair.before.events[event], pair.after.events[event]
-            capture = one.scores["capture"], other.scores["capture"]
-            if (capture[0] >= CAPTURED) != (capture[1] >= CAPTURED):
-                dqe = one.scores["dqe"], other.scores["dqe"]
-                change = EventChange(pair.series, pair.detector, one.place, capture, dqe)
-                (gained if capture[1] >= CAPTURED else lost).append(change)
+        capture, dqe = pair.scores("capture"), pair.scores("dqe")
+        captured = capture >= CAPTURED
+        for i in np.flatnonzero(captured[:, 0] != captured[:, 1]):
+            place = pair.before.events.place(int(pair.rows[0][i]))
+            change = EventChange(pair.series, pair.detector, place, tuple(capture[i].tolist()), tuple(dqe[i].tolist()))
+            (gained if captured[i, 1] else lost).append(change)
     return tuple(sorted(gained, key=_size)), tuple(sorted(lost, key=_size))
 
 
@@ -242,11 +255,9 @@ def _not_comparable(before: Side, after: Side, series: Mapping[str, str], pairs:
             yield f"{name}: there are {lengths}, so numbers are not comparable"
     told: set[str] = set()
     for pair in pairs:
-        others = set(pair.before.events) ^ set(pair.after.events)
-        if pair.before.events and pair.after.events and others and pair.series not in told:
+        sizes = len(pair.before.events), len(pair.after.events)
+        others = sum(sizes) - 2 * len(pair.events)
+        if all(sizes) and others and pair.series not in told:
             told.add(pair.series)
-            yield f"{pair.series}: the labels differ, {count_of(len(others), 'event')} {_is(others)} on one side only"
-
-
-def _is(events: set[tuple[int, int]]) -> str:
-    return "is" if len(events) == 1 else "are"
+            are = "is" if others == 1 else "are"
+            yield f"{pair.series}: the labels differ, {count_of(others, 'event')} {are} on one side only"

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dqeval.analysis.compare import compared_metrics
+from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.receipts import entry_names
 from dqeval.analysis.score import score
-from dqeval.analysis.score_result import Scoring
+from dqeval.analysis.score_result import Scoring, dqe_of, named_values
 from dqeval.analysis.verify import read_receipt
 from dqeval.analysis.walk import Walk
 from dqeval.bench.results_file import FILE
 from dqeval.bench.store import Store
 from dqeval.core.durations import Length
+from dqeval.core.event_scores import EventColumns, columns_from
 from dqeval.core.prepared import Prepared
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.types import SCORE_NAMES, Progress, Series
@@ -26,12 +31,31 @@ RECEIPT = ".json"
 EVERYTHING = Asked()
 
 
-@dataclass(frozen=True, slots=True)
-class EventAt:
-    """What a detector gets at one event: where it is, in words, and DQE and its parts, by name."""
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredEvents:
+    """What a detector gets at each event.
 
-    place: str
-    scores: Mapping[str, float]
+    Attributes
+    ----------
+    found : EventColumns
+        Where the events are, and DQE and its parts.
+    place : callable
+        Says where an event is, given its number.
+    """
+
+    found: EventColumns
+    place: Callable[[int], str]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @property
+    def keys(self) -> NDArray[np.complex128]:
+        """One number for each event, in time order: by its start, then by its stop."""
+        return self.found.starts + 1j * self.found.stops
+
+
+NO_EVENTS = MeasuredEvents(columns_from(()), str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +66,12 @@ class Measured:
     ----------
     values : mapping of str to float
         By metric, with the parts of DQE; NaN where one is undefined.
-    events : mapping of (int, int) to EventAt
-        By start and stop; empty if nothing is known of events.
+    events : MeasuredEvents
+        None if nothing is known of events.
     """
 
     values: Mapping[str, float]
-    events: Mapping[tuple[int, int], EventAt]
+    events: MeasuredEvents = NO_EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +159,18 @@ def holds_numbers(path: Path) -> bool:
 
 
 def _of_scoring(name: str, scoring: Scoring, errors: tuple[Exception, ...] = ()) -> Side:
-    found = _of_numbers(name, scoring.numbers())
-    return replace(found, warnings=scoring.warnings, errors=errors)
+    series = {
+        each.name: {detector: _of_panel(panel) for detector, panel in each.panels.items()} for each in scoring.series
+    }
+    near = {each.name: each.near.points for each in scoring.series}
+    points = {each.name: each.points for each in scoring.series}
+    return Side(name, series, near, scoring.warnings, errors, points)
+
+
+def _of_panel(panel: Evaluation) -> Measured:
+    found = dqe_of(panel)
+    events = MeasuredEvents(found.event_columns, lambda i: _place(found.per_event[i].record()))
+    return Measured(named_values(panel), events)
 
 
 def _of_receipt(path: Path) -> Side:
@@ -162,14 +196,17 @@ def _of_numbers(name: str, numbers: Mapping[str, Any]) -> Side:
 
 
 def _measured(found: Mapping[str, Any]) -> Measured:
-    events = {
-        (int(event["start"]), int(event["stop"])): EventAt(
-            _place(event), {part: float(event[part]) for part in SCORE_NAMES}
-        )
-        for event in found.get("per_event", ())
-    }
+    rows = found.get("per_event", ())
+    events = MeasuredEvents(_columns(rows), lambda i: _place(rows[i]))
     values = {metric: float("nan") if value is None else float(value) for metric, value in found["values"].items()}
     return Measured(values, events)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> EventColumns:
+    """Return what rows say of events."""
+    starts, stops = (np.array([int(row[name]) for row in rows], dtype=np.intp) for name in ("start", "stop"))
+    scores = np.array([[float(row[part]) for part in SCORE_NAMES] for row in rows])
+    return EventColumns(starts, stops, scores.reshape(-1, len(SCORE_NAMES)))
 
 
 def _place(event: Mapping[str, Any]) -> str:
@@ -188,11 +225,11 @@ def _of_run(folder: Path) -> Side:
             for part in SCORE_NAMES
         )
     series: dict[str, dict[str, Measured]] = {}
-    at: dict[tuple[str, str], dict[tuple[int, int], EventAt]] = {}
+    at: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (name, detector, (start, stop)), scores in events.items():
-        at.setdefault((name, detector), {})[start, stop] = EventAt(f"[{start}, {stop})", scores)
+        at.setdefault((name, detector), []).append({"start": start, "stop": stop, **scores})
     for (name, detector), means in values.items():
-        series.setdefault(name, {})[detector] = Measured(means, at.get((name, detector), {}))
+        series.setdefault(name, {})[detector] = _measured({"values": means, "per_event": at.get((name, detector), ())})
     return Side(str(folder), series, {})
 
 

@@ -14,7 +14,7 @@ from dqeval.core.durations import Length
 from dqeval.core.levels import detection_levels
 from dqeval.core.sampling import Clock
 from dqeval.core.scaling import Scale
-from dqeval.core.types import Combined, DQEResult, EventScores, Numbers, Scores
+from dqeval.core.types import Combined, DQEResult, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.metrics import dqe
 
@@ -190,18 +190,15 @@ def combine(results: Iterable[DQEResult]) -> Combined:
     (0.5, 0.667)
     """
     every = validate.results(results)
-    defined = [result for result in every if result.per_event]
+    defined = [result for result in every if len(result.event_columns)]
     if not defined:
         raise validate.UndefinedError(f"none of the {len(every)} results to combine has an event: there is no mean")
-    events = [event for result in defined for event in result.per_event]
+    series = np.array([(one.dqe, one.capture, one.near_miss, one.false_alarm) for one in defined])
+    events = np.concatenate([result.event_columns.scores for result in defined])
     return Combined(
-        by_series=_mean(defined),
-        by_event=_mean(events),
+        by_series=dqe.mean_scores(series),
+        by_event=dqe.mean_scores(events),
         n_series=len(defined),
         n_events=len(events),
         n_undefined=len(every) - len(defined),
     )
-
-
-def _mean(scored: list[DQEResult] | list[EventScores]) -> Scores:
-    return dqe.mean_scores(np.array([(s.dqe, s.capture, s.near_miss, s.false_alarm) for s in scored]))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dqeval.core.alarms import Alarms
+from dqeval.core.event_scores import EventScores
 from dqeval.core.timeline import TimeAxis
-from dqeval.core.types import MEANING, DQEResult, EventScores
+from dqeval.core.types import MEANING, DQEResult
 from dqeval.render.tables import Page, count_of, percent
 from dqeval.support.frames import Framed, columns_of_records, without_blank
 from dqeval.support.on_demand import OnDemand, cached_property

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.analysis.explain_result import EventExplanation
+from dqeval.core.event_scores import EventScores
 from dqeval.core.pieces import Parts
 from dqeval.core.timeline import TimeAxis
-from dqeval.core.types import BoolArray, DQEResult, EventScores, FloatArray
+from dqeval.core.types import BoolArray, DQEResult, FloatArray
 
 _FEWEST_DIGITS = 4
 _ALL_DIGITS = 17

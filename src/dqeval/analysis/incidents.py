@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.analysis.time_intervals import TimeIntervals
-from dqeval.analysis.timed_result import TimedResult, timed_events
+from dqeval.analysis.timed_result import TimedEventColumns, TimedResult
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
 from dqeval.core.moments import Kind, moments_of, same_kind
@@ -93,7 +93,7 @@ def evaluate_intervals(
         *_means(local),
         near=regions.near,
         thresholds=1,
-        per_event=partial(timed_events, events.events, local, axis, events.names),
+        per_event=TimedEventColumns(events.events.starts, events.events.stops, local, axis, events.names),
         axis=axis,
         notes=(*_remarks(incidents), *_remarks(alerts), *events.notes("incident"), *found.notes("alert")),
         make_alarms=partial(

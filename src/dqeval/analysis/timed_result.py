@@ -10,12 +10,13 @@ from typing import Any, cast
 import numpy as np
 
 from dqeval.core.alarms import Alarms
+from dqeval.core.event_scores import EventColumns, EventScores
 from dqeval.core.moments import shown, shown_between
 from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
-from dqeval.core.types import BoolArray, Curve, DQEResult, Events, EventScores, FloatArray
+from dqeval.core.types import BoolArray, Curve, DQEResult, Events
 from dqeval.metrics.alarms_at_threshold import alarms_of
-from dqeval.support.frames import column_of, columns_of_items, without_blank
+from dqeval.support.frames import column_of, without_blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class TimedResult(DQEResult):
     def _columns(self) -> dict[str, Any]:
         assert self.axis is not None
         events = cast(tuple[TimedEventScores, ...], self.per_event)
-        found = columns_of_items(EventScores, events)
+        found = super()._columns()
         times = {"start_time": self.axis.starts_of(found["start"]), "stop_time": self.axis.ends_of(found["stop"])}
         return without_blank(found | times | {"name": column_of([event.name for event in events], "str")}, "name")
 
@@ -108,14 +109,26 @@ def with_notes(result: TimedResult, notes: Sequence[str]) -> TimedResult:
     return replace(result, notes=(*result.notes, *notes), **later)
 
 
-def timed_events(
-    events: Events, scores: FloatArray, axis: TimeAxis, names: Sequence[str] = ()
-) -> tuple[TimedEventScores, ...]:
-    """Return the scores of events, four of each, with their times, and with what they are called."""
-    places = (events.starts.tolist(), events.stops.tolist())
-    times = (each_moment(axis.starts_of(events.starts)), each_moment(axis.ends_of(events.stops)))
-    about = (names or [""] * len(events), [axis.kind == "universal"] * len(events))
-    return tuple(map(TimedEventScores, *places, *scores.T.tolist(), *times, *about))
+@dataclass(frozen=True, slots=True, eq=False)
+class TimedEventColumns(EventColumns):
+    """The scores of all events on a clock.
+
+    Attributes
+    ----------
+    axis : TimeAxis
+    names : sequence of str
+        What each event is called; empty if none has a name.
+    """
+
+    axis: TimeAxis
+    names: Sequence[str] = ()
+
+    def __call__(self) -> tuple[TimedEventScores, ...]:
+        """Return the objects."""
+        places = (self.starts.tolist(), self.stops.tolist())
+        times = (each_moment(self.axis.starts_of(self.starts)), each_moment(self.axis.ends_of(self.stops)))
+        about = (self.names or [""] * len(self), [self.axis.kind == "universal"] * len(self))
+        return tuple(map(TimedEventScores, *places, *self.scores.T.tolist(), *times, *about))
 
 
 def alarms_at(labelled: Labelled, detections: BoolArray, near: float) -> Alarms:
@@ -145,6 +158,7 @@ def on_clock(
     axis = labelled.axis
     if axis is None:
         return result
+    found = result.event_columns
     return TimedResult(
         result.dqe,
         result.capture,
@@ -152,15 +166,9 @@ def on_clock(
         result.false_alarm,
         near=result.near,
         thresholds=result.thresholds,
-        per_event=partial(_with_times, result, labelled),
+        per_event=TimedEventColumns(found.starts, found.stops, found.scores, axis, labelled.names),
         axis=axis,
         notes=notes,
         make_alarms=make_alarms,
         make_curve=partial(getattr, result, "curve"),
     )
-
-
-def _with_times(result: DQEResult, labelled: Labelled) -> tuple[TimedEventScores, ...]:
-    assert labelled.axis is not None
-    scores = [(event.dqe, event.capture, event.near_miss, event.false_alarm) for event in result.per_event]
-    return timed_events(labelled.events, np.array(scores).reshape(-1, 4), labelled.axis, labelled.names)

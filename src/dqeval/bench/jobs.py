@@ -22,9 +22,10 @@ from dqeval.bench.bounds import BOUNDS, bound_scores
 from dqeval.bench.plan import NO_PERIOD, Plan, PlannedDetector, PlannedSeries, import_modules
 from dqeval.bench.pool import WorkFailedError, catch_output
 from dqeval.bench.series_cache import read_series, stamp_of
+from dqeval.core.event_scores import EventScores
 from dqeval.core.near import BY_DEFAULT, Near, near_of
 from dqeval.core.registry import DETECTORS
-from dqeval.core.types import EventScores, FloatArray, Series
+from dqeval.core.types import FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
 from dqeval.support.short_paths import short_traceback, without_folders
 from dqeval.support.versions import NOBODY

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dqeval.core import arguments
 from dqeval.core.confidence import Interval, mean_interval
+from dqeval.core.event_scores import EventColumns, EventScores, columns_from
 from dqeval.render import drawing
 from dqeval.render.tables import Table, count_of
 from dqeval.support.frames import Framed, columns_of_items
@@ -163,28 +164,6 @@ class Scores(Framed):
     false_alarm: float
 
 
-@dataclass(frozen=True, slots=True)
-class EventScores(Framed):
-    """DQE and its three parts for the event [start, stop)."""
-
-    start: int
-    stop: int
-    dqe: float
-    capture: float
-    near_miss: float
-    false_alarm: float
-
-    @property
-    def place(self) -> str:
-        """Where the event is, in words."""
-        return f"[{self.start}, {self.stop})"
-
-    def record(self) -> dict[str, Any]:
-        """Return all of it as a flat row, ready for JSON."""
-        # Not asdict, which copies every number as if it held others: there may be a million events.
-        return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve(Framed):
     """DQE and its parts against the threshold.
@@ -253,6 +232,12 @@ class DQEResult(Framed):
             raise ValueError("a changed copy of a result has no curve: evaluate the scores again")
         return make_curve()
 
+    @property
+    def event_columns(self) -> EventColumns:
+        """The scores of the events as columns, without objects where nobody has asked for these."""
+        kept = vars(self)["_per_event"]  # looked up once: another thread may fill the field meanwhile
+        return kept if isinstance(kept, EventColumns) else columns_from(self.per_event)
+
     def interval(
         self,
         part: Literal["dqe", "capture", "near_miss", "false_alarm"] = "dqe",
@@ -286,7 +271,7 @@ class DQEResult(Framed):
         [0.000, 0.833]
         """
         arguments.one_of("part", part, SCORE_NAMES)
-        values = np.array([getattr(event, part) for event in self.per_event], dtype=np.float64)
+        values = self.event_columns.scores[:, SCORE_NAMES.index(part)]
         return mean_interval(values, level=level, resamples=resamples, seed=seed)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -333,7 +318,7 @@ class DQEResult(Framed):
         return "all thresholds" if self.thresholds == "exact" else count_of(self.thresholds, "threshold")
 
     def _columns(self) -> dict[str, Any]:
-        return columns_of_items(EventScores, self.per_event)
+        return self.event_columns.by_name()
 
     def __str__(self) -> str:
         return self._table().text()

@@ -20,9 +20,10 @@ from dqeval.bench.results_file import FILE
 from dqeval.bench.runner import run
 from dqeval.bench.series_cache import read_series
 from dqeval.bench.store import Store
+from dqeval.core.event_scores import EventScores
 from dqeval.core.near import period_or_fallback
 from dqeval.core.registry import DETECTORS
-from dqeval.core.types import BoolArray, EventScores, FloatArray, Series
+from dqeval.core.types import BoolArray, FloatArray, Series
 from dqeval.datasets.loading import Source
 from dqeval.experiments.outcome import OURS, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.setting import PAPER_COUNTS, NoDataError, Setting, draw_sample, find_series

@@ -16,9 +16,10 @@ from math import ceil, floor, log2, sqrt
 import numpy as np
 
 from dqeval.core import validate
+from dqeval.core.event_scores import EventScores
 from dqeval.core.events import find_events
 from dqeval.core.scaling import min_max
-from dqeval.core.types import BoolArray, EventScores, FloatArray, Numbers, Scores
+from dqeval.core.types import BoolArray, FloatArray, Numbers, Scores
 
 THRESHOLDS = 100
 Part = tuple[float, float]

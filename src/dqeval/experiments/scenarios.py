@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dqeval.analysis.evaluate import evaluate_detections
+from dqeval.core.event_scores import EventScores
 from dqeval.core.partition import partition
 from dqeval.core.registry import experiment
-from dqeval.core.types import BoolArray, EventScores
+from dqeval.core.types import BoolArray
 from dqeval.experiments import score_plots
 from dqeval.experiments.outcome import Cell, Claim, Outcome
 from dqeval.experiments.setting import Setting

@@ -14,6 +14,7 @@ from dqeval.core import levels as levelling
 from dqeval.core import validate
 from dqeval.core.durations import Length
 from dqeval.core.entries import FromNear
+from dqeval.core.event_scores import EventColumns
 from dqeval.core.events import flags_of
 from dqeval.core.joined import Joined
 from dqeval.core.levels import Levels
@@ -22,7 +23,7 @@ from dqeval.core.registry import metric
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.scaling import Linear, LinearParts, Scale, linear, scaled
 from dqeval.core.sorting import ascending, group_ends
-from dqeval.core.types import Curve, DQEResult, Events, EventScores, FloatArray, Numbers, Partition, Scores
+from dqeval.core.types import Curve, DQEResult, Events, FloatArray, Numbers, Partition, Scores
 from dqeval.core.validate import Undefined
 from dqeval.kernels import dqe as plain_kernel
 from dqeval.kernels._widest import widest
@@ -313,13 +314,9 @@ def result_with(
         false_alarm=means.false_alarm,
         near=near,
         thresholds=thresholds,
-        per_event=partial(_per_event, events, local),
+        per_event=EventColumns(events.starts, events.stops, local),
         make_curve=make_curve,
     )
-
-
-def _per_event(events: Events, local: FloatArray) -> tuple[EventScores, ...]:
-    return tuple(map(EventScores, events.starts.tolist(), events.stops.tolist(), *local.T.tolist()))
 
 
 def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bool = False) -> FloatArray:

@@ -101,7 +101,7 @@ def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) 
         "start": explanation.step,
         "startThreshold": explanation.shown_threshold,
         "isScores": not explanation.binary,
-        "dqe": [round(1000 * event.dqe) for event in explanation.result.per_event],
+        "dqe": [round(1000 * dqe) for dqe in explanation.result.event_columns.dqe.tolist()],
         "costsMost": [_part(event.costs_most) for event in explanation.events],
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),

@@ -12,11 +12,12 @@ from dqeval.analysis.evaluate import evaluate
 from dqeval.analysis.panel import panel
 from dqeval.bench.plan import PlannedSeries
 from dqeval.core import validate
+from dqeval.core.event_scores import EventScores
 from dqeval.core.events import find_events
 from dqeval.core.near import period_or_fallback
 from dqeval.core.partition import partition
 from dqeval.core.scaling import min_max
-from dqeval.core.types import DQEResult, EventScores, FloatArray, Numbers, Scores, Series
+from dqeval.core.types import DQEResult, FloatArray, Numbers, Scores, Series
 from dqeval.experiments.detector_runs import DetectorRun, Runs
 from dqeval.experiments.outcome import FORMS, HALFWAY, PAPER_METRICS, PUBLISHED, By
 from dqeval.experiments.published import PublishedResult, published_dqe
