@@ -38,4 +38,6 @@ def test_parts_of_one_kind():
     assert parts.of(0, "capture") == [(3.0, 4.0)]
     assert parts.of(1, "near miss") == [(7.0, 8.0)]
     assert parts.of(1, "capture") == []
+    for kind in PIECES[:3]:
+        assert parts.of_each(kind, 4) == [parts.of(event, kind) for event in range(4)]
     assert PIECES[0] == PIECES[-1] == "false alarm"

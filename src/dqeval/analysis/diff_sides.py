@@ -67,7 +67,7 @@ class Measured:
     values : mapping of str to float
         By metric, with the parts of DQE; NaN where one is undefined.
     events : MeasuredEvents
-        None if nothing is known of events.
+        Empty if nothing is known of them.
     """
 
     values: Mapping[str, float]

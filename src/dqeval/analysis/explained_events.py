@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.analysis.explain_result import EventExplanation
-from dqeval.core.event_scores import EventScores
 from dqeval.core.pieces import Parts
 from dqeval.core.timeline import TimeAxis
 from dqeval.core.types import BoolArray, DQEResult, FloatArray
 
 _FEWEST_DIGITS = 4
 _ALL_DIGITS = 17
+OUTSIDE = ("near miss", "false alarm")  # what is not in an event
 
 
 class Digits:
@@ -27,7 +26,7 @@ class Digits:
 
     def shown(self, score: float) -> str:
         """Return a score as text."""
-        return self.heights(np.array([score])).text(0)
+        return self.heights(np.array([score])).texts()[0]
 
     def heights(self, scores: FloatArray) -> Heights:
         """Return a score at each event with the digits it needs; minus infinity stands for none."""
@@ -64,10 +63,10 @@ class Heights:
     scores: FloatArray
     digits: NDArray[np.int8]
 
-    def text(self, event: int) -> str:
-        """Return the score at an event as text; empty where there is none."""
-        digits = int(self.digits[event])
-        return _text(float(self.scores[event]), digits) if digits else ""
+    def texts(self) -> list[str]:
+        """Return the score at each event as text; empty where there is none."""
+        pairs = zip(self.scores.tolist(), self.digits.tolist(), strict=True)
+        return [_text(score, digits) if digits else "" for score, digits in pairs]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,30 +102,33 @@ class ExplainedEvents:
         return tuple(self._each())
 
     def _each(self) -> Iterator[EventExplanation]:
-        for i, scores in enumerate(self.result.per_event):
+        events = self.result.per_event
+        heights = (self.captured_to, self.first_near_miss, self.first_false_alarm)
+        rows = zip(
+            events,
+            self.captured.tolist(),
+            *(found.texts() for found in heights),
+            *(self.parts.of_each(kind, len(events)) for kind in OUTSIDE),
+            *(self.overhang.of_each(kind, len(events)) for kind in OUTSIDE),
+            zip(*(costs.tolist() for costs in self.costs.values()), strict=True),
+            strict=True,
+        )
+        for scores, captured, to, first_near, first_false, near_misses, false_alarms, nearer, beyond, costs in rows:
             yield EventExplanation(
                 scores=scores,
-                captured=bool(self.captured[i]),
-                captured_to=self.captured_to.text(i),
-                near_misses=tuple(self.parts.of(i, "near miss")),
-                false_alarms=tuple(self.parts.of(i, "false alarm")),
-                **self._width(i, scores),
-                first_near_miss=self.first_near_miss.text(i),
-                first_false_alarm=self.first_false_alarm.text(i),
-                costs={part: float(costs[i]) for part, costs in self.costs.items()},
+                captured=captured,
+                captured_to=to,
+                near_misses=tuple(near_misses),
+                false_alarms=tuple(false_alarms),
+                early=duration(part for part in (*nearer, *beyond) if part[0] < scores.start),
+                late=duration(part for part in (*nearer, *beyond) if part[0] >= scores.stop),
+                beyond=duration(beyond),
+                first_near_miss=first_near,
+                first_false_alarm=first_false,
+                costs=dict(zip(self.costs, costs, strict=True)),
                 axis=self.axis,
                 binary=self.binary,
             )
-
-    def _width(self, i: int, event: EventScores) -> dict[str, Any]:
-        """Return how much of alarms that capture an event lies before it, behind it, and beyond the near range."""
-        beyond = self.overhang.of(i, "false alarm")
-        outside = [*self.overhang.of(i, "near miss"), *beyond]
-        return {
-            "early": duration(part for part in outside if part[0] < event.start),
-            "late": duration(part for part in outside if part[0] >= event.stop),
-            "beyond": duration(beyond),
-        }
 
 
 def duration(parts: Iterable[tuple[float, float]]) -> float:

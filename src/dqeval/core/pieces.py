@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,6 +40,13 @@ class Parts:
             return []
         at = slice(first[event], first[event + 1])
         return list(zip(starts[at].tolist(), stops[at].tolist(), strict=True))
+
+    def of_each(self, kind: str, events: int) -> list[list[tuple[float, float]]]:
+        """Return the same for each of the events."""
+        first, starts, stops = self._by_kind[kind]
+        found = list(zip(starts.tolist(), stops.tolist(), strict=True))
+        there = [found[begin:end] for begin, end in pairwise(first.tolist())]
+        return there + [[] for _ in range(events - len(there))]
 
     def of_kinds(self, kinds: Collection[str]) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return the events, starts and stops of all parts of some kinds."""

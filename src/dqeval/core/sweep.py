@@ -26,6 +26,7 @@ Tally = NDArray[np.longlong]
 
 MOST_RUNS, RUNS_PER_EVENT = 0.125, 4  # that touch events, per point and per event, as a rule
 MOST_LEVELS = 1 << 12  # by which points of a group are tallied, so that these are in a fast cache
+COUNTED_AT_ONCE = 4  # points, each of which has counts of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +237,12 @@ class Sweep(Shared, ABC):
 
     def counted(self, levels: NDArray[np.intc], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return how many, or how much, is of each level."""
-        return np.bincount(levels, weights, minlength=self.count + 1)
+        if weights is not None:
+            return np.bincount(levels, weights, minlength=self.count + 1)
+        # Not np.bincount, which copies the levels, and keeps Python's lock meanwhile.
+        counts = np.zeros((COUNTED_AT_ONCE if self.count < MOST_LEVELS else 1, self.count + 1), dtype=np.longlong)
+        kernel.count_levels(levels, counts)
+        return np.asarray(counts.sum(axis=0, dtype=np.intp))
 
     def down(self, tally: NDArray[Any], kind: type[Any] = np.float64) -> NDArray[Any]:
         """Return what was tallied at each threshold and those above it, from the highest down."""

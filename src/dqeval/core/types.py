@@ -221,8 +221,9 @@ class DQEResult(Framed):
     make_curve: InitVar[Callable[[], Curve] | None] = None
 
     def __post_init__(self, make_curve: Callable[[], Curve] | None) -> None:
-        # Not a field: a result compares, prints and becomes a dictionary without it.
+        # Not fields: a result compares, prints and becomes a dictionary without them.
         object.__setattr__(self, "_make_curve", make_curve)
+        object.__setattr__(self, "_given_events", vars(self)["_per_event"])
 
     @cached_property
     def curve(self) -> Curve:
@@ -232,11 +233,11 @@ class DQEResult(Framed):
             raise ValueError("a changed copy of a result has no curve: evaluate the scores again")
         return make_curve()
 
-    @property
+    @cached_property
     def event_columns(self) -> EventColumns:
         """The scores of the events as columns, without objects where nobody has asked for these."""
-        kept = vars(self)["_per_event"]  # looked up once: another thread may fill the field meanwhile
-        return kept if isinstance(kept, EventColumns) else columns_from(self.per_event)
+        given = vars(self)["_given_events"]
+        return given if isinstance(given, EventColumns) else columns_from(self.per_event)
 
     def interval(
         self,

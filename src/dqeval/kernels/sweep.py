@@ -29,6 +29,22 @@ def ends_of_levels(
             highest[levels[t]] = max(highest[levels[t]], scores[t])
 
 
+def count_levels(levels: cython.int[::1], counts: cython.longlong[:, ::1]):
+    """Count the points of each level: of every few points the first in the first row, and so on.
+
+    Neighbours often have the same level. In a row each, none of them waits for the count of the one before.
+    """
+    rows: cython.Py_ssize_t = counts.shape[0]
+    t: cython.Py_ssize_t
+    row: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            counts[row, levels[t]] += 1
+            row += 1
+            if row == rows:
+                row = 0
+
+
 def points_by_level(levels: cython.int[:], places: cython.int[::1], order: cython.int[::1]):
     """Write the points by descending level, in time order where that is equal, without those of level 0.
 

@@ -330,20 +330,37 @@ def local_scores(levels: Levels, near: FloatArray | None = None, *, dqe_only: bo
     return np.minimum(local / levels.total, 1.0)
 
 
+def values_at_thresholds(levels: Levels) -> FloatArray:
+    """Return DQE and its parts of each event at each of the thresholds that all events share, ascending.
+
+    Returns
+    -------
+    array of float, shape (n_events, n_thresholds, 4)
+    """
+    return _sweep(levels, curve_columns=4)[1].reshape(len(levels.counts), -1, 4)
+
+
 def curve(levels: Levels) -> Curve:
     """Return DQE and its parts against the threshold, for the whole series and for each event."""
     if not len(levels.partition.events):
         return Curve(*np.zeros((5, 0)))
+    if levels.shared:
+        return _shared_curve(levels)
     _, values = _sweep(levels, curve_columns=4)
     stops = np.cumsum(levels.counts)
     per_event = []
     for first, count, stop in zip(levels.first, levels.counts, stops, strict=True):
         thresholds = levels.thresholds[first : first + count][::-1]
         per_event.append(Curve(thresholds, *values[stop - count : stop][::-1].T))
-    if levels.shared:
-        dqe, capture, near_miss, false_alarm = values.reshape(len(per_event), -1, 4).mean(axis=0)[::-1].T
-        return Curve(per_event[0].thresholds, dqe, capture, near_miss, false_alarm, tuple(per_event))
     return _mean_curve(per_event)
+
+
+def _shared_curve(levels: Levels) -> Curve:
+    """Return the curve of levels whose thresholds all events share."""
+    thresholds, values = levels.thresholds[::-1], values_at_thresholds(levels)[:, ::-1]
+    dqe, capture, near_miss, false_alarm = values.mean(axis=0).T
+    per_event = tuple(Curve(thresholds, *each.T) for each in values)
+    return Curve(thresholds, dqe, capture, near_miss, false_alarm, per_event)
 
 
 def dqe_at_every_score(scores: FloatArray, regions: Partition) -> tuple[FloatArray, FloatArray]:

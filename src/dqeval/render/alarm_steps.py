@@ -75,25 +75,33 @@ def alarm_steps(scored: Scored, curve: AlarmCurve, levels: NDArray[Any], count: 
     """
     reached = np.cumsum(np.bincount(levels, minlength=count + 1)[:0:-1])[::-1]
     # At a threshold of the curve, the same points are in alarm; at none of them, where none is.
-    at = np.searchsorted(curve.alarm_points, reached, side="right")
-    needed = np.maximum.accumulate(curve.false_alarms)
+    at = np.searchsorted(curve.alarm_points, reached, side="right") - 1
     return AlarmSteps(
-        needed=np.append(0, needed)[at],
-        false_alarms=np.append(0, curve.false_alarms)[at],
-        detected=np.append(0, curve.detected)[at],
+        needed=_at(np.maximum.accumulate(curve.false_alarms), at),
+        false_alarms=_at(curve.false_alarms, at),
+        detected=_at(curve.detected, at),
         in_alarm=reached / curve.points,
         delays=_delays(scored, levels, count, early),
     )
+
+
+def _at(numbers: IntArray, places: IntArray) -> IntArray:
+    """Return the numbers at some places; 0 at the place before the first."""
+    return np.where(places >= 0, numbers[places], 0)
 
 
 def _delays(scored: Scored, levels: NDArray[Any], count: int, early: int) -> FloatArray:
     """Return from the start of each event to the first point in alarm in its zone, by threshold."""
     events = scored.events
     starts = zone_starts(events, early, scored.labelled.breaks)
-    delays = np.full((len(events), count), np.nan)
-    steps = np.arange(1, count + 1)
-    for delay, zone, start, stop in zip(delays, starts, events.starts, events.stops, strict=True):
-        highest = np.maximum.accumulate(levels[zone:stop])
-        detected = highest[-1]
-        delay[:detected] = zone - start + np.searchsorted(highest, steps[:detected])
-    return delays
+    lengths = events.stops - starts
+    stops = np.cumsum(lengths)
+    first = stops - lengths
+    # All zones in one row, each with levels of its own above those of the zone before: one running maximum serves all.
+    own = (count + 1) * np.arange(len(events))
+    highest = np.repeat(own, lengths)
+    highest += levels[np.repeat(starts - first, lengths) + np.arange(len(highest))]
+    np.maximum.accumulate(highest, out=highest)
+    found = np.searchsorted(highest, np.add.outer(own, np.arange(1, count + 1)))
+    delays = found + (starts - first - events.starts)[:, None]
+    return np.where(found < stops[:, None], delays, np.nan)

@@ -19,6 +19,7 @@ from dqeval.core.confidence import RESAMPLES, mean_intervals
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import PARTS, FloatArray, Region
 from dqeval.metrics.alarm_curve import alarm_curve_of
+from dqeval.metrics.dqe import values_at_thresholds
 from dqeval.render.alarm_plot import ShownAlarms, alarm_data, shown_alarms
 from dqeval.render.alarm_steps import alarm_steps
 from dqeval.render.drawing import COLOURS, UNOBSERVED
@@ -54,8 +55,7 @@ def page_data(
     scale, axis = scale_of(prepared), prepared.labelled.axis
     colours = colours_of(explanations)
     # Not in threads: matrix products have threads of their own, which get in the way of each other.
-    curves = [explanation.result.curve for explanation in explanations.values()]
-    intervals = [_intervals(np.array([event.dqe for event in curve.per_event])[:, ::-1]) for curve in curves]
+    intervals = [_intervals(each.dqe) for each in detectors]
     shown = [each.data | {"intervals": ends} for each, ends in zip(detectors, intervals, strict=True)]
     alarms = [each.alarms for each in detectors]
     return {
@@ -82,20 +82,29 @@ def page_data(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DetectorData:
-    """What a page shows of a detector: at each threshold, ready for JSON, and its alarms as they are drawn."""
+    """What a page shows of a detector.
+
+    Attributes
+    ----------
+    data : dict
+        What it gets at each threshold, and more, ready for JSON.
+    alarms : ShownAlarms
+    dqe : array of float, shape (n_events, n_thresholds)
+        DQE of each event at each threshold, ascending.
+    """
 
     data: dict[str, Any]
     alarms: ShownAlarms
+    dqe: FloatArray
 
 
 def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) -> DetectorData:
     """Return what a page shows of a detector."""
     raw, scores = scored.raw, scored.scores
-    levels = levelling.sample_levels(scores, prepared.regions, THRESHOLDS).of_point
-    curve = explanation.result.curve
+    sampled = levelling.sample_levels(scores, prepared.regions, THRESHOLDS)
+    levels, values = sampled.of_point, values_at_thresholds(sampled)
     early = int(min(prepared.near.points, len(raw)))
     alarms = alarm_curve_of(scored, early=early)
-    by_event = np.array([(c.dqe, c.capture, c.near_miss, c.false_alarm) for c in curve.per_event])[:, :, ::-1]
     data = {
         "name": printable(explanation.name),
         "start": explanation.step,
@@ -106,12 +115,12 @@ def detector_data(prepared: Prepared, scored: Scored, explanation: Explanation) 
         "sentences": [event.sentence for event in explanation.events],
         "rawThresholds": _raw_thresholds(raw, scores),
         "scores": packed_scores(scores, levels, levelling.grid(THRESHOLDS)),
-        "means": _thousandths(np.stack([curve.dqe, curve.capture, curve.near_miss, curve.false_alarm])[:, ::-1]),
-        "perEvent": _thousandths(by_event),
-        "outcomes": packed(outcomes_at(*by_event[:, 1:].transpose(1, 0, 2)), "<u1"),
+        "means": _thousandths(values.mean(axis=0).T),
+        "perEvent": _thousandths(values.transpose(0, 2, 1)),
+        "outcomes": packed(outcomes_at(*values[:, :, 1:].transpose(2, 0, 1)), "<u1"),
         "alarms": alarm_steps(scored, alarms, levels, THRESHOLDS, early=early).as_json(),
     }
-    return DetectorData(data, shown_alarms(explanation.name, alarms, explanation))
+    return DetectorData(data, shown_alarms(explanation.name, alarms, explanation), values[:, :, 0].copy())
 
 
 def _part(name: str | None) -> int | None:
