@@ -49,6 +49,26 @@ def test_exact_thresholds(case, near):
     assert dqeval.dqe_score(y_true, y_score, near=near, scale=False, thresholds="exact") == result.dqe
 
 
+@pytest.mark.parametrize("near", [0.25, 1, 2.5, 7])
+@pytest.mark.parametrize("distinct", [30, 150, 10_000])
+def test_long_regions_with_nearly_as_many_scores_as_points(near, distinct):
+    """In the upper half of their scores are so many false alarms that the lower half makes no difference.
+
+    Where there are many more thresholds than scores, that must not be taken for granted.
+    """
+    random = np.random.default_rng(distinct)
+    y_true = np.isin(np.arange(150), [20, 71, 72, 73, 74])
+    y_score = random.integers(distinct, size=150) / distinct
+    assert_equal(
+        dqeval.evaluate(y_true, y_score, near=near, scale=False, thresholds="exact"),
+        naive.exact(y_true, y_score, near),
+    )
+    few_high = y_score**3
+    sampled = dqeval.evaluate(y_true, few_high, near=near, scale=False, thresholds=200)
+    assert_equal(sampled, naive.sampled(y_true, few_high, near, 200))
+    assert sampled.curve.dqe.mean() == pytest.approx(sampled.dqe, abs=1e-12)
+
+
 @given(own.labelled(own.detections), own.any_near)
 def test_near_that_floats_do_not_hold_exactly(case, near):
     """The square root magnifies rounding near 0, so the square is compared; the parts are compared as they are."""

@@ -48,6 +48,9 @@ NEAR_COLUMNS = 3
 DISTANCES = cython.declare(cython.Py_ssize_t, 1)
 CLOSENESS = cython.declare(cython.Py_ssize_t, 2)
 
+# Points of false alarms, more than those whose ends pieces can cut off, and rounding.
+CUT = cython.declare(cython.Py_ssize_t, 8)
+
 # Levels that occur, each of which is a bit: level & 63 of the word level >> 6. These two are written as they are, since
 # to shift by a number that the compiler knows takes less time.
 WORD = 64
@@ -230,14 +233,39 @@ class Region:
         self.reach = cython.cast(cython.Py_ssize_t, ceil(max(self.near_early, self.near_late)))
         _tally_near(self.levels, start - 1, -1, self.near_early, self.reach, self.alarms, self.nears)
         _tally_near(self.levels, stop, 1, self.near_late, self.reach, self.alarms, self.nears)
-        _tally_alarm(self.levels, start - 1, -1, self.near_early, early, self.alarms)
-        _tally_alarm(self.levels, stop, 1, self.near_late, late, self.alarms)
+        floor_level: cython.Py_ssize_t = self.lowest_of_alarms(count)
+        _tally_alarm(self.levels, start - 1, -1, self.near_early, early, floor_level, self.alarms)
+        _tally_alarm(self.levels, stop, 1, self.near_late, late, floor_level, self.alarms)
         if not self.whole:
             _mark_ends(self.levels, start - 1, -1, self.near_early, early, self.alarms)
             _mark_ends(self.levels, stop, 1, self.near_late, late, self.alarms)
         self.capture_level = _highest(self.levels, start, stop)
         self.alarms[2 * self.capture_level] |= MORE
         _clear(self.alarms, self.nears, 0)  # which is never detected
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def lowest_of_alarms(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return a level of so many above which there are so many false alarms that their score is 0, if it finds one.
+
+        All false alarms further down can be tallied there. Of a long region with nearly as many levels as points, half
+        of the tally is then left alone, which no cache holds.
+        """
+        early: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(self.near_early))
+        late: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(self.near_late))
+        needed: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(self.half_room)) + CUT
+        # Where each level is that of a point, so many levels have as many false alarms, whatever the others are.
+        level: cython.Py_ssize_t = count - needed - early - late - (self.stop - self.start)
+        if level <= 0:
+            return 0
+        outer: cython.Py_ssize_t = self.start - cython.cast(cython.Py_ssize_t, ceil(self.early))
+        inner: cython.Py_ssize_t = self.start - cython.cast(cython.Py_ssize_t, floor(self.near_early))
+        found: cython.Py_ssize_t = _count_above(self.levels, outer, inner, level)
+        inner = self.stop + cython.cast(cython.Py_ssize_t, floor(self.near_late))
+        outer = self.stop + cython.cast(cython.Py_ssize_t, ceil(self.late))
+        found += _count_above(self.levels, inner, outer, level)
+        return level if found >= needed else 0
 
     @cython.cfunc
     @cython.nogil
@@ -573,6 +601,19 @@ def _highest(levels: cython.int[::1], start: cython.Py_ssize_t, stop: cython.Py_
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
+def _count_above(
+    levels: cython.int[::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t, level: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    count: cython.Py_ssize_t = 0
+    t: cython.Py_ssize_t
+    for t in range(start, stop):
+        count += 1 if levels[t] > level else 0
+    return count
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
 def _tally_near(
     levels: cython.int[::1],
     origin: cython.Py_ssize_t,
@@ -619,19 +660,20 @@ def _tally_alarm(
     step: cython.Py_ssize_t,
     inner: cython.double,
     outer: cython.double,
+    lowest: cython.Py_ssize_t,
     alarms: cython.longlong[::1],
 ) -> cython.void:
-    """Tally one false-alarm piece."""
+    """Tally one false-alarm piece, and what is below a level at this level."""
     if inner >= outer:
         return
     c: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, floor(inner))
     cells: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, ceil(outer))
     previous: cython.Py_ssize_t = 0
-    level: cython.Py_ssize_t = levels[origin + step * c]
+    level: cython.Py_ssize_t = max(levels[origin + step * c], lowest)
     following: cython.Py_ssize_t
     free: cython.longlong  # neighbours that are not detected yet
     while c + 1 < cells:
-        following = levels[origin + step * (c + 1)]
+        following = max(levels[origin + step * (c + 1)], lowest)
         free = (1 if previous <= level else 0) + (1 if following < level else 0)
         alarms[2 * level + (c & 1)] += 1 + (free << 31)
         previous = level

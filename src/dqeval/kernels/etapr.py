@@ -4,7 +4,8 @@
 The threshold goes down, and runs that touch events appear, and vanish as they grow into others. Most lie inside an
 event: those stand and fall with it. The others *cross* the border of an event. Whatever a crossing run covers whole
 stands and falls with the run. So all that must be decided are chains of crossing runs and of the events between them,
-which they cover in part; and of these only the chains that have changed.
+which they cover in part; and of these only the chains that have changed. A *lone* run, which crosses and covers no
+event in part, is a chain by itself. It is settled before the sweep, in time order, where all that it needs is at hand.
 
 A chain is pruned from left to right; where something is dropped, one step back, because its neighbour has lost by it.
 An event or a run is dropped at most once, so that takes at most three steps for each of the chain.
@@ -28,14 +29,18 @@ else:
 compiled = cython.compiled
 
 # Columns of what is known of each event.
-INNER_POINTS = cython.declare(cython.Py_ssize_t, 0)  # how many of its points lie in runs that do not leave it
-INNER_WEIGHT = cython.declare(cython.Py_ssize_t, 1)  # what these runs weigh
-INNER_WORTH = cython.declare(cython.Py_ssize_t, 2)  # what they add to precision now
-WORTH = cython.declare(cython.Py_ssize_t, 3)  # what the event adds to recall now
-FROM_BEFORE = cython.declare(cython.Py_ssize_t, 4)  # the run that comes into it from before and ends inside
-TO_BEHIND = cython.declare(cython.Py_ssize_t, 5)  # the run that begins inside it and goes on behind
-CHANGED = cython.declare(cython.Py_ssize_t, 6)  # whether it is among those that have changed
-EVENT_COLUMNS = 7
+EVENT_START = cython.declare(cython.Py_ssize_t, 0)
+EVENT_STOP = cython.declare(cython.Py_ssize_t, 1)
+INNER_POINTS = cython.declare(cython.Py_ssize_t, 2)  # how many of its points lie in runs that do not leave it
+INNER_WEIGHT = cython.declare(cython.Py_ssize_t, 3)  # what these runs weigh
+INNER_WORTH = cython.declare(cython.Py_ssize_t, 4)  # what they add to precision now
+WORTH = cython.declare(cython.Py_ssize_t, 5)  # what the event adds to recall now
+FROM_BEFORE = cython.declare(cython.Py_ssize_t, 6)  # the run that comes into it from before and ends inside
+TO_BEHIND = cython.declare(cython.Py_ssize_t, 7)  # the run that begins inside it and goes on behind
+EVENT_COLUMNS = 8
+# What may be true of an event.
+CHANGED = cython.declare(cython.int, 1)  # at this level, other runs lie inside it than above
+ENCLOSED = cython.declare(cython.int, 2)  # it lies inside a crossing run
 # Columns of what is found of each run (``find_runs`` in ``kernels/runs.py``).
 START = cython.declare(cython.Py_ssize_t, 0)
 STOP = cython.declare(cython.Py_ssize_t, 1)
@@ -44,10 +49,13 @@ LOW = cython.declare(cython.Py_ssize_t, 3)
 FIRST = cython.declare(cython.Py_ssize_t, 4)
 BEHIND = cython.declare(cython.Py_ssize_t, 5)
 LABELLED = cython.declare(cython.Py_ssize_t, 6)
-# Columns of what becomes known of it.
-RUN_WORTH = cython.declare(cython.Py_ssize_t, 0)  # what the run adds to precision now
-RUN_RECALL = cython.declare(cython.Py_ssize_t, 1)  # what the events inside it add to recall now
-PENDING = cython.declare(cython.Py_ssize_t, 2)  # whether its chain is still to be pruned
+# Columns of what a crossing run that is not lone adds now, and of what is tallied by level: by how much recall and
+# precision rise there, as far as that is known.
+RECALL = cython.declare(cython.Py_ssize_t, 0)
+PRECISION = cython.declare(cython.Py_ssize_t, 1)
+TALLY_COLUMNS = 2
+# A column of such runs only: whether its chain is still to be pruned.
+PENDING = cython.declare(cython.Py_ssize_t, 2)
 RUN_COLUMNS = 3
 # Columns of a chain.
 COVERED = cython.declare(cython.Py_ssize_t, 0)
@@ -60,10 +68,62 @@ NONE = cython.declare(cython.Py_ssize_t, -1)
 AHEAD = cython.declare(cython.Py_ssize_t, 64)  # runs that are fetched at the same time
 
 
+def settle_lone_runs(
+    runs: cython.int[:, ::1],
+    starts: cython.Py_ssize_t[::1],
+    stops: cython.Py_ssize_t[::1],
+    theta_p: cython.double,
+    theta_r: cython.double,
+    scale: cython.double,
+    outside: cython.int[::1],
+    enclosed: cython.int[::1],
+    appear: cython.int[::1],
+    vanish: cython.int[::1],
+    tally: cython.longlong[:, ::1],
+):
+    """Tally what lone runs are worth, and write at which levels something else happens.
+
+    ``runs`` are all that touch an event. ``enclosed`` gets the level at which each event comes to lie inside a crossing
+    run; ``appear`` the level of each run that is not lone; ``vanish`` the level at which each run inside an event has
+    grown into another. Where nothing happens, these remain zero. ``outside`` counts the events, from 0.
+    """
+    run: cython.Py_ssize_t
+    start: cython.Py_ssize_t
+    stop: cython.Py_ssize_t
+    event: cython.Py_ssize_t
+    behind: cython.Py_ssize_t
+    with cython.nogil:
+        for run in range(runs.shape[0]):
+            start = runs[run, START]
+            stop = runs[run, STOP]
+            event = runs[run, FIRST]
+            behind = runs[run, BEHIND]
+            if starts[event] <= start and stop <= stops[event]:
+                appear[run] = runs[run, HIGH]
+                vanish[run] = runs[run, LOW]
+                continue
+            if starts[event] < start or stop < stops[behind - 1]:
+                appear[run] = runs[run, HIGH]
+                event += 1 if starts[event] < start else 0
+                behind -= 1 if stop < stops[behind - 1] else 0
+            else:
+                _settle_lone_run(runs, run, theta_p, theta_r, scale, tally)
+            # A run comes before those that it grows into, so this is the highest level for each event.
+            event = _next_outside(outside, event, behind)
+            while event < behind:
+                enclosed[event] = runs[run, HIGH]
+                outside[event] = event + 1
+                event = _next_outside(outside, event, behind)
+
+
 def sweep(
     runs: cython.int[:, ::1],
     appear: cython.int[::1],
+    appear_ends: cython.int[::1],
     vanish: cython.int[::1],
+    vanish_ends: cython.int[::1],
+    enclosed: cython.int[::1],
+    enclosed_ends: cython.int[::1],
     starts: cython.Py_ssize_t[::1],
     stops: cython.Py_ssize_t[::1],
     series: cython.Py_ssize_t[::1],
@@ -71,62 +131,58 @@ def sweep(
     theta_r: cython.double,
     scale: cython.double,
     events: cython.longlong[:, ::1],
+    conditions: cython.uchar[::1],
+    changed: cython.int[::1],
     of_runs: cython.longlong[:, ::1],
+    pending: cython.int[::1],
     chain: cython.Py_ssize_t[:, ::1],
-    changed: cython.Py_ssize_t[::1],
-    outside: cython.int[::1],
+    tally: cython.longlong[:, ::1],
     sums: cython.double[:, ::1],
 ):
-    """Write for every level, the highest first: what events and runs are worth, and what these runs weigh together.
+    """Write for every level, the highest first, what events and runs are worth.
 
     If several series are joined, this is written of one after the other; ``series`` has the first event of each, and
     how many there are.
 
-    ``runs`` are all that touch an event. ``appear`` and ``vanish`` are these in the order of the levels at which they
-    do so, the highest first. The rows of ``sums`` are recall, precision and weight. The others are working space, zero
-    on entry: ``events`` has a row for each event, ``of_runs`` for each run, ``chain`` two for each event and one more,
-    and ``changed`` and ``outside`` have an entry for each event.
+    ``appear`` are the runs that are not lone, ``vanish`` those of them that lie inside an event, and ``enclosed``
+    events, in the order of the levels at which these happen, the highest first (`settle_lone_runs`). Behind each is
+    where every level ends in it. ``tally`` has what lone runs are worth. The rows of ``sums`` are recall and precision.
+
+    The others are working space: ``events`` and ``conditions``, zero on entry, and ``changed`` have a row for each
+    event, ``pending`` two, ``chain`` two and one more; ``of_runs``, zero on entry, has one for each run.
     """
-    state: State = State(runs, starts, stops, theta_p, theta_r, scale)
+    state: State = State(runs, theta_p, theta_r, scale)
     state.events = events
-    state.of_runs = of_runs
-    state.chain = chain
+    state.conditions = conditions
     state.changed = changed
-    state.outside = outside
+    state.of_runs = of_runs
+    state.pending = pending
+    state.chain = chain
+    state.tally = tally
     each: cython.Py_ssize_t = sums.shape[1] // (series.shape[0] - 1)  # levels of a series
     s: cython.Py_ssize_t
     at: cython.Py_ssize_t
     level: cython.Py_ssize_t
-    first: cython.Py_ssize_t
-    fetched_appearing: cython.Py_ssize_t = 0
-    fetched_vanishing: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     j: cython.Py_ssize_t = 0
+    k: cython.Py_ssize_t = 0
     with cython.nogil:
         for s in range(series.shape[0] - 2, -1, -1):
             # The runs of another series make no difference to its events, and need not be taken away.
-            state.begin(series[s], series[s + 1])
+            state.begin(starts, stops, series[s], series[s + 1])
             at = s * each
             for level in range((s + 1) * each, s * each, -1):
-                while j < vanish.shape[0]:
-                    if j >= fetched_vanishing:
-                        fetched_vanishing = state.fetch(vanish, j)
-                    if runs[vanish[j], LOW] != level:
-                        break
-                    state.take_away(vanish[j])
-                    j += 1
-                first = i
-                while i < appear.shape[0]:
-                    if i >= fetched_appearing:
-                        fetched_appearing = state.fetch(appear, i)
-                    if runs[appear[i], HIGH] != level:
-                        break
-                    state.add(appear[i])
-                    i += 1
-                state.decide(appear, first, i)
+                state.recall += tally[level, RECALL]
+                state.precision += tally[level, PRECISION]
+                state.enclose(enclosed, i, enclosed_ends[level])
+                state.take_away(vanish, j, vanish_ends[level])
+                state.add(appear, k, appear_ends[level])
+                state.decide()
+                i = enclosed_ends[level]
+                j = vanish_ends[level]
+                k = appear_ends[level]
                 sums[0, at] = cython.cast(cython.double, state.recall) / scale
                 sums[1, at] = cython.cast(cython.double, state.precision) / scale
-                sums[2, at] = cython.cast(cython.double, state.weight) / scale
                 at += 1
 
 
@@ -136,34 +192,24 @@ class State:
     """What is detected at a level, and what it is worth."""
 
     runs: cython.int[:, ::1]
-    starts: cython.Py_ssize_t[::1]
-    stops: cython.Py_ssize_t[::1]
     theta_p: cython.double
     theta_r: cython.double
     scale: cython.double
     events: cython.longlong[:, ::1]
-    of_runs: cython.longlong[:, ::1]
-    chain: cython.Py_ssize_t[:, ::1]
-    changed: cython.Py_ssize_t[::1]
-    outside: cython.int[::1]  # for each event itself, or if it lies inside a crossing run, some event behind it
+    conditions: cython.uchar[::1]
+    changed: cython.int[::1]
     changed_count: cython.Py_ssize_t
+    of_runs: cython.longlong[:, ::1]
+    pending: cython.int[::1]
+    pending_count: cython.Py_ssize_t
+    chain: cython.Py_ssize_t[:, ::1]
+    tally: cython.longlong[:, ::1]
     recall: cython.longlong
     precision: cython.longlong
-    weight: cython.longlong
     seen: cython.longlong
 
-    def __init__(
-        self,
-        runs: cython.int[:, ::1],
-        starts: cython.Py_ssize_t[::1],
-        stops: cython.Py_ssize_t[::1],
-        theta_p: cython.double,
-        theta_r: cython.double,
-        scale: cython.double,
-    ):
+    def __init__(self, runs: cython.int[:, ::1], theta_p: cython.double, theta_r: cython.double, scale: cython.double):
         self.runs = runs
-        self.starts = starts
-        self.stops = stops
         self.theta_p = theta_p
         self.theta_r = theta_r
         self.scale = scale
@@ -171,51 +217,41 @@ class State:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def begin(self, first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+    def begin(
+        self,
+        starts: cython.Py_ssize_t[::1],
+        stops: cython.Py_ssize_t[::1],
+        first: cython.Py_ssize_t,
+        behind: cython.Py_ssize_t,
+    ) -> cython.void:
         """Begin with some events, and nothing detected."""
         i: cython.Py_ssize_t
-        self.changed_count = 0
-        self.recall = self.precision = self.weight = 0
+        worth: cython.longlong = _fixed(_half_for_enough(0, 1, self.theta_r), self.scale)
+        self.changed_count = self.pending_count = 0
+        self.recall = worth * (behind - first)
+        self.precision = 0
         for i in range(first, behind):
+            self.events[i, EVENT_START] = starts[i]
+            self.events[i, EVENT_STOP] = stops[i]
+            self.events[i, WORTH] = worth
             self.events[i, FROM_BEFORE] = self.events[i, TO_BEHIND] = NONE
-            self.outside[i] = i
-            self.events[i, WORTH] = self.fixed(_half_for_enough(0, 1, self.theta_r))
-            self.recall += self.events[i, WORTH]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def fetch(self, order: cython.int[::1], begin: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def fetch(self, order: cython.int[::1], begin: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Read what is known of some runs from one on, and of their events, and return the next one.
 
         All this is far apart in memory. Read for one after the other, with nothing between, it is fetched at the same
         time.
         """
-        end: cython.Py_ssize_t = min(begin + AHEAD, order.shape[0])
-        event: cython.Py_ssize_t
+        end: cython.Py_ssize_t = min(begin + AHEAD, behind)
         k: cython.Py_ssize_t
         seen: cython.longlong = 0
         for k in range(begin, end):
-            event = self.runs[order[k], FIRST]
-            seen |= self.of_runs[order[k], RUN_WORTH]
-            seen |= self.events[event, INNER_POINTS] | self.events[event, CHANGED]  # its row may be in two places
-            seen |= self.starts[event] | self.stops[event]
+            seen |= self.events[self.runs[order[k], FIRST], EVENT_START]
         self.seen = seen  # or a compiler would leave all of this out
         return end
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def fixed(self, worth: cython.double) -> cython.longlong:
-        """Return a worth in multiples of the unit."""
-        return cython.cast(cython.longlong, worth * self.scale + 0.5)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def root(self, run: cython.Py_ssize_t) -> cython.double:
-        """Return the root of a run's length: its weight."""
-        return sqrt(cython.cast(cython.double, self.runs[run, STOP] - self.runs[run, START]))
 
     @cython.cfunc
     @cython.nogil
@@ -223,80 +259,77 @@ class State:
     def crosses(self, run: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a run does not lie inside its first event."""
         event: cython.Py_ssize_t = self.runs[run, FIRST]
-        return self.runs[run, START] < self.starts[event] or self.stops[event] < self.runs[run, STOP]
+        return (
+            self.runs[run, START] < self.events[event, EVENT_START]
+            or self.events[event, EVENT_STOP] < self.runs[run, STOP]
+        )
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def begins_inside(self, run: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a crossing run begins inside its first event, and not with it."""
-        return self.starts[self.runs[run, FIRST]] < self.runs[run, START]
+        return self.events[self.runs[run, FIRST], EVENT_START] < self.runs[run, START]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def ends_inside(self, run: cython.Py_ssize_t) -> cython.bint:
         """Tell whether a crossing run ends inside its last event, and not with it."""
-        return self.runs[run, STOP] < self.stops[self.runs[run, BEHIND] - 1]
+        return self.runs[run, STOP] < self.events[self.runs[run, BEHIND] - 1, EVENT_STOP]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def take_away(self, run: cython.Py_ssize_t) -> cython.void:
-        """Take away a run that has grown into another."""
-        self.weight -= self.fixed(self.root(run))
-        if self.crosses(run):
-            self.precision -= self.of_runs[run, RUN_WORTH]
-            self.recall -= self.of_runs[run, RUN_RECALL]
-        else:
-            self.change_inner(run, -1)
+    def enclose(self, order: cython.int[::1], first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Take away what events are worth by themselves that lie inside a crossing run from now on."""
+        event: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        for k in range(first, behind):
+            event = order[k]
+            self.recall -= self.events[event, WORTH]
+            self.precision -= self.events[event, INNER_WORTH]
+            self.conditions[event] = ENCLOSED
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def add(self, run: cython.Py_ssize_t) -> cython.void:
-        """Add a run."""
-        self.weight += self.fixed(self.root(run))
-        if not self.crosses(run):
-            self.change_inner(run, 1)
-            return
-        first: cython.Py_ssize_t = self.runs[run, FIRST]
-        behind: cython.Py_ssize_t = self.runs[run, BEHIND]
+    def take_away(self, order: cython.int[::1], first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Take away runs inside events that have grown into others."""
+        fetched: cython.Py_ssize_t = first
+        k: cython.Py_ssize_t
+        for k in range(first, behind):
+            if k == fetched:
+                fetched = self.fetch(order, k, behind)
+            self.change_inner(order[k], -1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add(self, order: cython.int[::1], first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+        """Add runs that are not lone."""
+        fetched: cython.Py_ssize_t = first
+        k: cython.Py_ssize_t
+        for k in range(first, behind):
+            if k == fetched:
+                fetched = self.fetch(order, k, behind)
+            if self.crosses(order[k]):
+                self.add_crossing(order[k])
+            else:
+                self.change_inner(order[k], 1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_crossing(self, run: cython.Py_ssize_t) -> cython.void:
+        """Add a run that covers an event in part."""
         self.of_runs[run, PENDING] = 1
+        self.pending[self.pending_count] = run
+        self.pending_count += 1
         if self.begins_inside(run):
-            self.events[first, TO_BEHIND] = run
-            first += 1
+            self.events[self.runs[run, FIRST], TO_BEHIND] = run
         if self.ends_inside(run):
-            behind -= 1
-            self.events[behind, FROM_BEFORE] = run
-        first = self.next_outside(first, behind)
-        while first < behind:
-            self.enclose(first)
-            first = self.next_outside(first, behind)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def next_outside(self, event: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the first event from one on that lies in no crossing run, or one that is not before another."""
-        found: cython.Py_ssize_t = event
-        following: cython.Py_ssize_t
-        while found < behind and self.outside[found] != found:
-            found = self.outside[found]
-        while event < behind and self.outside[event] != event:  # so that it is found in one step next time
-            following = self.outside[event]
-            self.outside[event] = found
-            event = following
-        return found
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def enclose(self, event: cython.Py_ssize_t) -> cython.void:
-        """Take away what an event is worth by itself, as it lies inside a crossing run from now on."""
-        self.recall -= self.events[event, WORTH]
-        self.precision -= self.events[event, INNER_WORTH]
-        self.outside[event] = event + 1
+            self.events[self.runs[run, BEHIND] - 1, FROM_BEFORE] = run
 
     @cython.cfunc
     @cython.nogil
@@ -304,33 +337,27 @@ class State:
     def change_inner(self, run: cython.Py_ssize_t, sign: cython.Py_ssize_t) -> cython.void:
         """Add a run to those inside its event, or take it away."""
         event: cython.Py_ssize_t = self.runs[run, FIRST]
-        self.events[event, INNER_POINTS] += sign * (self.runs[run, STOP] - self.runs[run, START])
-        self.events[event, INNER_WEIGHT] += sign * self.fixed(self.root(run))
-        if not self.events[event, CHANGED]:
-            self.events[event, CHANGED] = 1
+        length: cython.Py_ssize_t = self.runs[run, STOP] - self.runs[run, START]
+        self.events[event, INNER_POINTS] += sign * length
+        self.events[event, INNER_WEIGHT] += sign * _fixed(sqrt(length), self.scale)
+        if not self.conditions[event]:
+            self.conditions[event] = CHANGED
             self.changed[self.changed_count] = event
             self.changed_count += 1
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def decide(self, appear: cython.int[::1], first: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.void:
+    def decide(self) -> cython.void:
         """Prune the chains of the runs that have appeared, and of the events that have changed, each chain once."""
-        j: cython.Py_ssize_t
-        event: cython.Py_ssize_t
-        # Few have been read just before.
-        fetched: cython.Py_ssize_t = first if behind - first > AHEAD else behind
-        for j in range(first, behind):
-            if j >= fetched:
-                fetched = self.fetch(appear, j)
-            if self.of_runs[appear[j], PENDING]:
-                self.prune_chain_of(NONE, appear[j])
-        for j in range(self.changed_count):
-            event = self.changed[j]
-            if self.events[event, CHANGED] and self.outside[event] == event:
-                self.prune_chain_of(event, NONE)
-            self.events[event, CHANGED] = 0
-        self.changed_count = 0
+        k: cython.Py_ssize_t
+        for k in range(self.pending_count):
+            if self.of_runs[self.pending[k], PENDING]:
+                self.prune_chain_of(NONE, self.pending[k])
+        for k in range(self.changed_count):
+            if self.conditions[self.changed[k]]:
+                self.prune_chain_of(self.changed[k], NONE)
+        self.pending_count = self.changed_count = 0
 
     @cython.cfunc
     @cython.nogil
@@ -367,13 +394,14 @@ class State:
             chain[length, DROPPED] = chain[length, SHARED] = 0
             if event != NONE:
                 chain[length, MEMBER] = event
-                chain[length, LENGTH] = self.stops[event] - self.starts[event]
+                chain[length, LENGTH] = self.events[event, EVENT_STOP] - self.events[event, EVENT_START]
                 chain[length, COVERED] = self.events[event, INNER_POINTS]
                 if self.events[event, FROM_BEFORE] != NONE:
-                    chain[length, COVERED] += self.runs[self.events[event, FROM_BEFORE], STOP] - self.starts[event]
+                    run = self.events[event, FROM_BEFORE]
+                    chain[length, COVERED] += self.runs[run, STOP] - self.events[event, EVENT_START]
                 run = self.events[event, TO_BEHIND]
                 if run != NONE:
-                    chain[length, SHARED] = self.stops[event] - self.runs[run, START]
+                    chain[length, SHARED] = self.events[event, EVENT_STOP] - self.runs[run, START]
                     chain[length, COVERED] += chain[length, SHARED]
                 event = NONE
             else:
@@ -382,7 +410,7 @@ class State:
                 chain[length, COVERED] = self.runs[run, LABELLED]
                 if self.ends_inside(run):
                     event = self.runs[run, BEHIND] - 1
-                    chain[length, SHARED] = self.runs[run, STOP] - self.starts[event]
+                    chain[length, SHARED] = self.runs[run, STOP] - self.events[event, EVENT_START]
                 run = NONE
             length += 1
         return length
@@ -421,15 +449,22 @@ class State:
             inside -= 1
         if self.ends_inside(run):
             inside -= 1
-        worth: cython.double = _half_for_enough(self.chain[j, COVERED], self.chain[j, LENGTH], self.theta_p)
+        worth: cython.double = _run_worth(self.chain[j, COVERED], self.chain[j, LENGTH], self.theta_p)
         each: cython.double = _half_for_enough(0 if self.chain[j, DROPPED] else 1, 1, self.theta_r)
-        self.precision -= self.of_runs[run, RUN_WORTH]
-        self.recall -= self.of_runs[run, RUN_RECALL]
-        self.of_runs[run, RUN_WORTH] = self.fixed(self.root(run) * worth)
-        self.of_runs[run, RUN_RECALL] = inside * self.fixed(each)
-        self.precision += self.of_runs[run, RUN_WORTH]
-        self.recall += self.of_runs[run, RUN_RECALL]
         self.of_runs[run, PENDING] = 0
+        self.recall += self.change_run(run, RECALL, inside * _fixed(each, self.scale))
+        self.precision += self.change_run(run, PRECISION, _fixed(worth, self.scale))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def change_run(self, run: cython.Py_ssize_t, column: cython.Py_ssize_t, worth: cython.longlong) -> cython.longlong:
+        """Set what a crossing run adds until it has grown into another, and return how much more that is."""
+        more: cython.longlong = worth - self.of_runs[run, column]
+        self.of_runs[run, column] = worth
+        if self.runs[run, LOW] > 0:
+            self.tally[self.runs[run, LOW], column] -= more
+        return more
 
     @cython.cfunc
     @cython.nogil
@@ -437,15 +472,77 @@ class State:
     def settle_event(self, j: cython.Py_ssize_t) -> cython.void:
         """Find what an event of the chain is worth, and the runs inside it, which stand and fall with it."""
         event: cython.Py_ssize_t = self.chain[j, MEMBER]
-        worth: cython.double = _half_for_enough(self.chain[j, COVERED], self.chain[j, LENGTH], self.theta_r)
+        covered: cython.double = _half_for_enough(self.chain[j, COVERED], self.chain[j, LENGTH], self.theta_r)
+        worth: cython.longlong = _fixed(covered, self.scale)
         inner: cython.longlong = self.events[event, INNER_WEIGHT]
         if self.chain[j, DROPPED]:
             inner = inner // 2 if self.theta_p <= 0 else 0
-        self.recall += self.fixed(worth) - self.events[event, WORTH]
+        self.recall += worth - self.events[event, WORTH]
         self.precision += inner - self.events[event, INNER_WORTH]
-        self.events[event, WORTH] = self.fixed(worth)
+        self.events[event, WORTH] = worth
         self.events[event, INNER_WORTH] = inner
-        self.events[event, CHANGED] = 0
+        self.conditions[event] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _settle_lone_run(
+    runs: cython.int[:, ::1],
+    run: cython.Py_ssize_t,
+    theta_p: cython.double,
+    theta_r: cython.double,
+    scale: cython.double,
+    tally: cython.longlong[:, ::1],
+) -> cython.void:
+    """Tally what a lone run is worth, and the events inside it, from its highest level down to its lowest."""
+    covered: cython.Py_ssize_t = runs[run, LABELLED]
+    length: cython.Py_ssize_t = runs[run, STOP] - runs[run, START]
+    # NumPy's short numbers cannot be combined with long ones.
+    inside: cython.Py_ssize_t = cython.cast(cython.Py_ssize_t, runs[run, BEHIND] - runs[run, FIRST])
+    is_enough: cython.bint = cython.cast(cython.double, covered) / length >= theta_p
+    worth: cython.longlong = _fixed(_run_worth(covered, length, theta_p), scale)
+    recall: cython.longlong = inside * _fixed(_half_for_enough(1 if is_enough else 0, 1, theta_r), scale)
+    tally[runs[run, HIGH], RECALL] += recall
+    tally[runs[run, HIGH], PRECISION] += worth
+    if runs[run, LOW] > 0:
+        tally[runs[run, LOW], RECALL] -= recall
+        tally[runs[run, LOW], PRECISION] -= worth
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _next_outside(outside: cython.int[::1], event: cython.Py_ssize_t, behind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    """Return the first event from one on that lies in no crossing run, or one that is not before another.
+
+    ``outside`` has each such event itself, and for the others some event behind it.
+    """
+    found: cython.Py_ssize_t = event
+    following: cython.Py_ssize_t
+    while found < behind and outside[found] != found:
+        found = outside[found]
+    while event < behind and outside[event] != event:  # so that it is found in one step next time
+        following = outside[event]
+        outside[event] = found
+        event = following
+    return found
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _fixed(worth: cython.double, scale: cython.double) -> cython.longlong:
+    """Return a worth in multiples of the unit."""
+    return cython.cast(cython.longlong, worth * scale + 0.5)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _run_worth(covered: cython.double, length: cython.double, theta: cython.double) -> cython.double:
+    """Return what a run adds to precision: its weight, the root of its length, times what it is covered."""
+    return sqrt(length) * _half_for_enough(covered, length, theta)
 
 
 @cython.cfunc

@@ -36,36 +36,43 @@ def _etapr(match: Match, theta_p: float, theta_r: float) -> PrecisionRecall:
 def _etapr_sweep(sweep: Sweep, theta_p: float, theta_r: float) -> tuple[FloatArray, FloatArray]:
     """Return precision and recall; overlaps too small for either side are dropped, until nothing changes."""
     apart, runs, scale = sweep.apart, sweep.runs, sweep.point_scale
-    count, sums = len(apart.events), np.empty((3, sweep.count))
+    starts, stops, count = apart.events.starts, apart.events.stops, len(apart.events)
+    appear, vanish = np.zeros((2, len(runs.found)), dtype=np.intc)
+    enclosed, outside = np.zeros(count, dtype=np.intc), np.arange(count, dtype=np.intc)
+    tally, sums = sweep.tallies(etapr.TALLY_COLUMNS), np.empty((2, sweep.count))
+    etapr.settle_lone_runs(runs.found, starts, stops, theta_p, theta_r, scale, outside, enclosed, appear, vanish, tally)
     etapr.sweep(
         runs.found,
-        _by_level(runs.highs, sweep.count),
-        _by_level(runs.lows, sweep.count),
-        apart.events.starts,
-        apart.events.stops,
+        *_by_level(appear, sweep.count),
+        *_by_level(vanish, sweep.count),
+        *_by_level(enclosed, sweep.count),
+        starts,
+        stops,
         sweep.labelled.event_bounds,
         theta_p,
         theta_r,
         scale,
         np.zeros((count, etapr.EVENT_COLUMNS), dtype=np.longlong),
+        np.zeros(count, dtype=np.uint8),
+        np.empty(count, dtype=np.intc),
         np.zeros((len(runs.found), etapr.RUN_COLUMNS), dtype=np.longlong),
-        np.zeros((2 * count + 1, etapr.CHAIN_COLUMNS), dtype=np.intp),
-        np.zeros(count, dtype=np.intp),
-        np.zeros(count, dtype=np.intc),
+        np.empty(2 * count, dtype=np.intc),
+        np.empty((2 * count + 1, etapr.CHAIN_COLUMNS), dtype=np.intp),
+        tally,
         sums,
     )
-    recall, precision, weight = sums
+    recall, precision = sums
     if theta_p <= 0:  # then a run needs no event to be worth one half
-        precision += (runs.roots - weight) / 2
+        precision += (runs.roots - sweep.sum_between(runs, np.sqrt(runs.lengths))) / 2
     recall /= sweep.event_count
     recall[runs.counts == 0] = 0.0
     return ratio(precision, runs.roots), recall
 
 
-def _by_level(levels: NDArray[np.intc], count: int) -> NDArray[np.intc]:
-    """Return what has levels in the order of these, the highest first, without what is of level 0."""
-    order = np.empty(len(levels), dtype=np.intc)
-    return order[: points_by_level(levels, np.zeros(count + 1, dtype=np.intc), order)]
+def _by_level(levels: NDArray[np.intc], count: int) -> tuple[NDArray[np.intc], NDArray[np.intc]]:
+    """Return what has levels in the order of these, the highest first, and where each ends; level 0 is left out."""
+    order, ends = np.empty(len(levels), dtype=np.intc), np.zeros(count + 1, dtype=np.intc)
+    return order[: points_by_level(levels, ends, order)], ends
 
 
 def _tapr(match: Match, alpha: float, theta: float, delta: int) -> PrecisionRecall:
