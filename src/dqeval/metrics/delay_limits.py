@@ -73,7 +73,7 @@ def _delay_adjusted_sweep(sweep: Sweep, k: int) -> tuple[FloatArray, FloatArray]
     by_default=False,
     citation="Bhatnagar et al. 2021",
     same_as="Merlion TSADMetric.F1; with limits (max_delay_sec is delay + 1) it differs at the end and in short gaps",
-    cost=0.05,
+    cost=0.04,
 )
 def revised_point_adjusted_f1(
     y_true: Numbers, y_pred: Numbers, *, early: int = 0, delay: int | None = None, undefined: Undefined = "raise"
@@ -153,7 +153,7 @@ def revised_point_adjusted_parts(
     by_default=False,
     citation="Ren et al. 2019",
     same_as="the evaluation script of the AIOps challenge 2018 (iops); in EasyTSAD and tsadmetrics, give k + 1",
-    cost=0.05,
+    cost=0.04,
 )
 def delay_point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, k: int = 7, undefined: Undefined = "raise") -> float:
     """Point-adjusted F1 with a limit on the delay: an event that is not detected within k points is missed.

@@ -170,7 +170,7 @@ def _dqe_log_rank_joined(joined: Joined, near: Sequence[float]) -> list[float]:
     from_near={"near": FromNear(float, float, "half the period (for detections, near)")},
     citation="dqeval",
     same_as="no public package",
-    cost=0.12,
+    cost=0.13,
 )
 def dqe_log_rank(
     y_true: Numbers,

@@ -128,7 +128,7 @@ def _event_corrected_sweep(sweep: Sweep, beta: float) -> tuple[FloatArray, Float
     by_default=False,
     citation="Garg et al. 2021",
     same_as="TSB-AD Event-based-F1 and Garg's fc_score, but for an event at the last index, which is whole here",
-    cost=0.05,
+    cost=0.04,
 )
 def composite_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """F1 of the precision of points and the recall of events, called Event-based-F1 by TSB-AD.
@@ -265,7 +265,7 @@ def event_parts(y_true: Numbers, y_pred: Numbers, *, beta: float = 1.0, undefine
     by_default=False,
     citation="Sehili and Zhang 2023",
     same_as="dtaianomaly EventWiseFBeta(beta=0.5); ESA-ADB ESAScores if labels end where the next point starts",
-    cost=0.06,
+    cost=0.05,
 )
 def event_corrected_f05(
     y_true: Numbers, y_pred: Numbers, *, beta: float = 0.5, undefined: Undefined = "raise"

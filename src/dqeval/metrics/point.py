@@ -138,7 +138,7 @@ def point_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "rai
     joined=at_best(_point_adjusted_sweep),
     citation="Xu et al. 2018",
     same_as="the code of the DQE paper, but for an event at index 0, which is filled here",
-    cost=0.05,
+    cost=0.04,
 )
 def point_adjusted_f1(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined = "raise") -> float:
     """F1 of the points after every event that is hit once counts as detected throughout.
@@ -200,7 +200,7 @@ def point_adjusted_parts(y_true: Numbers, y_pred: Numbers, *, undefined: Undefin
     checks=_CHECKS,
     citation="Kim et al. 2022",
     same_as="the code of the DQE paper, but where detections cover the whole series, on which it fails",
-    cost=0.05,
+    cost=0.04,
 )
 def point_adjusted_k_f1(y_true: Numbers, y_pred: Numbers, *, k: float = 0.2, undefined: Undefined = "raise") -> float:
     """F1 of the points after every event of which a share of at least k is hit counts as detected throughout.

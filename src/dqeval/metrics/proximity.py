@@ -211,7 +211,7 @@ def _area_of_kept(precision: FloatArray, recall: FloatArray) -> float:
     binary_defaults={"thresholds": 250},
     citation="Ghorbani et al. 2024",
     same_as="the PATE package with one pair of buffers and include_zero=False",
-    cost=0.1,
+    cost=0.09,
 )
 def pate(
     y_true: Numbers,

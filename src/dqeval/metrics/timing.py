@@ -108,7 +108,7 @@ def _qualities(latencies: FloatArray, events: Events, exponent: float) -> FloatA
     by_default=False,
     citation="Kotowski et al. 2024",
     same_as="telemeval adtqc; ESA-ADB ADTQC with labels from the first to the last point of an event",
-    cost=0.07,
+    cost=0.06,
 )
 def adtqc(y_true: Numbers, y_pred: Numbers, *, exponent: float = math.e, undefined: Undefined = "raise") -> float:
     """ADTQC, the timing quality of ESA-ADB: how close to the start of detected events their first alarms begin.
