@@ -84,7 +84,7 @@ def test_numbers_are_those_of_evaluate(series, options, most_points, workers):
     ids = np.repeat(np.arange(len(labels)) * 3, [len(each) for each in labels])
     long = np.concatenate(labels), np.concatenate(scores)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "MOST_POINTS", most_points)
+        patch.setattr(batches, "CHUNK_POINTS", most_points)
         options |= {"workers": workers}
         same(quietly(labels, scores, **options), expected)
         same(quietly(*long, offsets=offsets, **options), expected)
@@ -110,7 +110,7 @@ def test_several_detectors_on_several_series(series, near, thresholds):
     same(found, expected)
     same(quietly(np.concatenate(labels), np.column_stack([*columns.values()]), offsets=offsets, **options), expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "MOST_POINTS", 1)
+        patch.setattr(batches, "CHUNK_POINTS", 1)
         patch.setattr(many_module, "_CHUNKS_EACH", 1)
         table = np.column_stack([*columns.values()])
         same(quietly(np.concatenate(labels), table, offsets=offsets, workers=2, **options), expected)
@@ -180,7 +180,7 @@ def test_the_other_series_change_no_digit():
 @pytest.mark.parametrize("of_ids", [int, str, object, np.float64, "datetime64[s]"])
 def test_series_of_any_length_by_ids_of_any_kind(monkeypatch, of_ids):
     """Also where a series begins, or ends, with what is compared at once."""
-    monkeypatch.setattr(batches, "MOST_POINTS", 10)
+    monkeypatch.setattr(batches, "CHUNK_POINTS", 10)
     sizes = [10, 1, 9, 20, 3, 21]
     rng = np.random.default_rng(0)
     labels, scores = rng.random(sum(sizes)) < 0.5, rng.random(sum(sizes))
@@ -196,7 +196,7 @@ def test_series_of_any_length_by_ids_of_any_kind(monkeypatch, of_ids):
 def test_columns_of_a_table_are_the_detectors(monkeypatch, points, detectors, order):
     """Also of one that is copied in several pieces, by several threads."""
     monkeypatch.setattr(batches, "_ROWS", 8)
-    monkeypatch.setattr(batches, "MOST_POINTS", 16)
+    monkeypatch.setattr(batches, "CHUNK_POINTS", 16)
     rng = np.random.default_rng(points)
     labels, scores = np.arange(points) % 7 == 0, np.array(rng.random((points, detectors)), order=order)
     found = evaluate_many(labels, scores, near=2, workers=2)
@@ -205,7 +205,7 @@ def test_columns_of_a_table_are_the_detectors(monkeypatch, points, detectors, or
 
 @pytest.mark.parametrize("offsets", [None, np.arange(0, 40, 4)])
 def test_columns_of_a_table_are_there_when_labels_are_wrong(monkeypatch, offsets):
-    monkeypatch.setattr(batches, "MOST_POINTS", 4)
+    monkeypatch.setattr(batches, "CHUNK_POINTS", 4)
     labels = np.arange(40) % 5
     with pytest.raises(ValueError, match="the two look swapped"):
         evaluate_many(labels, np.ones((40, 3)), offsets=offsets, near=2, workers=2)
@@ -217,7 +217,7 @@ def test_columns_of_a_table_are_there_when_labels_are_wrong(monkeypatch, offsets
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_scores_that_are_not_finite(monkeypatch, workers, bad):
     """In a chunk of one series, or of several; one of them, or all."""
-    monkeypatch.setattr(batches, "MOST_POINTS", 12)
+    monkeypatch.setattr(batches, "CHUNK_POINTS", 12)
     for sizes in ([40], [4] * 10):
         offsets = np.cumsum([0, *sizes[:-1]])
         labels = np.arange(40) % 4 == 1
@@ -233,7 +233,7 @@ def test_scores_that_are_not_finite(monkeypatch, workers, bad):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_errors_do_not_depend_on_the_workers(monkeypatch, workers):
     """Where scores of the first series and labels of the last are wrong."""
-    monkeypatch.setattr(batches, "MOST_POINTS", 1)
+    monkeypatch.setattr(batches, "CHUNK_POINTS", 1)
     labels, scores = np.arange(60) % 3, np.arange(120.0).reshape(60, 2)
     labels[:55] = 0
     scores[1] = np.nan
@@ -243,7 +243,7 @@ def test_errors_do_not_depend_on_the_workers(monkeypatch, workers):
 
 @pytest.mark.parametrize("near", [2, "2ev"])
 def test_chunks_that_are_cut_and_scored_in_one_go(monkeypatch, near):
-    monkeypatch.setattr(batches, "MOST_POINTS", 10)
+    monkeypatch.setattr(batches, "CHUNK_POINTS", 10)
     rng = np.random.default_rng(0)
     labels, scores = [np.arange(size) % 3 == 1 for size in range(2, 30)], [rng.random((n, 2)) for n in range(2, 30)]
     offsets = np.cumsum([0, *map(len, labels[:-1])])

@@ -20,7 +20,7 @@ from dqeval.core.scaling import Linear, LinearParts, Scale
 from dqeval.core.types import FloatArray, IntArray, Partition
 
 # Enough that Python around the kernels does not count, and few enough that the arrays stay in a cache.
-MOST_POINTS = 1 << 18
+CHUNK_POINTS = 1 << 18
 _ALWAYS_EQUAL = "biuSU"  # kinds of arrays of which every item equals itself
 _ROWS = 1 << 16  # of a table that are copied at once: few enough that they stay in a cache
 ONLY = "score"  # what the only detector is called
@@ -95,7 +95,7 @@ class Batch:
         """Yield the series in chunks, each from one up to another, of many points or a single series."""
         first = 0
         while first < len(self):
-            last = int(np.searchsorted(self.offsets, self.offsets[first] + MOST_POINTS, side="right")) - 1
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + CHUNK_POINTS, side="right")) - 1
             last = max(last, first + 1)
             yield first, last
             first = last
@@ -240,10 +240,10 @@ def _by_column(rows: NDArray[Any]) -> tuple[NDArray[Any], Copies]:
     columns = np.empty(rows.shape[::-1], dtype=rows.dtype)
 
     def copy(begin: int) -> None:
-        for first in range(begin, min(begin + MOST_POINTS, len(rows)), _ROWS):
+        for first in range(begin, min(begin + CHUNK_POINTS, len(rows)), _ROWS):
             columns[:, first : first + _ROWS] = rows[first : first + _ROWS].T
 
-    return columns, [partial(copy, begin) for begin in range(0, len(rows), MOST_POINTS)]
+    return columns, [partial(copy, begin) for begin in range(0, len(rows), CHUNK_POINTS)]
 
 
 def _part_of(long: NDArray[Any], borders: IntArray) -> Column:
@@ -293,8 +293,8 @@ def _groups(ids: NDArray[Any], points: int) -> tuple[IntArray, NDArray[Any]]:
 def _run_starts(ids: NDArray[Any]) -> IntArray:
     """Return where other ids begin than those before, and 0; in blocks, whose comparison stays in a cache."""
     found = [np.zeros(1, dtype=np.intp)]
-    for begin in range(0, len(ids) - 1, MOST_POINTS):
-        some = ids[begin : begin + MOST_POINTS + 1]
+    for begin in range(0, len(ids) - 1, CHUNK_POINTS):
+        some = ids[begin : begin + CHUNK_POINTS + 1]
         found.append(np.flatnonzero(some[1:] != some[:-1]) + (begin + 1))
     return np.concatenate(found)
 

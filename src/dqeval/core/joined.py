@@ -29,7 +29,7 @@ from dqeval.support.on_demand import cached_property
 
 Item = TypeVar("Item")
 
-MOST_POINTS = 1 << 16  # of all together: what is made of them stays in a cache
+POINTS_TOGETHER = 1 << 16  # of all together: what is made of them stays in a cache
 LEAST_ROOM = 250  # points, as what is known of each threshold takes as much memory however short a series is
 MOST_LEVELS = 1 << 19  # thresholds of all together: with more, arrays by threshold would be the largest
 
@@ -392,18 +392,18 @@ def chunks(items: Iterable[Item], points: Callable[[Item], int]) -> Iterator[lis
     [[1, 2], [30000], [30000], [3]]
     """
     some: list[Item] = []
-    room = MOST_POINTS
+    room = POINTS_TOGETHER
     try:
         for item in items:
             size = max(points(item), LEAST_ROOM)
             if some and (size >= threads.LEAST_POINTS or size > room):
                 yield some
-                some, room = [], MOST_POINTS
+                some, room = [], POINTS_TOGETHER
             some.append(item)
             room -= size
             if size >= threads.LEAST_POINTS:
                 yield some
-                some, room = [], MOST_POINTS
+                some, room = [], POINTS_TOGETHER
     except Exception:
         if some:
             yield some
