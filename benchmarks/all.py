@@ -21,6 +21,7 @@ from sklearn.metrics import roc_auc_score
 import dqeval
 from benchmarks.compare import HEAD, RULE
 from benchmarks.dqe import case
+from benchmarks.measure import keep_memory
 
 KINDS = ("random walk", "white noise")
 DETECTORS = ("kmeans_ad", "sub_lof", "fft", "sr")
@@ -142,4 +143,5 @@ def main(arguments: list[str], **size: Any) -> None:
 
 
 if __name__ == "__main__":
+    keep_memory()
     main(sys.argv[1:])

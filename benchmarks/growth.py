@@ -20,8 +20,6 @@ Needs scikit-learn: ``pip install -e .[benchmark]``.
 """
 
 import argparse
-import contextlib
-import ctypes
 import math
 import platform
 import time
@@ -36,6 +34,7 @@ import numpy as np
 
 import dqeval
 from benchmarks.dqe import case
+from benchmarks.measure import keep_memory
 from dqeval.analysis.compare import comparison_of
 from dqeval.analysis.score import score
 from dqeval.core.events import find_events
@@ -158,10 +157,12 @@ def functions() -> dict[str, Callable[[Input], object]]:
         "sdqe_score": lambda i: dqeval.sdqe_score(i.y_true, i.alarms, near=i.near),
         "partition": lambda i: dqeval.partition(i.y_true, near=i.near),
         "explain": lambda i: dqeval.explain(i.y_true, i.y_score, near=i.near),
+        "explain, printed": lambda i: str(dqeval.explain(i.y_true, i.y_score, near=i.near)),
         "panel": lambda i: dqeval.panel(i.y_true, i.y_score, near=i.near, workers=1),
         "chance": _chance,
         "score": lambda i: score([i.series], near=i.near),
         "compare": lambda i: dqeval.compare(i.series, near=i.near, repeats=1, seed=next(SEEDS)),
+        "compare, printed": _printed,
         "report": _page,
         "diff": lambda i: dqeval.diff(i.series, i.later, near=i.near, metrics=["dqe", "auc_pr"]),
         "check": lambda i: dqeval.check(i.series, near=i.near),
@@ -188,6 +189,11 @@ def _chance(given: Input) -> object:
     """Return the chance level."""
     found = dqeval.panel(given.y_true, given.y_score, near=given.near, metrics=["dqe"])
     return found.chance(repeats=1, seed=next(SEEDS))
+
+
+def _printed(given: Input) -> str:
+    """Return a comparison by DQE alone as text."""
+    return str(dqeval.compare(given.series, near=given.near, metrics=["dqe"], repeats=1, seed=next(SEEDS)))
 
 
 def _page(given: Input) -> object:
@@ -316,19 +322,6 @@ def processor_seconds(call: Callable[[], object], *, most: int = 100, enough: fl
         call()
         taken.append(time.process_time() - began)
     return max(min(taken), 1e-9)
-
-
-def keep_memory() -> None:
-    """Have the C library keep what is freed, where it can be told so: it gives long arrays back to the system at once.
-
-    To get memory again takes as long as the system likes, above all in a virtual machine, whose host may have taken it.
-    That says nothing about the function.
-    """
-    mmap_max, trim_threshold, never = -4, -1, -1
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # other systems have no such function
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(mmap_max, 0)
-        mallopt(trim_threshold, never)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

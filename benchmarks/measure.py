@@ -1,5 +1,7 @@
-"""How the benchmarks measure: medians of repeated runs, peak memory, the cost of an import."""
+"""How the benchmarks measure: medians of repeated runs, memory that is kept, its peak, the cost of an import."""
 
+import contextlib
+import ctypes
 import gc
 import statistics
 import subprocess
@@ -7,6 +9,19 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+
+
+def keep_memory() -> None:
+    """Have the C library keep what is freed, where it can be told so: it gives long arrays back to the system at once.
+
+    To get memory again takes as long as the system likes, above all in a virtual machine, whose host may have taken it.
+    That says nothing about the function.
+    """
+    mmap_max, trim_threshold, never = -4, -1, -1
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # other systems have no such function
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(mmap_max, 0)
+        mallopt(trim_threshold, never)
 
 
 def seconds(call: Callable[[], object], *, at_least: float = 0.3, fewest: int = 5) -> float:

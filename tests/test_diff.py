@@ -170,7 +170,7 @@ class TestEvents:
         one = side("x", s={"a": Measured({"dqe": 0.5})})
         found = difference(one, side("y", s={"a": Measured({"dqe": 0.6})}))
         assert found.n_events == 0
-        assert "Nothing is known of events: a receipt has them with --per-event." in str(found)
+        assert "No event is known on both sides: a receipt has events with --per-event." in str(found)
         assert found.verdict == "a: DQE 0.500 → 0.600."
 
 

@@ -271,7 +271,7 @@ class Diff(Framed, Result):
         few = [each.interval for each in self.changes if each.over == "event" and not each.interval.is_known]
         if few:
             yield f"DQE and its parts have no interval ({few[0]}), so that no change of them counts as a loss."
-        yield MEANING if self.n_events else "Nothing is known of events: a receipt has them with --per-event."
+        yield MEANING if self.n_events else _NO_EVENTS
         if len(self.missing) > MOST_NAMED:  # fewer are all in the verdict
             yield f"All that is missing after: {', '.join(self.missing)}."
         if self.new:
@@ -311,6 +311,9 @@ class Diff(Framed, Result):
 
     def _repr_html_(self) -> str:
         return self.page().html()
+
+
+_NO_EVENTS = "No event is known on both sides: a receipt has events with --per-event."
 
 
 def _between(interval: Interval) -> str:

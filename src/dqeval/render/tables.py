@@ -149,7 +149,8 @@ class Table:
         """Return the table as aligned lines, cut after some rows; sentences in it no wider than some width."""
         shown, notes = self._shown(most_rows)
         header, *rows = (list(map(printable, row)) for row in (self.header, *shown))
-        numbered = [(i, row) for i, whole in enumerate(rows) for row in self._broken(whole, (header, *rows), width)]
+        room = self._room_of_last([header, *rows], width)
+        numbered = [(i, row) for i, whole in enumerate(rows) for row in _broken(whole, room)]
         widths = [max(map(_width, column)) for column in zip(header, *(row for _, row in numbered), strict=True)]
         lines = [self._line(-1, header, widths, str).rstrip()]
         lines.append("-" * _width(lines[0]))
@@ -209,16 +210,12 @@ class Table:
         """Return what stands below the table, line by line."""
         return [*([self.note] if self.note else []), *self.legend]
 
-    def _broken(self, row: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[Sequence[str]]:
-        """Yield a row as one or several lines: in a table of text, the last column takes the width that is left."""
-        *first, last = row
+    def _room_of_last(self, rows: Sequence[Sequence[str]], width: int | None) -> int | None:
+        """Return how wide the last column may be: in a table of text, it takes the width that is left."""
         if width is None or self.text_columns < len(self.header):
-            yield row
-            return
-        taken = sum(2 + max(_width(each[j]) for each in rows) for j in range(len(first)))
-        begun, *others = wrap(last, max(width - taken, NARROWEST)).split("\n")
-        yield (*first, begun)
-        yield from ((*("" for _ in first), line) for line in others)
+            return None
+        first = list(zip(*rows, strict=True))[:-1]
+        return max(width - sum(2 + max(map(_width, column)) for column in first), NARROWEST)
 
     def _aligned(self, text: str, number: str) -> list[str]:
         """Return how each column is set, in the words of a format."""
@@ -302,6 +299,14 @@ class Page:
             return tables(part) if isinstance(part, Table) else verbatim(part)
 
         return "\n\n".join(map(shown, self.parts))
+
+
+def _broken(row: Sequence[str], room: int | None) -> Iterator[Sequence[str]]:
+    """Yield a row as one or several lines, so that its last column has no more than some room, if that is limited."""
+    *first, last = row
+    begun, *others = wrap(last, room).split("\n") if room is not None else (last,)
+    yield (*first, begun)
+    yield from ((*("" for _ in first), line) for line in others)
 
 
 def printable(text: str) -> str:
