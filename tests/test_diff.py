@@ -37,10 +37,10 @@ def measured(dqe, capture=1.0, n=6, **values):
     return Measured({"dqe": dqe, **values}, events_at([(dqe, capture, dqe, dqe)] * n))
 
 
-def events_at(scores):
-    """Return events every ten points, E0, E1, ..., with these scores."""
-    starts = 10 * np.arange(len(scores))
-    return MeasuredEvents(EventColumns(starts, starts + 2, np.array(scores, dtype=float)), "E{}".format)
+def events_at(scores, starts=None, length=2):
+    """Return events every ten points, or from some points on, E0, E1, ..., with these scores."""
+    starts = 10 * np.arange(len(scores)) if starts is None else np.array(starts)
+    return MeasuredEvents(EventColumns(starts, starts + length, np.array(scores, dtype=float)), "E{}".format)
 
 
 def side(name, **series):
@@ -57,6 +57,13 @@ def write_series(folder, names, strength):
         scores = random.random(300) + strength * labels * random.uniform(0.8, 1, 300)
         np.savetxt(folder / name, np.column_stack([labels, scores]), delimiter=",", header="label,mine", comments="")
     return folder
+
+
+def receipt_with(**event):
+    """Return a receipt of one event, which has something more or something else."""
+    row = {"start": 0, "stop": 2, **dict.fromkeys(SCORE_NAMES, 0.5), **event}
+    found = {"name": "s", "near": 5, "points": 9, "detectors": {"a": {"values": {"dqe": 0.5}, "per_event": [row]}}}
+    return json.dumps({"command": "score", "results": {"series": [found]}})
 
 
 class TestNumbers:
@@ -155,6 +162,25 @@ class TestEvents:
         found = difference(side("x", s={"a": measured(0.5)}), side("y", s={"a": measured(0.5, n=4)}))
         assert found.warnings == ("s: the labels differ, 2 events are on one side only",)
         assert found.n_events == 4
+
+    def test_events_that_one_side_lacks_before_those_that_changed(self):
+        before = events_at([(0.1, 1, 0, 0), (0.2, 0, 0, 0), (0.3, 1, 0, 0)], starts=[5, 10, 20])
+        after = events_at([(0.4, 1, 0, 0), (0.6, 1, 0, 0), (0.7, 1, 0, 0), (0.8, 0, 0, 0)], starts=[0, 2, 10, 20])
+        found = difference(*(side("x", s={"a": Measured({"dqe": 0.5}, events)}) for events in (before, after)))
+        ((gained,), (lost,)) = found.gained, found.lost
+        assert (gained.place, gained.capture, gained.dqe) == ("E1", (0, 1), (0.2, 0.7))
+        assert (lost.place, lost.capture, lost.dqe) == ("E2", (1, 0), (0.3, 0.8))
+        assert found.warnings == ("s: the labels differ, 3 events are on one side only",)
+
+    def test_events_are_the_same_if_both_ends_are(self):
+        one, other = (Measured({"dqe": 0.5}, events_at([(0.5,) * 4] * 2, length=length)) for length in (2, 3))
+        found = difference(side("x", s={"a": one}), side("y", s={"a": other}))
+        assert found.n_events == 0
+        assert found.warnings == ("s: the labels differ, 4 events are on one side only",)
+
+    def test_an_event_counts_once_for_all_detectors(self):
+        found = difference(*(side("x", s={name: measured(0.5) for name in "ab"}, t={"a": measured(0.5)}),) * 2)
+        assert found.n_events == 12
 
     def test_too_few_events_for_an_interval(self):
         few, enough = (
@@ -308,6 +334,8 @@ class TestSides:
             ('{"command": "score"}', "this receipt is not as dqeval score writes it: KeyError('results')"),
             ('{"command": "score", "results": {"series": [1]}}', "this receipt is not as dqeval score writes it"),
             ("{", "this is not JSON, and so not a receipt"),
+            (receipt_with(start_time="2026-01-01"), "this receipt is not as dqeval score writes it: KeyError('name')"),
+            (receipt_with(start=10**30), "this receipt is not as dqeval score writes it: OverflowError"),
         ],
     )
     def test_bad_receipts(self, tmp_path, call, content, said):
@@ -315,6 +343,14 @@ class TestSides:
         done = call("diff", tmp_path / "bad.json", tmp_path / "bad.json")
         assert done.code == 2
         assert said in done.err
+
+    def test_files_of_other_lengths(self, tmp_path):
+        for name in ("old", "new"):
+            write_series(tmp_path / name, ["a.csv"], 1)
+        longer = tmp_path / "new" / "a.csv"
+        longer.write_text(longer.read_text() + "0,0.5\n" * 100)
+        found = dqeval.diff(tmp_path / "old", tmp_path / "new", near=10, metrics=["dqe"])
+        assert found.warnings == ("a.csv: there are 300 points before and 400 after, so numbers are not comparable",)
 
     def test_a_file_that_is_not_there(self, tmp_path, call):
         done = call("diff", tmp_path / "no.json", tmp_path / "no.csv")

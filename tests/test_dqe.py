@@ -69,6 +69,18 @@ def test_long_regions_with_nearly_as_many_scores_as_points(near, distinct):
     assert sampled.curve.dqe.mean() == pytest.approx(sampled.dqe, abs=1e-12)
 
 
+@pytest.mark.parametrize("events", [[9], [30], [9, 26]], ids=str)
+def test_curves_with_more_thresholds_than_scores(events):
+    """Just as many points may have false alarms as can be before DQE is 0, most of them on one side."""
+    y_true = np.isin(np.arange(40), events)
+    for seed in range(160):
+        random = np.random.default_rng(seed)
+        y_score = random.random(40) ** random.choice([0.1, 0.3, 1])
+        for thresholds in (60, 200):
+            found = dqeval.evaluate(y_true, y_score, near=2.5, scale=False, thresholds=thresholds)
+            assert found.curve.dqe.mean() == pytest.approx(found.dqe, abs=1e-12)
+
+
 @given(own.labelled(own.detections), own.any_near)
 def test_near_that_floats_do_not_hold_exactly(case, near):
     """The square root magnifies rounding near 0, so the square is compared; the parts are compared as they are."""

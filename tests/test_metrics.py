@@ -423,6 +423,15 @@ def test_the_metrics_page_lists_every_metric_as_the_registry_has_it():
         assert row in page
 
 
+@pytest.mark.parametrize("length", range(1, 12))
+@pytest.mark.parametrize("theta_p", [0, 0.5])
+def test_etapr_of_a_perfect_detector_is_exactly_1(length, theta_p):
+    """The weights of runs are added up in two ways, both rounded alike."""
+    labels = np.arange(1024) % 100 < length
+    parts = metrics.etapr_parts(labels, labels, theta_p=theta_p)
+    assert (parts.precision, parts.recall) == (1, 1)
+
+
 @pytest.mark.parametrize("shift", [-1, 0, 1, 2])
 def test_etapr_of_many_runs_that_appear_at_once(shift):
     """Of more than are fetched ahead in one go, most of which cross the border of an event."""

@@ -130,6 +130,23 @@ def test_what_a_page_holds_of_a_detector(demo, comparison, monkeypatch):
     assert drawn == [2000, 500, 1]
 
 
+def test_the_scores_at_each_threshold_are_those_of_the_curve(demo, comparison):
+    shown = [detector_data(demo, demo.scored(name), each) for name, each in comparison.explanations.items()]
+    found = page_data(demo, comparison.explanations, profile_of(demo), shown)["detectors"]
+    for data, explanation in zip(found, comparison.explanations.values(), strict=True):
+        curve = explanation.result.curve
+        whole, *events = (
+            np.array([each.dqe, each.capture, each.near_miss, each.false_alarm])[:, ::-1]
+            for each in (curve, *curve.per_event)
+        )
+        np.testing.assert_allclose(unpacked(data["means"], "<u2").reshape(4, 100), 1000 * whole, atol=0.5 + 1e-9)
+        at_events = unpacked(data["perEvent"], "<u2").reshape(6, 4, 100)
+        np.testing.assert_allclose(at_events, 1000 * np.array(events), atol=0.5 + 1e-9)
+        low, high = data["intervals"]
+        assert (np.array(low) <= 1000 * whole[0] + 1).all()
+        assert (np.array(high) >= 1000 * whole[0] - 1).all()
+
+
 UNKNOWN = SimpleNamespace(is_known=False)
 
 

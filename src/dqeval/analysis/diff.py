@@ -74,13 +74,16 @@ class _Pair:
     @cached_property
     def rows(self) -> tuple[IntArray, IntArray]:
         """Which of its events each side shares with the other: numbers on both sides."""
-        _, before, after = np.intersect1d(self.before.events.keys, self.after.events.keys, return_indices=True)
-        return before, after
+        one, other = self.before.events.found, self.after.events.found
+        _, before, after = np.intersect1d(one.starts, other.starts, return_indices=True)
+        are_same = one.stops[before] == other.stops[after]
+        return before[are_same], after[are_same]
 
     @property
-    def events(self) -> NDArray[np.complex128]:
+    def events(self) -> list[tuple[int, int]]:
         """The events that both sides have."""
-        return self.before.events.keys[self.rows[0]]
+        found, (rows, _) = self.before.events.found, self.rows
+        return list(zip(found.starts[rows].tolist(), found.stops[rows].tolist(), strict=True))
 
     def scores(self, part: str) -> NDArray[np.float64]:
         """Return DQE ("dqe") or one of its parts at each of these events, before and after."""
@@ -116,10 +119,10 @@ def difference(before: Side, after: Side) -> Diff:
 
 def _event_count(pairs: Sequence[_Pair]) -> int:
     """Return how many events the two sides share, of all series."""
-    of_series: dict[str, list[NDArray[np.complex128]]] = {}
+    of_series: dict[str, set[tuple[int, int]]] = {}
     for pair in pairs:
-        of_series.setdefault(pair.series, []).append(pair.events)
-    return sum(len(np.unique(np.concatenate(events))) for events in of_series.values())
+        of_series.setdefault(pair.series, set()).update(pair.events)
+    return sum(map(len, of_series.values()))
 
 
 def _matched(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
@@ -181,7 +184,7 @@ def _by_detector(pairs: Sequence[_Pair]) -> dict[str, list[_Pair]]:
 def _changes(pairs: Sequence[_Pair]) -> Iterator[Change]:
     for detector, found in _by_detector(pairs).items():
         metrics = _metrics(found)
-        by_event = len(found) < FEWEST and any(len(pair.events) for pair in found)
+        by_event = len(found) < FEWEST and any(len(pair.rows[0]) for pair in found)
         parts = [metric for metric in metrics if by_event and metric in SCORE_NAMES]
         if parts:  # of the same events, which are drawn once for all of them
             yield from _changes_of(detector, parts, [_of_events(found, part) for part in parts], "event")
@@ -256,7 +259,7 @@ def _not_comparable(before: Side, after: Side, series: Mapping[str, str], pairs:
     told: set[str] = set()
     for pair in pairs:
         sizes = len(pair.before.events), len(pair.after.events)
-        others = sum(sizes) - 2 * len(pair.events)
+        others = sum(sizes) - 2 * len(pair.rows[0])
         if all(sizes) and others and pair.series not in told:
             told.add(pair.series)
             are = "is" if others == 1 else "are"

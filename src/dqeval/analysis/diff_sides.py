@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqeval.analysis.compare import compared_metrics
 from dqeval.analysis.panel_result import Evaluation
@@ -48,11 +47,6 @@ class MeasuredEvents:
 
     def __len__(self) -> int:
         return len(self.found)
-
-    @property
-    def keys(self) -> NDArray[np.complex128]:
-        """One number for each event, in time order: by its start, then by its stop."""
-        return self.found.starts + 1j * self.found.stops
 
 
 NO_EVENTS = MeasuredEvents(columns_from(()), str)
@@ -181,7 +175,7 @@ def _of_receipt(path: Path) -> Side:
         raise ValueError(f"{path}: this is {what}; write one with dqeval score --per-event --format json")
     try:
         return _of_numbers(str(path), given["results"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: this receipt is not as dqeval score writes it: {error!r}") from None
 
 
@@ -197,7 +191,8 @@ def _of_numbers(name: str, numbers: Mapping[str, Any]) -> Side:
 
 def _measured(found: Mapping[str, Any]) -> Measured:
     rows = found.get("per_event", ())
-    events = MeasuredEvents(_columns(rows), lambda i: _place(rows[i]))
+    # Where all events are, though few are shown: what a receipt lacks is told while it is read.
+    events = MeasuredEvents(_columns(rows), [_place(row) for row in rows].__getitem__)
     values = {metric: float("nan") if value is None else float(value) for metric, value in found["values"].items()}
     return Measured(values, events)
 

@@ -93,16 +93,6 @@ class Runs:
         return np.asarray(self.stops - self.starts)
 
     @property
-    def highs(self) -> NDArray[np.intc]:
-        """The level at which each run appears."""
-        return np.asarray(self.found[:, 2])
-
-    @property
-    def lows(self) -> NDArray[np.intc]:
-        """The level at which it has grown into another one; 0 if it does not."""
-        return np.asarray(self.found[:, 3])
-
-    @property
     def firsts(self) -> NDArray[np.intc]:
         """The first event that each run touches."""
         return np.asarray(self.found[:, 4])
@@ -220,7 +210,10 @@ class Sweep(Shared, ABC):
         return Runs(found[:count].copy(), *self.sums(tally, 1.0, scale))
 
     def sum_between(self, found: Runs, amounts: NDArray[Any]) -> FloatArray:
-        """Return the sum of what runs amount to, each at most 1, over those that are detected at each threshold."""
+        """Return the sum of what runs amount to over those that are detected at each threshold.
+
+        A run amounts to at least 0, and to no more than it has points.
+        """
         scale, tally = self.point_scale, self.tallies(1)
         runs.tally_between(found.found, np.asarray(amounts, dtype=np.float64), scale, tally)
         return np.asarray(self.sums(tally, scale)[0])

@@ -207,6 +207,8 @@ class DQEResult(Framed):
         The number of sampled thresholds, or "exact" for the integral over all of them.
     per_event : tuple of EventScores
         In time order.
+    event_columns : EventColumns
+        The same as arrays: ``starts``, ``stops`` and ``scores``, a row per event.
     curve : Curve
         DQE and its parts against the threshold, computed when first asked for.
     """

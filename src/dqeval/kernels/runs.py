@@ -18,11 +18,9 @@ except ImportError:
     from dqeval.kernels import _plain as cython
 
 if cython.compiled:
-    from cython.cimports.libc.math import rint, sqrt
+    from cython.cimports.libc.math import sqrt
 else:
     from math import sqrt
-
-    rint = round
 
 compiled = cython.compiled
 
@@ -194,6 +192,6 @@ def tally_between(
     k: cython.Py_ssize_t
     with cython.nogil:
         for k in range(found.shape[0]):
-            amount = cython.cast(cython.longlong, rint(amounts[k] * scale))
+            amount = cython.cast(cython.longlong, amounts[k] * scale + 0.5)  # rounded as the roots above
             tally[found[k, HIGH], 0] += amount
             tally[found[k, LOW], 0] -= amount if found[k, LOW] > 0 else 0
