@@ -276,6 +276,20 @@ class TestMatching:
         (warning,) = difference(side("x", s={"a": measured(0.5)}), after).warnings
         assert warning == "s: the near range is 5 before and 7.5 after, so numbers are not comparable"
 
+    def test_warnings_in_text(self):
+        """Who pastes the table pastes its warnings, the first ten of them; the page has all."""
+        names = [f"s{i:02}" for i in range(12)]
+        before, after = (
+            Side(name, {each: {"a": measured(0.5)} for each in names}, dict.fromkeys(names, near))
+            for name, near in (("x", 5.0), ("y", 7.5))
+        )
+        found = difference(before, after)
+        sentence = "Warning: {}: the near range is 5 before and 7.5 after, so numbers are not comparable."
+        for text in (str(found), found.page().markdown()):
+            assert [sentence.format(name) in text for name in names] == [True] * 10 + [False] * 2
+            assert "2 more warnings: --format json has all." in text
+        assert [note for note in found.notes() if "arning" in note] == [sentence.format(name) for name in names]
+
 
 class TestSides:
     """Score files, receipts and runs say the same."""
@@ -383,8 +397,14 @@ class TestCommand:
         demo = write_demo(tmp_path / "old.csv")
         receipt = tmp_path / "receipt.json"
         call("score", demo, "--metrics", "dqe", "--near", 5, "--format", "json", "-o", receipt)
-        done = call("diff", receipt, demo, "--near", 24, "--metrics", "dqe")
-        assert "warning: old.csv: the near range is 5 before and 24 after" in done.err
+        near = ("diff", receipt, demo, "--near", 24, "--metrics", "dqe")
+        sentence = "arning: old.csv: the near range is 5 before and 24 after"
+        for options in ((), ("--format", "markdown")):
+            done = call(*near, *options)
+            assert (sentence in done.out, sentence in done.err) == (True, False)
+        for options in (("--format", "csv"), ("-o", tmp_path / "diff.txt")):
+            done = call(*near, *options)
+            assert (sentence in done.out, sentence in done.err) == (False, True)
 
     def test_options_that_say_nothing(self, tmp_path, call):
         demo = write_demo(tmp_path / "old.csv")

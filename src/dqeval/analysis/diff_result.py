@@ -14,7 +14,7 @@ from dqeval.core.types import PARTS
 from dqeval.render.tables import Page, Part, Table, count_of, in_words
 from dqeval.support.frames import Framed
 
-SHOWN = 10  # series, and events of each kind, in text; other formats have all
+SHOWN = 10  # series, warnings, and events of each kind, in text; other formats have all
 MOST_NAMED = 4  # of what is missing, in the verdict
 SAME = 1e-9
 CAPTURED = 0.5  # of the thresholds
@@ -213,7 +213,7 @@ class Diff(Framed, Result):
                 parts.append(self.event_table(title, most=SHOWN))
         if self.series and self.n_series > 1:
             parts.append(self.series_table(most=SHOWN))
-        return Page([*parts, "\n".join(self.notes())])
+        return Page([*parts, "\n".join(self.notes(most=SHOWN))])
 
     def table(self, detector: str) -> Table:
         """Return the metrics of a detector on both sides, with intervals of their differences."""
@@ -260,8 +260,8 @@ class Diff(Framed, Result):
         note = f"{left:,} more: --format csv or json has all" if left else ""
         return Table(("series", "detector", "before", "after", "difference"), rows, note=note)
 
-    def notes(self) -> Iterator[str]:
-        """Yield what the numbers mean, and what was left out."""
+    def notes(self, most: int | None = None) -> Iterator[str]:
+        """Yield what the numbers mean, what was left out, and the first warnings."""
         overs = {change.over for change in self.changes}
         if overs == {"series"}:
             yield "Numbers are means over series; intervals, of the mean difference on the same series, need five."
@@ -276,6 +276,11 @@ class Diff(Framed, Result):
             yield f"All that is missing after: {', '.join(self.missing)}."
         if self.new:
             yield f"New: {', '.join(self.new)}."
+        shown = self.warnings[:most]
+        for warning in shown:
+            yield f"Warning: {warning}."
+        if left := len(self.warnings) - len(shown):
+            yield f"{count_of(left, 'more warning')}: --format json has all."
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per detector and metric, per series that changed, and per event gained or lost."""

@@ -83,8 +83,9 @@ def diff(
     output.emit(result, form, path, result.numbers)
     if html is not None:
         _write_page(result, html)
-    for sentence in result.warnings:
-        output.tell(f"warning: {sentence}")
+    if path is not None or form in (OutputFormat.CSV, OutputFormat.JSON):  # else the notes have been read
+        for sentence in result.warnings:
+            output.tell(f"warning: {sentence}")
     output.finish([output.sentence_of(error) for side in sides for error in side.errors])
     if fail_on_loss and result.has_loss:
         raise typer.Exit(1)

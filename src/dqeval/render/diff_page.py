@@ -29,8 +29,7 @@ def diff_page(result: Diff, path: str | Path) -> None:
             sections[f"Events {which}"] = [Listing(f"Events {which}", result.event_table(which))]
     if result.series and result.n_series > 1:
         sections["Series that changed"] = [Listing("Series that changed", result.series_table())]
-    notes = [*result.notes(), *(f"Warning: {warning}." for warning in result.warnings)]
-    sections["Notes"] = [Paragraph(note) for note in notes]
+    sections["Notes"] = [Paragraph(note) for note in result.notes()]
     text = fill_template(
         "bench_page.html",
         title="What changed",
