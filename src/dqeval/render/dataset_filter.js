@@ -29,7 +29,8 @@
   function show(dataset) {
     select.value = dataset;
     for (const row of rows) row.hidden = dataset !== "" && datasetOf(row) !== dataset;
-    count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} series shown`;
+    const shown = rows.filter((row) => !row.hidden).length;
+    count.textContent = `${shown.toLocaleString("en")} of ${rows.length.toLocaleString("en")} series shown`;
   }
 
   select.addEventListener("change", () => {

@@ -21,10 +21,10 @@ const eventFilters = (() => {
       everything.hidden = filters === none || JSON.stringify(filters) === JSON.stringify(none);
       const found = outcomes.map(() => 0);
       page.events.forEach((_, event) => found[numbers.outcome(event)]++);
-      counts.forEach((count, i) => (count.textContent = found[i]));
+      counts.forEach((count, i) => (count.textContent = found[i].toLocaleString("en")));
       const shown = page.events.filter((_, event) => numbers.isShown(event)).length;
       const all = page.events.length;
-      const said = `${shown} of ${all} event${all === 1 ? "" : "s"} shown`;
+      const said = `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} event${all === 1 ? "" : "s"} shown`;
       const line = document.getElementById("shown-count");
       if (line.textContent !== said) line.textContent = said;
     }

@@ -161,7 +161,7 @@ def _events(comparison: Comparison) -> TrustLine:
         none = f"from fewer than {FEWEST} there is no interval, and nothing is told apart"
         return TrustLine("Number of events", "look", f"Only {count_of(count, 'event')}: {none}.", "events")
     result = dqe_of(comparison.panels[comparison.best])
-    said = f"DQE of {comparison.best} is {result.dqe:.3f} {result.interval()} (95 % interval, {count} events)"
+    said = f"DQE of {comparison.best} is {result.dqe:.3f} {result.interval()} (95 % interval, {count:,} events)"
     alike = [name for name, behind in comparison.differences.items() if not behind.is_told_apart]
     if alike:
         return TrustLine("Number of events", "look", f"{said}; not told apart from {in_words(alike)}.", "events")
