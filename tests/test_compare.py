@@ -58,8 +58,17 @@ def test_verdict_on_a_single_detector():
 
 def test_verdict_on_equals():
     verdict = comparison(first=ONE_EVENT, second=ONE_EVENT).verdict
-    assert "first is one of 2 best: DQE 0.500, ahead of second (0.500)" in verdict
-    assert "No single part explains it; first is best at 1 of 2 events." in verdict
+    assert verdict.startswith("first and second are best: DQE 0.500; random scores get 0.")
+    assert verdict.endswith(". first is best at 1 of 2 events.")
+    assert "ahead" not in verdict
+
+
+def test_verdict_on_equals_and_others():
+    """Equals are not ahead of each other, and what the others lack is told of the first of these."""
+    verdict = comparison(first=GOOD, second=GOOD, third=ONE_EVENT, fourth=ONE_EVENT).verdict
+    assert verdict.startswith("first and second are best: DQE 0.940, ahead of third (0.500) and fourth (0.500),")
+    assert "Missed events cost third 0.500, first " in verdict
+    assert verdict.endswith("; first is best at 2 of 2 events.")
 
 
 def test_verdict_on_many():

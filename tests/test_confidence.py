@@ -147,6 +147,18 @@ def test_one_of_two_that_events_tell_apart():
     assert "but the events do not tell it apart from same;" in found.verdict
 
 
+def test_equals_that_events_do_not_tell_from_others():
+    labels = np.arange(1000) % 100 >= 95
+    draw = np.random.default_rng(0)
+    one, two, three = (draw.random(1000) + labels for _ in range(3))
+    columns = {"label": labels.astype(int), "one": one, "equal": one, "two": two}
+    verdict = dqeval.compare(columns, repeats=1).verdict
+    assert verdict.startswith("one and equal are best: ")
+    assert "but the events do not tell one apart from two;" in verdict
+    verdict = dqeval.compare({**columns, "three": three}, repeats=1).verdict
+    assert "but the events tell one apart from none of them;" in verdict
+
+
 def test_few_events_tell_nothing_apart():
     found = dqeval.compare({"label": [0, 1, 0, 0], "good": [0, 9, 1, 0], "bad": [9, 0, 1, 0]}, repeats=1)
     assert not found.differences["bad"].is_told_apart

@@ -142,48 +142,57 @@ class Comparison(Framed, Result):
         return {name: dqe_of(panel).event_columns.dqe for name, panel in self.panels.items()}
 
     def _standing(self) -> str:
-        values = {name: panel["dqe"] for name, panel in self.panels.items()}
-        (best, dqe), *others = values.items()
+        best, dqe = self.best, self.panels[self.best]["dqe"]
         chance = self.chance[best]
         random = "as many random detections" if self.panels[best].binary else "random scores"
         above = dqe > chance.mean["dqe"] + 2 * chance.spread["dqe"]
         level = f"{random} get" if above else f"no better than {random}, which get"
         level += f" {chance.mean['dqe']:.3f}"
-        if not others:
+        if len(self.panels) == 1:
             return f"{best} has DQE {dqe:.3f}; {level}."
-        shown = [f"{name} ({value:.3f})" for name, value in others[:SHOWN_OTHERS]]
-        if len(others) > SHOWN_OTHERS:
-            shown[-1:] = [f"{len(others) - SHOWN_OTHERS + 1} others"]
-        equals = best_of(list(values.values()))
-        lead = "is best" if len(equals) == 1 else f"is one of {len(equals)} best"
-        return f"{best} {lead}: DQE {dqe:.3f}, ahead of {in_words(shown)}{self._doubt()}; {level}."
+        equals, others = self._equals_and_others()
+        lead = f"{in_words(equals)} {'is' if len(equals) == 1 else 'are'} best: DQE {dqe:.3f}"
+        if not others:
+            return f"{lead}; {level}."
+        behind = in_words([f"{name} ({self.panels[name]['dqe']:.3f})" for name in others], most=SHOWN_OTHERS)
+        return f"{lead}, ahead of {behind}{self._doubt(equals, others)}; {level}."
 
-    def _doubt(self) -> str:
-        """Say whether the events tell the best detector from the others."""
+    def _equals_and_others(self) -> tuple[list[str], list[str]]:
+        """Return the detectors whose DQE prints as the highest does, and those behind."""
+        names = list(self.panels)  # by DQE
+        count = len(best_of([panel["dqe"] for panel in self.panels.values()]))
+        return names[:count], names[count:]
+
+    def _doubt(self, equals: list[str], others: list[str]) -> str:
+        """Say whether the events tell the best detector from those behind."""
         if len(self.winners) < FEWEST:
             return f", with too few events ({len(self.winners)}) to tell them apart"
-        alike = [name for name, behind in self.differences.items() if not behind.is_told_apart]
+        alike = [name for name in others if not self.differences[name].is_told_apart]
         if not alike:
             return ""
-        if len(alike) == len(self.differences) > 1:
-            return ", but the events tell it apart from none of them"
-        return f", but the events do not tell it apart from {in_words(alike)}"
+        told = "it" if len(equals) == 1 else self.best
+        if len(alike) == len(others) > 1:
+            return f", but the events tell {told} apart from none of them"
+        return f", but the events do not tell {told} apart from {in_words(alike)}"
 
     def _reason(self) -> str:
-        best, *others = self.explanations.values()
-        if not others:
+        best = self.explanations[self.best]
+        if len(self.panels) == 1:
             most = max(best.costs, key=lambda part: best.costs[part])
             if best.costs[most] < SAME:
                 return "Nothing is lost."
             return f"Most is lost to {TROUBLE[most]} ({best.costs[most]:.3f})."
-        second = others[0]
+        _, others = self._equals_and_others()
+        wins = f"{best.name} is best at {self.wins(best.name)} of {count_of(len(self.winners), 'event')}"
+        if not others:
+            return f"{wins}."
+        second = self.explanations[others[0]]
         reasons = [
             cost_more(worse, better, part)
             for better, worse in ((best, second), (second, best))
             if (part := explaining_part(better, worse)) is not None
         ]
         why = ", but ".join(reasons) or "no single part explains it"
-        wins = f"{best.name} is best at {self.wins(best.name)} of {count_of(len(self.winners), 'event')}"
         return f"{why[0].upper()}{why[1:]}; {wins}."
 
     def wins(self, detector: str) -> int:
