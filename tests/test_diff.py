@@ -406,6 +406,15 @@ class TestCommand:
             done = call(*near, *options)
             assert (sentence in done.out, sentence in done.err) == (False, True)
 
+    def test_json_without_intervals(self, tmp_path, call):
+        """A receipt has no events, unless they are asked for, and so no interval: JSON has null, not NaN."""
+        receipt = tmp_path / "receipt.json"
+        call("score", write_demo(tmp_path / "old.csv"), "--metrics", "dqe", "--format", "json", "-o", receipt)
+        done = call("diff", receipt, receipt, "--format", "json")
+        assert (done.code, done.err) == (0, "")
+        changes = json.loads(done.out)["changes"]
+        assert [(each["verdict"], each["low"], each["high"]) for each in changes] == [("same", None, None)] * 12
+
     def test_options_that_say_nothing(self, tmp_path, call):
         demo = write_demo(tmp_path / "old.csv")
         receipt = tmp_path / "receipt.json"

@@ -261,7 +261,7 @@ class Diff(Framed, Result):
         return Table(("series", "detector", "before", "after", "difference"), rows, note=note)
 
     def notes(self, most: int | None = None) -> Iterator[str]:
-        """Yield what the numbers mean, what was left out, and the first warnings."""
+        """Yield what the numbers mean, what was left out, and the warnings, or the first of them."""
         overs = {change.over for change in self.changes}
         if overs == {"series"}:
             yield "Numbers are means over series; intervals, of the mean difference on the same series, need five."

@@ -184,11 +184,10 @@ def rank(
     module: Modules = None,
 ) -> None:
     """Rank the detectors: means with confidence intervals, ranks, significance tests, agreement of the metrics."""
-    from dqeval.analysis.receipts import jsonable
     from dqeval.bench.ranking import rank
 
     found = rank(folder, by=by.value, dataset=dataset)
-    output.emit(found, form, path, lambda: jsonable(found.numbers()))
+    output.emit(found, form, path, found.numbers)
 
 
 @bench.command()

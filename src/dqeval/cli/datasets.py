@@ -64,7 +64,6 @@ def list_series(
     path: Output = None,
 ) -> None:
     """List series: points, events, end of training, period. Exit code 2 if one cannot be read."""
-    from dqeval.analysis.receipts import jsonable
     from dqeval.datasets.loading import source_titles
 
     sources = sources_of(files, series=series)
@@ -77,7 +76,7 @@ def list_series(
                 failures.append(output.sentence_of(error))
             tell(done, len(sources))
     listing = Listing(tuple(rows))
-    output.emit(listing, form, path, lambda: jsonable(listing.numbers()))
+    output.emit(listing, form, path, listing.numbers)
     output.finish(failures)
 
 

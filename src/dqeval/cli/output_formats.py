@@ -45,7 +45,7 @@ class ToWrite:
     ----------
     result : Shown
     make_receipt : callable
-        Everything about it, ready for JSON.
+        Everything about it, for JSON.
     emphasis : callable
         Text to text that stands out.
     width : int, optional
@@ -68,8 +68,13 @@ WRITERS: dict[OutputFormat, Callable[[ToWrite], str]] = {
 
 
 def json_text(content: Any) -> str:
-    """Return strict JSON that can be shown on a terminal: what it would act upon is escaped, as JSON has it."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    """Return strict JSON that can be shown on a terminal: what it would act upon is escaped, as JSON has it.
+
+    A number that is not finite is null.
+    """
+    from dqeval.analysis.receipts import jsonable  # here, as it needs NumPy, and help does not
+
+    text = json.dumps(jsonable(content), indent=2, ensure_ascii=False, allow_nan=False)
     return "\n".join(ACTING.sub(_json_escaped, line) for line in text.split("\n"))
 
 
