@@ -63,6 +63,14 @@ def test_verdict_on_equals():
     assert "ahead" not in verdict
 
 
+def test_verdict_on_equals_with_other_troubles():
+    """What costs them is not the same, though DQE is."""
+    both = {"a": (20, 23, 9), "b": (53, 56, 9)}
+    verdict = comparison(false=scores_with(**both, c=(35, 36, 1)), near=scores_with(**both, c=(51, 52, 2))).verdict
+    assert verdict.startswith("false and near are best: DQE 0.982; random scores get 0.")
+    assert ". Near misses cost near 0.018, false 0.000, but false alarms cost false 0.018, near 0.000; " in verdict
+
+
 def test_verdict_on_equals_and_others():
     """Equals are not ahead of each other, and what the others lack is told of the first of these."""
     verdict = comparison(first=GOOD, second=GOOD, third=ONE_EVENT, fourth=ONE_EVENT).verdict

@@ -182,16 +182,16 @@ class Comparison(Framed, Result):
             if best.costs[most] < SAME:
                 return "Nothing is lost."
             return f"Most is lost to {TROUBLE[most]} ({best.costs[most]:.3f})."
-        _, others = self._equals_and_others()
-        wins = f"{best.name} is best at {self.wins(best.name)} of {count_of(len(self.winners), 'event')}"
-        if not others:
-            return f"{wins}."
-        second = self.explanations[others[0]]
+        equals, others = self._equals_and_others()
+        second = self.explanations[(others or equals[1:])[0]]
         reasons = [
             cost_more(worse, better, part)
             for better, worse in ((best, second), (second, best))
             if (part := explaining_part(better, worse)) is not None
         ]
+        wins = f"{best.name} is best at {self.wins(best.name)} of {count_of(len(self.winners), 'event')}"
+        if not reasons and not others:
+            return f"{wins}."
         why = ", but ".join(reasons) or "no single part explains it"
         return f"{why[0].upper()}{why[1:]}; {wins}."
 
