@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
+from unittest import mock
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -22,6 +23,7 @@ import dqeval
 from benchmarks.cases import CASES, case, generated, peak_megabytes
 from dqeval import detectors
 from dqeval.core.entries import Detector
+from dqeval.detectors import neighbours
 from dqeval.render.tables import percent
 
 LENGTHS = (1_000, 10_000, 100_000)
@@ -178,13 +180,16 @@ def beside_others(names: set[str]) -> None:
     for name, (other, n, series, call) in calls.items():
         if name in names:
             window = {"window": PERIOD} if name in PLAIN and name != "fft" else {}
-            ours = quickest(partial(detectors.DETECTORS[name].function, series, **window), fewest=5)
+            own = partial(detectors.DETECTORS[name].function, series, **window)
+            ours = {"": quickest(own, fewest=5)}
+            if name == "sub_lof" and neighbours.kernel is not neighbours.plain_kernel:
+                with mock.patch.object(neighbours, "kernel", neighbours.plain_kernel):
+                    ours[", without AVX2"] = quickest(own, fewest=5)
             theirs = quickest(call, fewest=5)
-            label = detectors.DETECTORS[name].label
-            print(
-                f"| {label}, {n:,} points | {ours:.3g} s | {other} | {theirs:.3g} s | {theirs / ours:.2f} × |",
-                flush=True,
-            )
+            for form, seconds in ours.items():
+                title = f"{detectors.DETECTORS[name].label}, {n:,} points{form}"
+                ratio = theirs / seconds
+                print(f"| {title} | {seconds:.3g} s | {other} | {theirs:.3g} s | {ratio:.2f} × |", flush=True)
 
 
 def of_a_million(names: set[str]) -> None:
