@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,10 +107,17 @@ def test_a_panel_is_like_a_mapping(evaluation):
     assert evaluation == dqeval.panel(Y_TRUE, Y_SCORE, period=48)
 
 
-def test_everything_detected_and_everything_anomalous():
-    found = dqeval.panel([1, 1, 1], [1, 1, 1], near=2)
-    assert found["dqe"] == dqeval.sdqe_score([1, 1, 1], [1, 1, 1], near=2) == 1
-    assert found["point_f1"] == 1
+def test_constant_scores_of_1_are_scores_like_all_constant_ones():
+    """Everything that takes scores has one rule; what takes detections takes them for detections."""
+    y_true, ones = [0, 1, 1, 0, 0], [1, 1, 1, 1, 1]
+    found = dqeval.panel(y_true, ones, near=2)
+    assert not found.binary
+    assert found.values == dqeval.panel(y_true, [7, 7, 7, 7, 7], near=2).values
+    frame = dqeval.evaluate_frame(pd.DataFrame({"label": y_true, "ones": ones}), scores=["ones"], near=2)
+    many = dqeval.evaluate_many([y_true], [ones], near=2)
+    assert found["dqe"] == dqeval.evaluate(y_true, ones, near=2).dqe == 0
+    assert frame["dqe"].tolist() == many.dqe.ravel().tolist() == [0]
+    assert dqeval.sdqe_score(y_true, ones, near=2) > 0.5
 
 
 def test_printed_thresholds_can_be_used(evaluation):

@@ -54,6 +54,27 @@ def test_clean_detectors(name):
     assert kinds(LABELS, CLEAN[name]) == of_labels(LABELS) == {}
 
 
+def test_rounding_of_two_decimals():
+    random = np.random.default_rng(4)
+    labels, hundredths = T[:300] % 100 > 90, random.integers(30, 700, 300)
+    whole = hundredths - hundredths.min()
+    exact = [100 * whole >= k * whole.max() for k in range(1, 101)]
+    expected = np.mean([dqeval.sdqe_score(labels, detected, near=10) for detected in exact])
+    scored = Labelled(labels).scored(hundredths / 100)
+    assert pitfalls.dqe_without_rounding(scored, 10.0) == pytest.approx(expected, abs=1e-12)
+    assert pitfalls.dqe_without_rounding(Labelled(labels).scored(hundredths / 1000), 10.0) is None
+    assert pitfalls.dqe_without_rounding(Labelled(labels).scored(np.full(300, 0.25)), 10.0) is None
+
+
+def test_rounding_that_moves_dqe():
+    labels, found = T[:300] % 100 > 90, np.random.default_rng(4).integers(0, 101, 300) / 100
+    found[:2] = 0, 1
+    now = dqeval.dqe_score(labels, found, near=10)
+    said = kinds(labels, found)["rounding"]
+    assert f"rounding decides: DQE is {now:.4f}, and " in said
+    assert "rounding" not in kinds(labels, found / 3)
+
+
 def test_scale():
     mine = min_max(np.where(LABELS, 1.0, 0.2 * NOISE))
     now, then = (dqeval.dqe_score(LABELS, s, near=10) for s in (mine, np.sqrt(mine)))

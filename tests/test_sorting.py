@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from dqeval.core import sorting
 from dqeval.core.prepared import Distinct, Labelled, Scored
-from dqeval.core.scaling import as_given
 from dqeval.kernels import _plain, distinct
 from dqeval.kernels import sorting as kernel
 
@@ -161,7 +160,7 @@ def test_interpreted_numpy_sorts(monkeypatch):
 @given(st.lists(few | finite, min_size=1, max_size=30).map(np.array), st.lists(finite | few, max_size=6).map(sorted))
 def test_levels_are_how_many_thresholds_a_score_reaches(scores, thresholds):
     scored = Scored(Labelled(np.zeros(len(scores), dtype=bool)), scores)
-    levels, below = scored.levels(as_given(scores), np.array(thresholds))
+    levels, below = scored.levels(scores, np.array(thresholds))
     assert levels.tolist() == [sum(score >= threshold for threshold in thresholds) for score in scores.tolist()]
     assert below.tolist() == [sum(level < k for level in levels) for k in range(len(thresholds) + 1)]
 

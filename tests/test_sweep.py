@@ -17,7 +17,6 @@ from dqeval.core import sweep as module
 from dqeval.core import thresholds
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Labelled, Scored
-from dqeval.core.scaling import as_given
 from dqeval.core.sweep import fixed_point, levels_above_evenly_spaced, sweep_of
 from dqeval.core.timeline import TimeAxis
 
@@ -189,7 +188,7 @@ def test_levels_are_those_of_searchsorted(scores, count):
     given = np.array(scores)
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.linspace(given.min(), given.max(), count)
-        found = levels_above_evenly_spaced(as_given(given), count)
+        found = levels_above_evenly_spaced(given, count)
     if np.isfinite(values).all():
         np.testing.assert_array_equal(found, np.searchsorted(values, given, side="left"))
 

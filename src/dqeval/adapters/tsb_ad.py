@@ -9,7 +9,6 @@ from dqeval.core import arguments, validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
-from dqeval.core.scaling import as_given
 from dqeval.core.thresholds import above_evenly_spaced
 from dqeval.core.types import Numbers
 from dqeval.core.validate import UndefinedError
@@ -97,8 +96,7 @@ def get_metrics(
 def _best_of_detections(scored: Scored) -> dict[str, float]:
     """Return the best over thresholds of the metrics of detections."""
     best = {"Standard-F1": _standard_f1(scored), **dict.fromkeys(_OF_DETECTIONS, 0.0)}
-    # Of the scores as they are: scaled ones may be rounded to the other side of a threshold.
-    for flags in above_evenly_spaced(as_given(scored.raw), 100):
+    for flags in above_evenly_spaced(scored.threshold_scores, 100):
         match = Match(scored.labelled, flags)
         for name, of in _OF_DETECTIONS.items():
             best[name] = max(best[name], of(match))

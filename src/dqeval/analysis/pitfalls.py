@@ -26,6 +26,10 @@ LOW = 0.3  # of the range of all scores, above which most events are missed
 APART = 2  # times as high is the highest event
 WIDEST_GAP = 3  # points between two events that may be one
 RISES = 0.005  # of DQE of an event
+ROUNDED = 5e-5  # of DQE: it would show in four digits
+THRESHOLDS = 100  # of DQE
+HIGHEST = 1e9  # score whose hundredths, times thresholds, are whole numbers without rounding
+FIRST_LOOK = 1000  # points that tell of most scores that they have more decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,8 @@ class Pitfall:
     Attributes
     ----------
     kind : str
-        "few events", "gaps", "near 0", "default", "fallback", "scale", "lone score", "event heights" or "wrong point".
+        "few events", "gaps", "near 0", "default", "fallback", "scale", "rounding", "lone score", "event heights" or
+        "wrong point".
     message : str
         What it is, with its number.
     """
@@ -78,6 +83,7 @@ def of_scores(scored: Scored, near: float, detections: BoolArray | None = None) 
     if not scored.binary:
         now = dqe.dqe_at(scored, near)
         yield from _scale(scored, near, now)
+        yield from _rounding(scored, near, now)
         yield from _lone_score(scored, near, now)
         yield from _event_heights(scored)
     yield from _wrong_point(scored, regions, _suggested(scored, regions) if detections is None else detections)
@@ -118,6 +124,26 @@ def _rescaled_dqe(scored: Scored, near: float) -> dict[str, float]:
     if event_heights(scored).min() <= scores[~scored.labels].max(initial=0.0):
         scales[CLIPPED_SCORES] = partial(np.minimum, np.percentile(scores, CLIPPED))
     return {words: _dqe_of(scored, changed(scores), near) for words, changed in scales.items()}
+
+
+def _rounding(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
+    exact = dqe_without_rounding(scored, near)
+    if exact is not None and abs(exact - now) > ROUNDED:
+        what = "the scores have at most two decimals, so that thresholds fall on scores and rounding decides"
+        yield Pitfall("rounding", f"{what}: DQE is {now:.4f}, and {exact:.4f} in exact arithmetic")
+
+
+def dqe_without_rounding(scored: Scored, near: float) -> float | None:
+    """Return DQE as exact arithmetic would have it, of scores with at most two decimals; None for others."""
+    for scores in (scored.raw[:FIRST_LOOK], scored.raw):
+        if np.abs(scores).max() > HIGHEST or not ((hundredths := np.rint(scores * 100)) / 100 == scores).all():
+            return None
+    whole = (hundredths - hundredths.min()).astype(np.int64)
+    if not whole.any():
+        return None
+    levels = whole * THRESHOLDS // whole.max()
+    between = np.where((levels > 0) & (levels < THRESHOLDS), levels + 0.5, levels)  # no threshold falls on these
+    return _dqe_of(scored, between / THRESHOLDS, near)
 
 
 def _lone_score(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:

@@ -18,12 +18,11 @@ from dqeval.core.prepared import Labelled, Scored, Shared
 from dqeval.core.regions import cut
 from dqeval.core.scaling import LinearParts, linear_parts
 from dqeval.core.sorting import ascending_in
-from dqeval.core.sweep import Groups, Sweep, precision_class
+from dqeval.core.sweep import Groups, Sweep, levels_above_evenly_spaced, precision_class
 from dqeval.core.thresholds import Best, Swept, best_or_nothing, best_values
 from dqeval.core.types import Events, FloatArray, IntArray, Partition
 from dqeval.kernels import distinct as distinct_kernel
 from dqeval.kernels import sweep as sweep_kernel
-from dqeval.kernels.levels import levels_above_in_parts
 from dqeval.support import threads
 from dqeval.support.on_demand import cached_property
 
@@ -150,6 +149,11 @@ class Joined(Shared):
         return np.concatenate([member.raw for member in self.members])
 
     @cached_property
+    def threshold_scores(self) -> FloatArray:
+        """The scores that thresholds lie between: see `Scored.threshold_scores`."""
+        return np.concatenate([member.threshold_scores for member in self.members])
+
+    @cached_property
     def counting(self) -> LinearParts:
         """The scores, and how those of each series are scaled to [0, 1]."""
         if self.binary:
@@ -164,15 +168,6 @@ class Joined(Shared):
         return ascending_in(self.raw, self.labelled.borders[:-1], self.labelled.borders[1:], tied), tied
 
     @cached_property
-    def each_in_order(self) -> tuple[Scored, ...]:
-        """The series, whose points are sorted already."""
-        order, tied = self.in_order
-        borders = self.labelled.borders.tolist()
-        for member, begin, end in zip(self.members, borders, borders[1:], strict=False):
-            member.know_order(order[begin:end] - np.intc(begin), tied[begin:end])
-        return self.members
-
-    @cached_property
     def distinct(self) -> JoinedDistinct:
         """What is detected at each distinct score of each series."""
         detected, hits = np.empty((2, len(self.raw)), dtype=np.intc)
@@ -180,18 +175,14 @@ class Joined(Shared):
         count = distinct_kernel.distinct_scores(*self.in_order, bits, detected, hits)
         return JoinedDistinct(self, detected[:count], hits[:count])
 
-    def levels(self, scores: LinearParts | FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
+    def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, a row for each series, each point reaches: see `Scored.levels`."""
-        count = len(thresholds)
-        found, low, width = scores, np.zeros(count), np.ones(count)
-        if isinstance(scores, LinearParts):
-            found, low, width = scores.scores, scores.low, scores.width
-        levels, below = np.empty(len(self.raw), dtype=np.intc), np.empty((count, thresholds.shape[1] + 1), np.intp)
+        count, most = thresholds.shape
+        levels, below = np.empty(len(self.raw), dtype=np.intc), np.empty((count, most + 1), dtype=np.intp)
         order, _ = self.in_order
         borders = self.labelled.borders.tolist()
-        of_each = zip(borders, borders[1:], low.tolist(), width.tolist(), thresholds, below, strict=False)
-        for begin, end, lowest, span, own, fewer in of_each:
-            distinct_kernel.levels_of_points(order[begin:end], found, lowest, span, own, levels, fewer)
+        for begin, end, own, fewer in zip(borders, borders[1:], thresholds, below, strict=False):
+            distinct_kernel.levels_of_points(order[begin:end], scores, own, levels, fewer)
         return levels, below
 
     def sweep(self, thresholds: int) -> JoinedSweep:
@@ -204,13 +195,8 @@ class Joined(Shared):
         return JoinedSweep.of(self.labelled, (self.raw == 1).astype(np.intc), 1)
 
     def _sweep(self, thresholds: int) -> JoinedSweep:
-        own, counting = np.empty(len(self.raw), dtype=np.intc), self.counting
-        # Constant scores count as 0, which is above none of them.
-        values = np.linspace(0.0, 1.0, thresholds)
-        levels_above_in_parts(
-            counting.scores, counting.starts, counting.low, counting.width, values, thresholds - 1.0, own
-        )
-        return JoinedSweep.of(self.labelled, own, thresholds - 1)
+        own = [levels_above_evenly_spaced(member.threshold_scores, thresholds) for member in self.members]
+        return JoinedSweep.of(self.labelled, np.concatenate(own), thresholds - 1)
 
 
 @dataclass(frozen=True, eq=False)

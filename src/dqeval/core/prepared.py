@@ -17,7 +17,7 @@ from dqeval.core.moments import Kind, same_kind
 from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
-from dqeval.core.scaling import Linear, as_given, linear, scaled
+from dqeval.core.scaling import Linear, as_given, extremes, linear, scaled
 from dqeval.core.sorting import ascending_with_ties
 from dqeval.core.spans import Spans
 from dqeval.core.timeline import Found, TimeAxis
@@ -138,8 +138,11 @@ class Labelled(Shared):
         return Labelled(self.labels[start:stop], axis)
 
     def scored(self, raw: FloatArray) -> Scored:
-        """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""
-        return Scored(self, raw, binary=bool(np.isin(raw, (0, 1)).all()))
+        """Return the labels with scores, which are checked: detections, if they hold only 0 and 1.
+
+        A column that is 1 throughout holds scores: like all constant ones, they separate nothing.
+        """
+        return Scored(self, raw, binary=bool(np.isin(raw, (0, 1)).all() and not raw.all()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +187,8 @@ class Distinct:
 class Scored(Shared):
     """Labels and scores: as they were given, and in [0, 1].
 
-    Scaling can make distinct scores equal, where some are very far from the others. So metrics that follow ranks use
-    the scores as they were given.
+    Scaling can make distinct scores equal, where some are very far from the others, and rounds some to the other side
+    of a threshold. So all metrics but DQE use the scores as they were given.
     """
 
     labelled: Labelled
@@ -213,6 +216,12 @@ class Scored(Shared):
         return as_given(self.raw) if self.binary else linear(self.raw)
 
     @cached_property
+    def threshold_scores(self) -> FloatArray:
+        """The scores that thresholds lie between: as they were given, or halves where a difference may be infinite."""
+        low, high = extremes(self.raw)
+        return self.raw / 2 if math.isinf(high - low) else self.raw
+
+    @cached_property
     def in_order(self) -> tuple[NDArray[np.intc], NDArray[np.uint8]]:
         """The points by ascending score, equal ones by time, and which of them score as much as the one before."""
         validate.countable("the points of a series", len(self.raw), advice="take a part of it")
@@ -222,10 +231,6 @@ class Scored(Shared):
     def ascending(self) -> NDArray[np.intc]:
         """The points by ascending score, equal ones by time."""
         return self.in_order[0]
-
-    def know_order(self, ascending: NDArray[np.intc], tied: NDArray[np.uint8]) -> None:
-        """Take it that the points are in this order, where they were sorted together with those of other series."""
-        vars(self).setdefault("in_order", (ascending, tied))
 
     def reached(self) -> NDArray[np.intc]:
         """Return how many of the distinct scores each point reaches."""
@@ -242,18 +247,15 @@ class Scored(Shared):
             detected, hits = detected[:count].copy(), hits[:count].copy()
         return Distinct(detected, hits, self.raw, self.ascending)
 
-    def levels(self, scores: Linear | FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
+    def levels(self, scores: FloatArray, thresholds: FloatArray) -> tuple[NDArray[np.intc], IntArray]:
         """Return how many thresholds, in ascending order, the score of each point reaches.
 
-        The scores are as they were given, or scaled, which keeps their order. Also returned is how many points reach
-        fewer than 0, 1, 2, ... of the thresholds.
+        The scores are in the order of ``raw``. Also returned is how many points reach fewer than 0, 1, 2, ... of the
+        thresholds.
         """
-        found, low, width = (
-            (scores, 0.0, 1.0) if isinstance(scores, np.ndarray) else (scores.scores, scores.low, scores.width)
-        )
         levels, below = np.empty(len(self.raw), dtype=np.intc), np.empty(len(thresholds) + 1, dtype=np.intp)
         ascending = np.ascontiguousarray(thresholds)
-        kernel.levels_of_points(self.ascending, found, low, width, ascending, levels, below)
+        kernel.levels_of_points(self.ascending, scores, ascending, levels, below)
         return levels, below
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dqeval.core import validate
 from dqeval.core.matching import Match, harmonic
 from dqeval.core.prepared import Labelled, Scored, Shared
-from dqeval.core.scaling import Linear
+from dqeval.core.scaling import extremes
 from dqeval.core.sorting import ascending_in
 from dqeval.core.types import Events, FloatArray, IntArray, PrecisionRecall
 from dqeval.kernels import runs
@@ -325,7 +325,7 @@ class EvenlySpaced(ScoreSweep):
     @cached_property
     def levels(self) -> NDArray[np.intc]:
         """How many of the thresholds each point reaches."""
-        return levels_above_evenly_spaced(self.scored.counting, self.count + 1)
+        return levels_above_evenly_spaced(self.scored.threshold_scores, self.count + 1)
 
     @cached_property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
@@ -392,13 +392,12 @@ def at_one_threshold(
     return harmonic(precision[0], recall[0])
 
 
-def levels_above_evenly_spaced(scores: Linear, count: int) -> NDArray[np.intc]:
-    """Return above how many of evenly spaced values, from the lowest score to the highest, each score lies."""
-    values = np.linspace(scores.lowest, scores.highest, count)
-    span = values[-1] - values[0]
-    per_unit = (count - 1) / span if 1e-300 < span < math.inf else 0.0
-    levels = np.empty(len(scores.scores), dtype=np.intc)
-    levels_above(scores.scores, scores.low, scores.width, values, per_unit, levels)
+def levels_above_evenly_spaced(scores: FloatArray, count: int) -> NDArray[np.intc]:
+    """Return above how many values of ``numpy.linspace``, from the lowest score to the highest, each score lies."""
+    low, high = extremes(scores)
+    per_unit = (count - 1) / (high - low) if high - low > 1e-300 else 0.0
+    levels = np.empty(len(scores), dtype=np.intc)
+    levels_above(scores, np.linspace(low, high, count), per_unit, levels)
     return levels
 
 

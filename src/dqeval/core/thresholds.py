@@ -14,7 +14,6 @@ import numpy as np
 
 from dqeval.core.matching import Match
 from dqeval.core.prepared import Scored
-from dqeval.core.scaling import Linear
 from dqeval.core.sweep import ScoreSweep, levels_above_evenly_spaced, ratio
 from dqeval.core.types import BoolArray, FloatArray
 
@@ -88,10 +87,10 @@ def detections_at(scored: Scored, count: int | Literal["all"]) -> Iterator[BoolA
         for value in scored.distinct.values:
             yield scored.raw >= value
         return
-    yield from above_evenly_spaced(scored.counting, count)
+    yield from above_evenly_spaced(scored.threshold_scores, count)
 
 
-def above_evenly_spaced(scores: Linear, count: int) -> Iterator[BoolArray]:
+def above_evenly_spaced(scores: FloatArray, count: int) -> Iterator[BoolArray]:
     """Yield what lies above each of so many values from the lowest score to the highest, from the highest down.
 
     Where nothing lies above, or nothing more than above the value before, nothing is yielded.

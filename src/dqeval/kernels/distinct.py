@@ -70,15 +70,13 @@ def values_of_distinct(
 def levels_of_points(
     order: cython.int[::1],
     scores: cython.const[cython.double][::1],
-    low: cython.double,
-    width: cython.double,
     thresholds: cython.double[::1],
     levels: cython.int[::1],
     below: cython.Py_ssize_t[::1],
 ):
     """Write how many of the ascending thresholds each point reaches, and how many points reach fewer than 0, 1, 2, ...
 
-    ``order`` has the points by ascending score. A score counts as ``(score - low) / width``.
+    ``order`` has the points by ascending score.
     """
     count: cython.Py_ssize_t = thresholds.shape[0]
     k: cython.Py_ssize_t = 0
@@ -89,7 +87,7 @@ def levels_of_points(
         for level in range(count + 1):
             until = order.shape[0]
             if level < count:
-                until = below[level + 1] = _first_at_least(thresholds[level], order, scores, low, width, k)
+                until = below[level + 1] = _first_at_least(thresholds[level], order, scores, k)
             while k < until:
                 levels[order[k]] = level
                 k += 1
@@ -102,8 +100,6 @@ def _first_at_least(
     threshold: cython.double,
     order: cython.int[::1],
     scores: cython.const[cython.double][::1],
-    low: cython.double,
-    width: cython.double,
     begin: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Return where the points that reach a threshold begin, from a place on that they are not before."""
@@ -111,7 +107,7 @@ def _first_at_least(
     middle: cython.Py_ssize_t
     while begin < end:
         middle = (begin + end) // 2
-        if (scores[order[middle]] - low) / width < threshold:
+        if scores[order[middle]] < threshold:
             begin = middle + 1
         else:
             end = middle

@@ -145,72 +145,27 @@ def _compare_with_grid(
 
 def levels_above(
     scores: cython.const[cython.double][::1],
-    low: cython.double,
-    width: cython.double,
-    values: cython.double[::1],
+    values: cython.const[cython.double][::1],
     per_unit: cython.double,
     levels: cython.int[::1],
 ):
-    """Write to ``levels`` how many of the ascending ``values`` lie below each score, as it counts.
+    """Write to ``levels`` how many of the ascending ``values`` lie below each score.
 
-    A score counts as ``(score - low) / width``. The same as ``searchsorted(values, scores, side="left")`` of what
-    counts. The values are nearly even, ``per_unit`` of them in a unit of what counts, so a guess is right or one off;
-    comparing with the values themselves decides. With 0, none is made.
+    The same as ``searchsorted(values, scores, side="left")``. The values are nearly even, ``per_unit`` of them in a
+    unit, so a guess is right or one off; comparing with the values themselves decides. With 0, none is made.
     """
-    with cython.nogil:
-        _levels_above_from(scores, low, width, values, per_unit, 0, levels.shape[0], levels)
-
-
-def levels_above_in_parts(
-    scores: cython.const[cython.double][::1],
-    starts: cython.Py_ssize_t[::1],
-    low: cython.double[::1],
-    width: cython.double[::1],
-    values: cython.double[::1],
-    per_unit: cython.double,
-    levels: cython.int[::1],
-):
-    """Do the same for parts of the scores that count differently: part i begins at ``starts[i]``, the first at 0."""
-    parts: cython.Py_ssize_t = starts.shape[0]
-    lowest: cython.double
-    span: cython.double
-    stop: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(parts):
-            stop = starts[i + 1] if i + 1 < parts else levels.shape[0]
-            lowest = cython.cast(cython.double, low[i])
-            span = cython.cast(cython.double, width[i])
-            _levels_above_from(scores, lowest, span, values, per_unit, starts[i], stop, levels)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _levels_above_from(
-    scores: cython.const[cython.double][::1],
-    low: cython.double,
-    width: cython.double,
-    values: cython.double[::1],
-    per_unit: cython.double,
-    begin: cython.Py_ssize_t,
-    stop: cython.Py_ssize_t,
-    levels: cython.int[::1],
-) -> cython.void:
-    """Write how many of the values lie below each score from one point up to another."""
     count: cython.Py_ssize_t = values.shape[0]
     level: cython.Py_ssize_t = 0
-    score: cython.double
     t: cython.Py_ssize_t
-    for t in range(begin, stop):
-        score = (scores[t] - low) / width
-        if per_unit > 0:
-            level = cython.cast(cython.Py_ssize_t, (score - values[0]) * per_unit)
-        while level < count and values[level] < score:
-            level += 1
-        while level > 0 and values[level - 1] >= score:
-            level -= 1
-        levels[t] = level
+    with cython.nogil:
+        for t in range(levels.shape[0]):
+            if per_unit > 0:
+                level = cython.cast(cython.Py_ssize_t, (scores[t] - values[0]) * per_unit)
+            while level < count and values[level] < scores[t]:
+                level += 1
+            while level > 0 and values[level - 1] >= scores[t]:
+                level -= 1
+            levels[t] = level
 
 
 def levels_among(scores: cython.const[cython.double][::1], values: cython.double[::1], levels: cython.int[::1]):

@@ -17,8 +17,6 @@ from dqeval.core.joined import Joined, JoinedSweep, at_best
 from dqeval.core.matching import Match, parts_of, score_of
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import metric
-from dqeval.core.scaling import min_max
-from dqeval.core.sorting import group_ends
 from dqeval.core.sweep import GivenLevels, Sweep, at_one_threshold, ratio
 from dqeval.core.types import BoolArray, FloatArray, IntArray, Numbers, PrecisionRecall
 from dqeval.core.validate import Undefined
@@ -44,7 +42,7 @@ class _Buffers:
 def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
     chosen = _thresholds(scored, thresholds)
     ascending = np.sort(chosen)
-    levels, _ = scored.levels(scored.counting, ascending)
+    levels, _ = scored.levels(scored.threshold_scores, ascending)
     precision, recall = _curve(GivenLevels(scored.labelled, thresholds, levels), early, late)
     at = _position(ascending, chosen)
     return _areas(precision[None, at], recall[None, at])[0]
@@ -53,7 +51,7 @@ def _pate(scored: Scored, early: int, late: int, thresholds: int) -> float:
 def _pate_joined(joined: Joined, early: tuple[int, ...], late: tuple[int, ...], thresholds: int) -> list[float]:
     chosen = _thresholds_of_each(joined, thresholds)
     ascending = np.sort(chosen)
-    levels, _ = joined.levels(joined.counting, ascending)
+    levels, _ = joined.levels(joined.threshold_scores, ascending)
     sweep = JoinedSweep.of(joined.labelled, levels, thresholds)
     precision, recall = (found.reshape(-1, thresholds) for found in _curve(sweep, early, late))
     at = np.stack([_position(*rows) for rows in zip(ascending, chosen, strict=True)])
@@ -124,26 +122,21 @@ def _buffers(labelled: Labelled, early: int | Sequence[int], late: int | Sequenc
 
 
 def _thresholds(scored: Scored, count: int) -> FloatArray:
-    """Return percentiles, descending, of the distinct scores at which the number of hits changes."""
-    values = _beside_changes(scored)
-    found: FloatArray = _percentiles(values[::-1], np.array([len(values)]), count)[0]
-    return found
+    """Return percentiles, descending, of the distinct scores beside which the number of hits changes, and both ends."""
+    detected = scored.distinct.detected[_are_beside_changes(scored.distinct.hits)]
+    values = scored.threshold_scores[scored.ascending[len(scored.raw) - detected]]
+    thresholds: FloatArray = _percentiles(values[::-1], np.array([len(values)]), count)[0]
+    return thresholds
 
 
 def _thresholds_of_each(joined: Joined, count: int) -> FloatArray:
     """Return the same of each series, as rows."""
-    found, counting = joined.distinct, joined.counting
+    found = joined.distinct
     chosen = _are_beside_changes(found.hits)
     chosen[found.bounds[:-1]] = chosen[found.bounds[1:] - 1] = True
     sizes = np.add.reduceat(chosen, found.bounds[:-1], dtype=np.intp)
     order, _ = joined.in_order
-    values = counting.scores[order[len(order) - found.detected[chosen]]]
-    values -= np.repeat(counting.low[::-1], sizes)
-    values /= np.repeat(counting.width[::-1], sizes)
-    ends = group_ends(values)
-    ends[np.cumsum(sizes) - 1] = True
-    if not ends.all():  # as in `_beside_changes`
-        return np.stack([_thresholds(scored, count) for scored in joined.each_in_order])
+    values = joined.threshold_scores[order[len(order) - found.detected[chosen]]]
     return _percentiles(values[::-1], sizes[::-1], count)
 
 
@@ -159,21 +152,6 @@ def _percentiles(ascending: FloatArray, sizes: IntArray, count: int) -> FloatArr
     first = (np.cumsum(sizes) - sizes)[:, None]
     low, high = ascending[first + below], ascending[first + np.minimum(below + 1, last)]
     return np.asarray(np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1 - share)))
-
-
-def _beside_changes(scored: Scored) -> FloatArray:
-    """Return the distinct scores in [0, 1], descending, from or to which the number of hits changes, and both ends."""
-    distinct = scored.distinct
-    values = distinct.values_at(np.flatnonzero(_are_beside_changes(distinct.hits)))
-    if scored.binary:
-        return values
-    values = min_max(values)
-    if group_ends(values).all():
-        return values
-    # Scaling has made distinct scores equal, so that others are beside changes.
-    values = min_max(distinct.values)
-    ends = group_ends(values)
-    return values[ends][_are_beside_changes(distinct.hits[ends])]
 
 
 def _are_beside_changes(hits: NDArray[np.intc]) -> BoolArray:
