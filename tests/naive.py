@@ -670,7 +670,7 @@ def nab_raw(labels, detections, profile="standard", windows=None, probation=0.0)
     """Return the raw score and the number of windows; these are those of the labels if not given."""
     gain, miss, cost = NAB_PROFILES[profile]
     first = nab_probation(len(labels), probation)
-    kept = [window for window in (runs(labels) if windows is None else windows) if window[0] >= first]
+    kept = [window for window in (runs(labels) if windows is None else windows) if window[1] >= first]
     hits, outside = {window: [] for window in kept}, 0.0
     for t in (t for t, d in enumerate(detections) if d and t >= first):
         inside = [w for w in kept if w[0] <= t <= w[1]]

@@ -140,7 +140,7 @@ def test_adtqc(case, exponent):
 
 @st.composite
 def nab_options(draw, y_true):
-    """Draw parameters, and the windows that they mean, before those in the probation are dropped."""
+    """Draw parameters, and the windows that they mean."""
     n = len(y_true)
     probation = draw(st.sampled_from([0.0, 0.0, 0.1, 0.15, 0.5]))
     kind = draw(st.sampled_from(["labels", "rule", "given"]))
@@ -386,12 +386,12 @@ def test_what_is_undefined_is_no_number():
         metrics.ucr_score([0, 1, 0, 1], [0, 1, 2, 3])
     with pytest.warns(dqeval.UndefinedWarning, match="2 events"):
         assert math.isnan(metrics.ucr_score([0, 1, 0, 1], [0, 1, 2, 3], undefined="nan"))
-    with pytest.raises(dqeval.UndefinedError, match="every window starts before point 2, in the probation"):
-        metrics.nab_score(y_true, [0, 1, 0, 0], probation=0.5)
-    with pytest.warns(dqeval.UndefinedWarning, match="in the probation"):
-        assert math.isnan(metrics.nab_score(y_true, [0, 1, 0, 0], probation=0.5, undefined="nan"))
-    with pytest.warns(dqeval.UndefinedWarning, match="in the probation"):
-        best = dqeval.best_threshold("nab_score", y_true, [0, 1, 2, 3], probation=0.5, undefined="nan")
+    with pytest.raises(dqeval.UndefinedError, match="no window is left after the probation, which ends at point 3"):
+        metrics.nab_score(y_true, [0, 1, 0, 0], probation=0.75)
+    with pytest.warns(dqeval.UndefinedWarning, match="after the probation"):
+        assert math.isnan(metrics.nab_score(y_true, [0, 1, 0, 0], probation=0.75, undefined="nan"))
+    with pytest.warns(dqeval.UndefinedWarning, match="after the probation"):
+        best = dqeval.best_threshold("nab_score", y_true, [0, 1, 2, 3], probation=0.75, undefined="nan")
     assert math.isnan(best.value)
     assert math.isnan(metrics.event_corrected_parts(y_true, [0, 0, 0, 0]).alarming_precision)
 
@@ -530,7 +530,7 @@ def test_false_alarms_of_a_series_without_windows_count_in_the_pool(case, detect
 @pytest.mark.parametrize("windows", ["labels", "rule", [(1, 1)]])
 def test_false_alarms_where_the_probation_leaves_no_window(windows):
     y_true, y_pred = [0, 1, 0, 0], [1, 1, 0, 1]
-    with pytest.warns(dqeval.UndefinedWarning, match="every window starts before point 2"):
+    with pytest.warns(dqeval.UndefinedWarning, match="no window is left"):
         found = metrics.nab_parts(y_true, y_pred, probation=0.5, windows=windows, undefined="nan")
     assert (found.raw, found.windows) == (-0.11, ())  # of the one that is scored
     with pytest.warns(dqeval.UndefinedWarning, match="no anomaly"):
@@ -539,13 +539,26 @@ def test_false_alarms_where_the_probation_leaves_no_window(windows):
 
 def test_nab_says_what_the_probation_drops():
     y_true, y_pred = [0, 1, 0, 0, 0, 0, 0, 1, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1, 0, 0]
-    with pytest.warns(UserWarning, match="1 of 2 windows dropped, as they start before point 3") as caught:
+    with pytest.warns(UserWarning, match="1 of 2 windows dropped: they end before point 3, in the probation") as caught:
         found = metrics.nab_parts(y_true, y_pred, probation=0.3)
     assert caught[0].filename == __file__
     assert (found.windows, found.value) == (((7, 7),), 100)
     with pytest.warns(UserWarning, match="windows dropped") as caught:
         dqeval.best_threshold("nab_score", y_true, np.array(y_pred) * 0.5, probation=0.3)
     assert len(caught) == 1
+
+
+def test_nab_windows_that_straddle_the_end_of_the_probation():
+    """As NAB's sweeper has it: their points behind it are scored, with the width of the whole window."""
+    y_true, y_pred = np.zeros(100, int), np.isin(np.arange(100), (16, 50))
+    y_true[[10, 50]] = 1
+    options = {"windows": [(10, 20), (50, 60)], "probation": 0.15}
+    found = metrics.nab_parts(y_true, y_pred, **options)
+    assert found.windows == ((10, 20), (50, 60))
+    worth = 1 + naive.nab_curve(-5 / 11) / naive.nab_curve(-1)
+    assert found.value == pytest.approx(100 * (worth + 2) / 4) == pytest.approx(95.605, abs=5e-4)
+    with pytest.warns(UserWarning, match="1 of 2 windows dropped: they start before point 15"):
+        assert metrics.nab_parts(y_true, y_pred, windows="rule", probation=0.15).windows == ((48, 52),)
 
 
 def test_nab_probation_ends_after_750_points():

@@ -105,6 +105,10 @@ def test_a_metric_that_some_detector_lacks_is_left_out():
     assert "Left out: DQE, which has no value for d2." in str(found)
 
 
+def test_a_mean_of_nab_is_not_the_score_of_a_corpus():
+    assert "NAB: a mean over series is not the score of a corpus" in str(rank_rows(rows(CUBE, ("dqe", "nab_score"))))
+
+
 def test_no_minus_zero():
     found = rank_rows(rows(CUBE))
     found.agreement[0, 1] = -0.001

@@ -125,6 +125,9 @@ def test_several_series():
     assert [row[0] for row in by_series.rows] == ["demo", "half"]
     left_out = "Left out, because no label there is 1: normal."
     assert notes.splitlines() == ["DQE is over 100 thresholds.", *MEANING.splitlines(), left_out]
+    said = "NAB: a mean over series is not the score of a corpus"
+    assert said in str(score([DEMO, HALF], metrics=["nab_score"]).page())
+    assert said not in str(score([DEMO], metrics=["nab_score"]).page())
     with pytest.raises(dqeval.UndefinedError, match=r"^normal, other: no label is 1"):
         score([NORMAL, dataclasses.replace(NORMAL, name="other")])
     with pytest.raises(ValueError, match="there is no series to score"):

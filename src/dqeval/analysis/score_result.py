@@ -222,6 +222,8 @@ class Scoring(Result):
             detections = dict.fromkeys(name for _, name, found in every if found.binary)
             yield f"0/1 detections, so their windows and buffers differ from those of scores: {', '.join(detections)}."
         several = len(self.series) > 1
+        if several:
+            yield from about_means(self._first)
         yield from failure_notes(
             [(f"{scores.name}, {name}" if several else name, found) for scores, name, found in every]
         )
@@ -238,6 +240,13 @@ def failure_notes(panels: Iterable[tuple[str, Evaluation]]) -> Iterator[str]:
     for metric, ((where, why), *others) in places.items():
         more = f" and {len(others):,} more" if others else ""
         yield f"{where}{more}, {metric}: {why}."
+
+
+def about_means(metrics: Iterable[str]) -> Iterator[str]:
+    """Say of which metrics a mean over series is not the number that is published for a corpus."""
+    if "nab_score" in metrics:
+        published = "the score of a corpus, which has one threshold for all series and adds up their raw scores"
+        yield f"NAB: a mean over series is not {published}; see dqeval.metrics.nab_parts."
 
 
 def left_out_sentence(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dqeval.analysis.score_result import about_means
 from dqeval.bench.statistics import LEVEL, Significance, Standing, significance_of
 from dqeval.core.near import FALLBACK_PERIOD
 from dqeval.core.registry import label_of
@@ -86,7 +87,7 @@ class Ranking(Framed):
         return f"Means over {count}{left}."
 
     def left_out(self) -> list[str]:
-        """Say which detectors and metrics are left out, and why, and where near ranges are a fallback."""
+        """Say what is left out, and why, where near ranges are a fallback, and what a mean is not."""
         sentences = [
             f"Left out: {label_of(metric)}, which has no value for {in_words(lacking, most=len(lacking))}."
             for metric, lacking in self.metrics_left_out.items()
@@ -106,7 +107,7 @@ class Ranking(Framed):
                 f"No period was found in {self.n_fallback:,} series: near {FALLBACK_PERIOD / 2:g} is a fallback there"
             )
             sentences.append(f"{what}. Give near or period in the plan to choose another.")
-        return sentences
+        return [*sentences, *about_means(self.standings)]
 
     def table(self) -> Table:
         """Return means with their ranks; of the first metric the interval, what seeds change, and the average rank."""

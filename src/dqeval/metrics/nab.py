@@ -115,7 +115,7 @@ class _Scoring:
     first : int
         The first point behind the probation.
     inside, owners : array of int
-        The points in windows, and in which window each is.
+        The points in windows from there on, and in which window each is.
     gains : array of float
         What the window of each is worth, if this is its first detected point.
     behind : array of int
@@ -138,7 +138,7 @@ class _Scoring:
     def require_window(self) -> None:
         """Check that there is a window, without which the score is undefined."""
         if not len(self.windows):
-            raise UndefinedError(f"every window starts before point {self.first:,}, in the probation")
+            raise UndefinedError(f"no window is left after the probation, which ends at point {self.first:,}")
 
 
 def _scoring(labelled: Labelled, profile: Profile, windows: Windows, probation: float) -> _Scoring:
@@ -150,7 +150,7 @@ def _make(labelled: Labelled, profile: Profile, windows: Windows, probation: flo
     n, weights = len(labelled.labels), PROFILES[profile]
     first = math.ceil(min(math.floor(probation * n), probation * MOST_PROBATION))
     kept = _kept_windows(labelled, windows, first)
-    owners, inside = points_in(kept.starts, kept.stops)
+    owners, inside = points_in(np.maximum(kept.starts, first), kept.stops)
     gains = weights.hit * _worth_inside(kept, inside, owners)
     last, behind = points_in(kept.stops, _ends_of_slopes(kept))
     costs = weights.false_alarm * _cost_behind(kept, behind, last)
@@ -181,15 +181,19 @@ def _curve(place: Any) -> Any:
 
 
 def _kept_windows(labelled: Labelled, windows: Windows, first: int) -> Events:
-    """Return the windows that do not start in the probation; there may be none."""
-    every = _windows(labelled, windows)
-    kept = every.starts >= first
+    """Return the windows that are scored; there may be none.
+
+    Like NAB's labeler, the rule makes no window that starts in the probation. Like its sweeper, other windows are scored
+    if they reach beyond it.
+    """
+    every, by_rule = _windows(labelled, windows), isinstance(windows, str) and windows == "rule"
+    kept = every.starts >= first if by_rule else every.stops > first
     if kept.any() and not kept.all():
-        lost = int(np.count_nonzero(~kept))
-        message = f"{lost:,} of {len(every):,} windows dropped, as they start before point {first:,}, in the probation"
+        lost, verb = int(np.count_nonzero(~kept)), "start" if by_rule else "end"
+        message = f"{lost:,} of {len(every):,} windows dropped: they {verb} before point {first:,}, in the probation"
         warnings.warn(message, UserWarning, stacklevel=caller_level())
-    found = Events(every.starts[kept], every.stops[kept], every.length)
-    return _merged(found) if isinstance(windows, str) and windows == "rule" and len(found) else found
+    scored = Events(every.starts[kept], every.stops[kept], every.length)
+    return _merged(scored) if by_rule and len(scored) else scored
 
 
 def _windows(labelled: Labelled, windows: Windows) -> Events:
@@ -209,7 +213,7 @@ def _windows(labelled: Labelled, windows: Windows) -> Events:
 
 
 def _merged(windows: Events) -> Events:
-    """Return windows of which none overlap: those that do are one. They are sorted by both ends."""
+    """Return windows of which none overlap: those that do become one. They are sorted by both ends."""
     apart = windows.starts[1:] >= windows.stops[:-1]
     starts = windows.starts[np.append(True, apart)]
     stops = windows.stops[np.append(apart, True)]
@@ -340,8 +344,8 @@ def nab_score(
         Where a detection counts: in the events, or around their first points by NAB's rule of 10 %, or in windows in
         ascending order, both ends included, that do not overlap.
     probation : float, default 0
-        The share of the series at its start that is not scored, from 0 to 1; 0.15 in NAB. Windows that start in it are
-        dropped, with a warning.
+        The share of the series at its start that is not scored, from 0 to 1; 0.15 in NAB. Windows that lie in it, and
+        windows of the rule that start in it, are dropped, with a warning.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly, or no window is left.
 
@@ -384,8 +388,8 @@ def nab_parts(
         Where a detection counts: in the events, or around their first points by NAB's rule of 10 %, or in windows in
         ascending order, both ends included, that do not overlap.
     probation : float, default 0
-        The share of the series at its start that is not scored, from 0 to 1; 0.15 in NAB. Windows that start in it are
-        dropped, with a warning.
+        The share of the series at its start that is not scored, from 0 to 1; 0.15 in NAB. Windows that lie in it, and
+        windows of the rule that start in it, are dropped, with a warning.
     undefined : "raise" or "nan", default "raise"
         What to do if ``y_true`` has no anomaly, or no window is left.
 
