@@ -183,8 +183,8 @@ def _curve(place: Any) -> Any:
 def _kept_windows(labelled: Labelled, windows: Windows, first: int) -> Events:
     """Return the windows that are scored; there may be none.
 
-    Like NAB's labeler, the rule makes no window that starts in the probation. Like its sweeper, other windows are scored
-    if they reach beyond it.
+    Like NAB's labeler, the rule makes no window that starts in the probation. Like its sweeper, other windows are
+    scored if they reach beyond it.
     """
     every, by_rule = _windows(labelled, windows), isinstance(windows, str) and windows == "rule"
     kept = every.starts >= first if by_rule else every.stops > first
