@@ -252,7 +252,7 @@ def test_the_input_is_not_overwritten(call, tmp_path, command):
     place = write_demo(tmp_path / f"data.{ending}")
     before = place.read_bytes()
     done = call(command, place, "-o", place)
-    assert (done.code, done.err) == (2, f"dqeval: -o {place} would overwrite the input; name another file\n")
+    assert (done.code, done.err) == (2, f"dqeval: {place} would overwrite the input; name another file\n")
     assert place.read_bytes() == before
 
 

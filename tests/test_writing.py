@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dqeval
+from commands import caller, write_clean
 from dqeval import bench
 from dqeval.support.short_paths import short_traceback, without_folders
 from dqeval.support.writing import atomic_write, write_table, write_text
@@ -186,3 +187,81 @@ def test_no_folders_in_a_traceback(monkeypatch):
     text = "\n".join(f'  File "{file}", line 3, in f' for file in files)
     shown = [line.split('"')[1] for line in short_traceback(text).splitlines()]
     assert shown == ["dqeval/panel.py", "json/x.py", "own.py", "<string>"]
+
+
+@pytest.fixture
+def inputs(tmp_path, call):
+    """A folder with files of scores, a module, a receipt and a benchmark run, and another one with links to them."""
+    write_clean(tmp_path / "a.csv")
+    write_clean(tmp_path / "b.csv")
+    (tmp_path / f"{tmp_path.name}.py").write_text("")
+    assert call("score", tmp_path / "a.csv", "--per-event", "--format", "json", "-o", tmp_path / "r.json").code == 0
+    plan = {"metrics": ["dqe"], "scores": [{"path": str(tmp_path / "a.csv")}]}
+    bench.run(plan, tmp_path / "run")
+    links = tmp_path / "links"
+    links.mkdir()
+    for path in ("a.csv", "b.csv", f"{tmp_path.name}.py", "r.json", "run/results.sqlite", "run/plan.json"):
+        (links / path.replace("/", "_")).symlink_to(tmp_path / path)
+    return tmp_path
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    return caller(monkeypatch, capsys)
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("through_links", [False, True], ids=["", "links"])
+def test_no_output_replaces_an_input(inputs, call, through_links):
+    a, b, module, receipt, run = (inputs / name for name in ("a.csv", "b.csv", f"{inputs.name}.py", "r.json", "run"))
+    commands = [
+        (["diff", run, run], run / "results.sqlite"),
+        (["diff", a, b], b),
+        (["diff", a, receipt], receipt),
+        (["verify", receipt, a], a),
+        (["verify", receipt, a], receipt),
+        (["score", a, "--module", module], module),
+        (["score", a, b], b),
+        (["explain", inputs], b),
+        (["bench", "rank", run], run / "results.sqlite"),
+        (["bench", "failures", run], run / "results.sqlite"),
+    ]
+    for words, target in commands:
+        name = inputs / "links" / target.relative_to(inputs).as_posix().replace("/", "_") if through_links else target
+        before = target.read_bytes()
+        done = call(*words, "-o", name)
+        assert (done.code, done.err.splitlines()[-1]) == (
+            2,
+            f"dqeval: {name} would overwrite the input; name another file",
+        )
+        assert target.read_bytes() == before
+    done = call("diff", a, b, "--html", inputs / "page.html")
+    assert done.code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
+    place = tmp_path / "private.csv"
+    place.write_text("old")
+    place.chmod(0o600)
+    write_text(place, "new")
+    assert (place.read_text(), place.stat().st_mode & 0o777) == ("new", 0o600)
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path, call):
+    place = tmp_path / "kept.txt"
+    place.write_text("old")
+    place.chmod(0o444)
+    write_clean(tmp_path / "a.csv")
+    done = call("score", tmp_path / "a.csv", "-o", place)
+    sentence = f"dqeval: {place}: is read-only: name another file, or make this one writable\n"
+    assert (done.code, done.err, place.read_text()) == (2, sentence, "old")
+    place.chmod(0o644)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "kept.txt"]
+
+
+def test_what_is_read_outside_of_a_command_may_be_replaced(tmp_path):
+    place = write_clean(tmp_path / "a.csv")
+    assert dqeval.check(place, near=2) == []
+    write_text(place, "new")
+    assert place.read_text() == "new"

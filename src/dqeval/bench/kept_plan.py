@@ -46,7 +46,7 @@ def keep(plan: Given, folder: Path, shard: tuple[int, int], modules: tuple[str, 
         (folder / KEPT).unlink(missing_ok=True)
         return
     content = {"kept_by": _BY, "shard": list(shard), KEPT_AS: with_modules(_with_whole_paths(plan), modules)}
-    write_text(folder / KEPT, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / KEPT, json.dumps(content, indent=2, ensure_ascii=False) + "\n", may_be_input=True)
 
 
 def read_kept_plan(folder: Path) -> Kept:

@@ -28,6 +28,7 @@ from dqeval.datasets.generator import MOST_SEED, check_synthetic
 from dqeval.datasets.loading import Source, sources
 from dqeval.detectors.parameters import check_parameters
 from dqeval.support.modules import import_all
+from dqeval.support.writing import note_input
 
 KEYS = (
     "metrics",
@@ -43,6 +44,7 @@ KEYS = (
     "detector",
     "scores",
 )
+
 TABLES = ("data", "detector", "scores")
 NAMES = ("metrics", "modules")  # lists of text
 KEPT_AS = "plan"  # the key under which the folder of a run keeps a plan, as JSON
@@ -178,6 +180,7 @@ def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
 def read_content(path: str | Path) -> dict[str, Any]:
     """Return what the file of a plan holds, not yet checked."""
     path = Path(path)
+    note_input(path)
     kind, parse = ("JSON", _read_kept) if path.suffix.lower() == ".json" else ("TOML", tomllib.loads)
     try:
         return parse(path.read_text(encoding="utf-8"))

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from dqeval.support.writing import note_input
+
 FILE = "results.sqlite"
 FORM = 1  # of the tables, which the file says as its user_version; before there were forms it says 0
 _TABLES = """
@@ -50,6 +52,7 @@ def open_results(path: Path, *, to_write: bool) -> sqlite3.Connection:
     sqlite3.Connection
     """
     database = _open_for_writing(path) if to_write else _open_for_reading(path)
+    note_input(path)
     with _close_on_error(database):
         _check_form(database, path, to_write)
         _check_pages(database, path)

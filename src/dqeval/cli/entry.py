@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from dqeval.cli import output
+from dqeval.support.writing import protected_inputs
 
 INTERRUPTED = 130  # as shells have it for Ctrl-C
 _LONGEST = 300  # of what an error says that is no sentence
@@ -78,7 +79,8 @@ def _sentence_printer(others: Callable[..., None]) -> Callable[..., None]:
 def exit_code(work: Callable[[], int | None]) -> int:
     """Run a command and return its exit code; an error is printed as one sentence."""
     try:
-        return work() or 0
+        with protected_inputs():
+            return work() or 0
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "dqeval"
         return _fail(f"{_plainly(error.format_message().rstrip('.'))}; see {command} --help")

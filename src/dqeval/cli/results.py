@@ -15,7 +15,7 @@ from dqeval.cli import gate, output
 from dqeval.cli.options import writable
 from dqeval.cli.output_formats import OutputFormat
 from dqeval.support.naming import distinct, file_names, same_on_disk
-from dqeval.support.writing import atomic_write
+from dqeval.support.writing import atomic_write, refuse_overwriting
 
 if TYPE_CHECKING:
     from dqeval.analysis.result import Result, Values
@@ -157,7 +157,8 @@ def show(
     """Read the series, do what the command does, show it, also in other ways, and exit with the code for it."""
     from dqeval.analysis.receipt_commands import COMMANDS
 
-    refuse_overwriting(_files(found), path)
+    if path is not None:
+        refuse_overwriting(path)
     inputs = _Inputs(form.is_receipt)
     with output.progress(command) as tell:
         walk = _walk(command, found, inputs.names(found), parameters, tell, numbered=form.is_receipt)
@@ -317,23 +318,10 @@ def places_for(found: Sequence[Entry], path: Path, kind: str, check: Callable[[P
         places = [path]
     else:
         raise ValueError(f"-o {path} is one file, and there are {len(found):,} to write: name a folder, such as out")
-    files = _files(found)
     for place in places:
         writable(place)
-        refuse_overwriting(files, place)
+        refuse_overwriting(place)
     return places
-
-
-def _files(found: Sequence[Entry]) -> list[Path]:
-    """Return all files that some series are read from."""
-    return list(dict.fromkeys(file for entry in found for file in entry.files))
-
-
-def refuse_overwriting(files: Sequence[Path], output: Path | None) -> None:
-    """Refuse to write over a file that is read."""
-    for file in files:
-        if output is not None and output.exists() and file.exists() and output.samefile(file):
-            raise ValueError(f"-o {output} would overwrite the input; name another file")
 
 
 def entry_titles(found: Sequence[Entry]) -> list[str]:

@@ -37,5 +37,6 @@ def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = Non
 
 
 def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
-    """Write columns as CSV."""
-    write_table(path, columns, zip(*(column.tolist() for column in columns.values()), strict=True))
+    """Write columns as CSV; the file may be the table that they were read from."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    write_table(path, columns, rows, may_be_input=True)

@@ -28,6 +28,7 @@ from dqeval.datasets.interval_files import IntervalFile, IntervalSource
 from dqeval.datasets.loading import FORMATS, Source, check_shapes, errors_name_file, sources, stem
 from dqeval.datasets.streams import STANDARD_INPUT
 from dqeval.render.tables import one_line
+from dqeval.support.writing import note_input
 
 TABLE = "table"
 
@@ -307,8 +308,12 @@ def entries(
     for file in files:
         found = list(sources(file, TABLE if asked else "auto") if file.is_dir() else _named(file, asked))
         if asked.incidents is not None:  # which may lie beside the series
+            note_input(asked.incidents.path)
             found = [source for source in found if source.path == file or not asked.incidents.is_at(source.path)]
         series_in = Counter(source.path for source in found)
+        for source in {source.path: source for source in found}.values():
+            for each in source.files():
+                note_input(each)
         for source in found:
             entry = Entry(source, asked, alone=series_in[source.path] == 1, in_folder=source.path != file)
             yield from [entry] if asked.series is None else _series_of(entry, progress)

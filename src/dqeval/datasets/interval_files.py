@@ -31,6 +31,7 @@ from dqeval.datasets.interval_json import from_json
 from dqeval.datasets.interval_tables import NAMES, TableOfIntervals, from_columns
 from dqeval.datasets.loading import errors_name_file
 from dqeval.render.tables import one_line
+from dqeval.support.writing import note_input
 
 _ARROW = {b"PAR1": ".parquet", b"ARRO": ".feather", b"FEA1": ".feather"}  # by how a file begins
 _MEMORY = 40  # bytes that a byte of text becomes: {"":0}, is 7 bytes, and a dictionary of 184
@@ -171,6 +172,7 @@ class IntervalSource:
 
 def _reader(file: Path, by: str | None = None, timezone: str | None = None) -> Callable[[str | None], Found]:
     """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
+    note_input(file)
     wanted = NAMES if by is None else {*NAMES, by.lower()}
     if kind := _arrow_kind(file):
         columns, zoned, others = named_arrays(file, kind, wanted)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from dqeval.support.writing import note_input
+
 
 def import_all(modules: Iterable[str], folder: str, *, called: str, hint: str) -> None:
     """Import modules by name, or files that end with .py; what cannot be imported is a `ValueError`.
@@ -65,9 +67,10 @@ def _import(name: str, folder: str, what: str, hint: str) -> None:
     if folder and folder not in sys.path:
         sys.path.append(folder)
     try:
-        importlib.import_module(name)
+        module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise ValueError(f"{what} cannot be imported: {_said(error, name, hint)}") from error
+    note_input(getattr(module, "__file__", None) or "")
 
 
 def _said(error: BaseException, module: str, hint: str) -> str:
