@@ -1,12 +1,15 @@
 """Whatever is wrong with a file, every command says so in one sentence, without a traceback."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import typer
 
 import dqeval
 from commands import caller, run, write_demo
-from dqeval.cli.entry import exit_code
+from dqeval.cli.exit_codes import exit_code
 
 NO_ROWS = "the file needs a line that names the columns, and at least one row below it"
 UNREADABLE = {
@@ -166,3 +169,92 @@ def test_what_pydantic_says_of_options(said, plainly, capsys):
 
     assert exit_code(work) == 2
     assert capsys.readouterr().err == f"dqeval: Invalid value: {plainly}; see dqeval --help\n"
+
+
+def sentence(text):
+    """The only line that was said, without the name of the program."""
+    (line,) = text.splitlines()
+    return line.removeprefix("dqeval: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("score - <&-", 2, "standard input: it is closed: name a file, or pipe one in"),
+        ("score demo.csv >&-", 2, "standard output is closed, and there is nowhere to write: name a file with -o"),
+        ("score none.csv 2>&-", 2, ""),
+        ("score demo.csv -o out.txt <&- >&- 2>&-", 0, ""),
+    ],
+)
+def test_closed_streams(tmp_path, command, code, said):
+    write_demo(tmp_path / "demo.csv", length=460)
+    words = ["sh", "-c", f"'{sys.executable}' -m dqeval {command}"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, sentence(done.stderr) if done.stderr else "", done.stdout) == (code, said, "")
+    if "-o" in command:
+        assert "DQE" in (tmp_path / "out.txt").read_text()
+
+
+def test_closed_streams_in_this_process(call, monkeypatch, tmp_path):
+    file = write_demo(tmp_path / "demo.csv", length=460)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert sentence(call("score", "-").err).startswith("standard input: it is closed")
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert call("score", file).code == 2
+    assert call("score", file, "-o", tmp_path / "out.txt").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_links_to_themselves(call, tmp_path):
+    file = write_demo(tmp_path / "demo.csv", length=460)
+    for name in ("loop.csv", "loop.json", "loop.py"):
+        (tmp_path / name).symlink_to(name)
+    receipt = tmp_path / "receipt.json"
+    assert call("check", file, "--format", "json", "-o", receipt).code == 0
+    loop = {name: tmp_path / f"loop.{name}" for name in ("csv", "json", "py")}
+    for words in (
+        ["score", loop["csv"]],
+        ["score", file, "-o", loop["csv"]],
+        ["score", file, "--module", loop["py"]],
+        ["score", file, "--incidents", loop["csv"]],
+        ["report", file, "-o", loop["json"] / "page.html"],
+        ["verify", loop["json"], file],
+        ["verify", receipt, loop["csv"]],
+        ["diff", loop["json"], file],
+        ["bench", "rank", loop["json"]],
+    ):
+        done = call(*words)
+        assert (done.code, "loop." in sentence(done.err), "bug" in done.err) == (2, True, False)
+
+
+def test_other_errors_of_the_runtime_are_bugs(capsys):
+    def fail():
+        raise RuntimeError("what")
+
+    assert exit_code(fail) == 2
+    assert "this is a bug in dqeval: RuntimeError: what" in capsys.readouterr().err
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize("module", ["typer", "dqeval.cli.output", "dqeval.cli.app", "numpy"])
+def test_ctrl_c_while_modules_are_imported(tmp_path, module):
+    program = f"""
+import sys
+from dqeval.cli.entry import main
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["dqeval", "score", "demo.csv"]
+main()
+"""
+    write_demo(tmp_path / "demo.csv", length=460)
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "dqeval: interrupted\n")

@@ -66,6 +66,14 @@ def broken_series(draw):
     return labels, detections, draw(own.breaks(len(labels)))
 
 
+@pytest.mark.parametrize("text", ["\t=1+1", "\r=1+1", "\n\t@x"])
+def test_white_space_hides_no_formula_in_csv(blank, text):
+    script = """text => labelFiles.intervalsCsv([{ start: 1, stop: 2, name: text, note: "" }],
+        { start: String, end: String })"""
+    (_, row) = csv.reader(io.StringIO(blank.evaluate(script, text), newline=""))
+    assert row == ["1", "2", f"'{text}", ""]
+
+
 @given(broken_series(), own.exact_near)
 def test_scores_equal_the_definition(blank, case, near):
     labels, detections, breaks = case
@@ -462,6 +470,9 @@ def test_two_windows_have_the_same_corrections(chromium, file):
         assert page.evaluate("localStorage.length") == 0
 
 
+FITTING = '{"id": "new-1", "start": 1, "stop": 3, "name": "", "note": ""}'
+
+
 def added(event):
     return f'{{"version": 1, "done": 1, "edits": [{{"from": null, "to": {event}}}]}}'
 
@@ -472,6 +483,8 @@ def added(event):
         "no JSON",
         "{}",
         '{"version": 1, "done": 2, "edits": []}',
+        '{"version": 1, "done": 0, "edits": {"length": 1}}',
+        *(added(FITTING).replace('"done": 1', f'"done": {done}') for done in ("null", "true", "0.5", "[]", "-1")),
         '{"version": 1, "done": 1, "edits": [{"from": {"id": 77}, "to": null}]}',
         '{"version": 1, "done": 1, "edits": [{"from": null, "to": null}]}',
         added('{"id": "new-1", "start": 215, "stop": 220, "name": "", "note": ""}'),

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -305,6 +306,22 @@ def test_pages_are_checked_once_for_each_state_of_a_file(folder, tmp_path, monke
     change(folder, "DELETE FROM plan")
     assert call("bench", "status", folder).code == 0
     assert asked.count(check) == 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE results SET value = 'high' WHERE metric = 'dqe'", "values of value in results are not real"),
+        ("UPDATE results SET seed = 0.5", "values of seed in results are not integer"),
+        ("UPDATE jobs SET status = x'00'", "values of status in jobs are not text"),
+        ("UPDATE OR IGNORE events SET detector = 'other'", "events of .* and other without results"),
+    ],
+)
+def test_what_is_not_of_its_type_is_damage(folder, statement, said, monkeypatch, capsys):
+    change(folder, statement)
+    done = caller(monkeypatch, capsys)("bench", "rank", folder)
+    assert (done.code, done.out) == (2, "")
+    assert re.search(rf"results.sqlite is damaged \(.*{said}\): restore a copy", done.err)
 
 
 def test_what_the_check_says(folder):

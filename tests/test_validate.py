@@ -81,6 +81,10 @@ BAD_ARRAYS = {
         {"y_score": np.ma.masked_array(SCORES, mask=[0, 0, 0, 1, 0, 0])},
         "y_score has masked values: remove or fill them first",
     ),
+    "masked in a list": (
+        {"y_score": list(np.ma.masked_array(SCORES, mask=[0, 0, 0, 1, 0, 0]))},
+        "y_score cannot be read as an array of numbers: Warning: converting a masked element to nan",
+    ),
     "complex": ({"y_score": [1j] * 6}, "y_score must be numeric or boolean: its dtype is complex128"),
     "times": (
         {"y_score": np.arange(6).astype("datetime64[s]")},

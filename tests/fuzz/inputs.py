@@ -7,6 +7,7 @@ import math
 import random
 import struct
 import zipfile
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -329,7 +330,8 @@ def changed_json(rng, content, times=1):
                 if rng.random() < 0.3:
                     del place[key]
                 else:
-                    place[key] = rng.choice((*OBJECTS, *place.values()) if isinstance(place, dict) else OBJECTS)
+                    chosen = rng.choice((*OBJECTS, *place.values()) if isinstance(place, dict) else OBJECTS)
+                    place[key] = deepcopy(chosen)  # or one part would hold itself after another change
                 break
             place = place[key]
     return content

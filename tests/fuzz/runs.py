@@ -19,7 +19,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from dqeval.cli.app import app
-from dqeval.cli.entry import exit_code
+from dqeval.cli.exit_codes import exit_code
 
 from . import arguments, inputs, texts
 

@@ -35,6 +35,8 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE TABLE IF NOT EXISTS plan (detector TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS plan_series (series TEXT PRIMARY KEY) WITHOUT ROWID;
 """
+# What SQLite stores in columns of a declared type; it stores NaN as null, and refuses null where a table does.
+_STORED = {"TEXT": ("text", "null"), "INTEGER": ("integer", "null"), "REAL": ("real", "null")}
 _SOUND: dict[Path, tuple[int, int, int]] = {}  # files whose pages this process has checked, as they were then
 
 
@@ -102,9 +104,27 @@ def _check_pages(database: sqlite3.Connection, path: Path) -> None:
         return
     found = one_value(database, "PRAGMA quick_check(1)")
     if found != "ok":
-        reason = " ".join(str(found).split())
-        raise ValueError(f"{path} is damaged ({reason}): restore a copy, or run again in a new folder")
+        raise _damaged(path, " ".join(str(found).split()))
+    _check_types(database, path)
     _SOUND[path] = stamp
+
+
+def _damaged(path: Path, reason: str) -> ValueError:
+    return ValueError(f"{path} is damaged ({reason}): restore a copy, or run again in a new folder")
+
+
+def _check_types(database: sqlite3.Connection, path: Path) -> None:
+    """Check that every column holds what its table says, as SQLite itself takes anything for anything."""
+    for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        for _, column, kind, *_ in database.execute(f'PRAGMA table_info("{table}")').fetchall():
+            query = f'SELECT COUNT(*) FROM "{table}" WHERE typeof("{column}") NOT IN {_STORED.get(kind, ("",))}'
+            if kind in _STORED and (count := one_value(database, query)):
+                raise _damaged(path, f"{count:,} values of {column} in {table} are not {kind.lower()}")
+    if not has_table(database, "jobs"):  # a new file
+        return
+    pairs = "SELECT DISTINCT series, detector FROM"
+    for series, detector in database.execute(f"{pairs} events EXCEPT {pairs} results LIMIT 1"):
+        raise _damaged(path, f"events of {series} and {detector} without results")
 
 
 def _bring_up_to_date(database: sqlite3.Connection) -> None:

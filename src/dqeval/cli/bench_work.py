@@ -59,7 +59,7 @@ class Watch:
         if self.state is None or self.state.threads != state.threads:
             # The speed with other workers does not predict when it will end.
             self._began, self._done_before = time.monotonic(), self.state.done if self.state else 0
-            if state.threads == 0 and not sys.stderr.isatty():
+            if state.threads == 0 and not output.on_terminal(sys.stderr):
                 output.tell(NO_WORKER)  # at once, not within a minute
         if state.problem and (self.state is None or self.state.problem != state.problem):
             output.tell(f"many series at once did not work, and each job works alone: {state.problem}")
@@ -149,7 +149,7 @@ def work(
 @contextmanager
 def _show_progress(watch: Watch) -> Iterator[None]:
     """Show the progress: a bar on a terminal, and otherwise one line per minute."""
-    if not sys.stderr.isatty():
+    if not output.on_terminal(sys.stderr):
         with output.repeat_every(output.INTERVAL, lambda: output.tell(watch.line())):
             yield
         return

@@ -97,7 +97,7 @@ def detect(
     planned = [DetectTask(source, target, choice, train_stop, options, columns) for source, target in targets]
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
-    on_terminal = sys.stderr.isatty()
+    on_terminal = output.on_terminal(sys.stderr)
     with output.progress("detect") as tell:
         for outcome in _outcomes(planned, jobs):
             outcomes.append(outcome)

@@ -37,6 +37,8 @@ _OWN = re.compile("(\n|\x1b\\[(?:[01]|[39][0-7])m)")
 
 def say(text: str) -> None:
     """Print to standard output; bold and colours are left out where there is no terminal, or NO_COLOR is set."""
+    if sys.stdout is None:
+        raise ValueError("standard output is closed, and there is nowhere to write: name a file with -o")
     try:
         typer.echo(_safe(text), color=False if os.environ.get("NO_COLOR") else None)
     except OSError as error:
@@ -81,7 +83,12 @@ def finish(failures: Sequence[str]) -> None:
 
 def width_of(stream: Any) -> int | None:
     """Return how wide sentences may be: as wide as a terminal; anywhere else a line is a sentence, for programs."""
-    return min(shutil.get_terminal_size().columns, WIDEST) if stream.isatty() else None
+    return min(shutil.get_terminal_size().columns, WIDEST) if on_terminal(stream) else None
+
+
+def on_terminal(stream: Any) -> bool:
+    """Return whether a stream is a terminal; one that is closed, which Python has as None, is not."""
+    return stream is not None and stream.isatty()
 
 
 def is_reader_gone(error: OSError) -> bool:
@@ -122,7 +129,7 @@ def write_and_say(path: Path) -> Iterator[Path]:
 @contextmanager
 def progress(what: str) -> Iterator[Tell]:
     """Show how far the work is, on a terminal, once it has taken a while."""
-    if not sys.stderr.isatty():
+    if not on_terminal(sys.stderr):
         yield lambda done, total: None
         return
     from rich.console import Console
@@ -150,7 +157,7 @@ def sentences(first: str) -> Iterator[Callable[[str], None]]:
         nonlocal newest
         newest = sentence
 
-    if not sys.stderr.isatty():
+    if not on_terminal(sys.stderr):
         with repeat_every(INTERVAL, lambda: tell(newest)):
             yield take
         return

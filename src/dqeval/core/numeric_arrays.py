@@ -22,7 +22,7 @@ def as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
         raise ValueError(f"{name} has masked values: remove or fill them first")
     try:
         return np.asarray(given)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, UserWarning) as error:  # NumPy's warnings of masked values may be errors
         raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from None
 
 

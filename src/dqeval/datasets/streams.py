@@ -19,7 +19,11 @@ PIECE = 2**16
 
 def opened(path: Path) -> AbstractContextManager[BinaryIO]:
     """Return the stream of a file, or standard input, which is not closed."""
-    return nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else path.open("rb")
+    if path != STANDARD_INPUT:
+        return path.open("rb")
+    if sys.stdin is None:
+        raise ValueError("it is closed: name a file, or pipe one in")
+    return nullcontext(sys.stdin.buffer)
 
 
 class _Bounded(io.RawIOBase):

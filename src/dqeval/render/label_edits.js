@@ -129,7 +129,8 @@ const labelEdits = (() => {
       restore(text) {
         try {
           const found = JSON.parse(text);
-          if (found.version !== 1 || !(found.done >= 0 && found.done <= found.edits.length)) return false;
+          if (found.version !== 1 || !Array.isArray(found.edits)) return false;
+          if (!Number.isInteger(found.done) || found.done < 0 || found.done > found.edits.length) return false;
           const states = [original];
           for (const edit of found.edits) {
             const now = states[states.length - 1];

@@ -50,7 +50,7 @@ const labelFiles = (() => {
   const inLines = (rows) => rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 
   // What a spreadsheet would take for a formula has a ' before it, as in all tables of dqeval (in_csv).
-  const FORMULA = /^\n*'*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+  const FORMULA = /^[\t\r\n]*'*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
   const plain = (text) => (FORMULA.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
 
   // A row per event.
