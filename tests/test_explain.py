@@ -66,7 +66,7 @@ def mended(labels, scores, near, parts):
 def test_costs_are_the_mean_gains_over_all_orders_of_mending(drawn, near):
     labels, scores = drawn
     found = dqeval.explain(labels, scores, near=near)
-    if not set(scores) <= {0, 1}:
+    if not set(scores) <= {0, 1} or all(scores):
         scores = naive.scaled(scores.tolist())
     # Parts are mended at different points, so the order in which some were mended does not matter.
     dqe = {chosen: mended(labels, scores, near, chosen) for size in range(4) for chosen in combinations(PARTS, size)}
@@ -312,9 +312,10 @@ def test_scores_are_shown_with_as_many_digits_as_tell_them_apart():
 
 
 def test_detections_are_taken_as_they_are():
-    everything = dqeval.explain([0, 1, 0, 0], [1, 1, 1, 1], near=1)
-    assert everything.result.capture == 1
-    assert everything.threshold == 1
+    most = dqeval.explain([0, 1, 0, 0], [1, 1, 1, 0], near=1)
+    assert most.result.capture == 1
+    assert most.threshold == 0.5
+    assert dqeval.explain([0, 1, 0, 0], [1, 1, 1, 1], near=1).result.capture == 0  # scores, which separate nothing
     assert dqeval.explain([0, 1, 0, 0], [0, 0, 0, 0], near=1).shown_threshold == "none"
 
 

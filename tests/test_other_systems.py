@@ -12,7 +12,7 @@ import typer
 
 import dqeval
 from dqeval.bench import pool
-from dqeval.cli import bench_init, entry, output
+from dqeval.cli import bench_init, entry, exit_codes, output
 from dqeval.support import writing
 
 SOURCE = Path(dqeval.__file__).parent
@@ -134,7 +134,7 @@ class TestAPipeWithoutAReader:
         with pytest.raises(typer.Exit) as end:
             output.say("some text")
         assert end.value.exit_code == 141
-        assert entry.exit_code(lambda: fail(self.gone)) == 141
+        assert exit_codes.exit_code(lambda: fail(self.gone)) == 141
         assert capsys.readouterr().err == ""
 
     def test_other_errors_of_standard_output_are_told(self, monkeypatch):

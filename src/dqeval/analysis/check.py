@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from shlex import quote
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from dqeval.analysis.no_detector import FIRST_LOOK, IS_IDENTIFIER, SHORTEST_BLOC
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
 from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
-from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, sampling_in
+from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, part_of, sampling_in
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, Sampling
 from dqeval.core.times import Times
@@ -34,7 +35,9 @@ LOWEST_AUC, UNLIKELY = 0.25, 1.6  # at most; and so many deviations below 0.5, i
 FEWEST_NORMAL = 30  # points; below fewer of them an event lies often
 
 
-def check(data: Data, *, near: Length | None = None, period: Length | None = None) -> Findings:
+def check(
+    data: Data, *, near: Length | None = None, period: Length | None = None, part: Literal["all", "test"] = "all"
+) -> Findings:
     """Look for trouble in the labels, values, timestamps and scores of a series.
 
     Parameters
@@ -48,6 +51,8 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
         with neither, it is the period that the series has, or that is estimated from its values.
+    part : "all" or "test", default "all"
+        Whether to look at the whole series, or at its test part, where it says where training ends.
 
     Returns
     -------
@@ -60,7 +65,7 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
     >>> [finding.message for finding in dqeval.check(series) if finding.level == "error"]
     ['all scores are 2: the detector says nothing']
     """
-    series = as_series(data)
+    series = part_of(as_series(data), part)
     return Findings(findings_in(series, near=near, period=period), series.name)
 
 
@@ -88,7 +93,7 @@ def findings_in(
         if series.timestamps is None:  # then it is about what was asked, not about the series
             raise
         return [Finding("error", "timestamp", str(error))]
-    labelled = Labelled(flags, None if sampling is None else sampling.axis)
+    labelled = Labelled(flags, train_stop=series.train_stop) if sampling is None else Labelled(flags, sampling.axis)
     usable = series if given or _has_period(series) else replace(series, values=None)
     in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis)
     found = [*_labels(series, labelled, in_use), *_values(series, given), *times]

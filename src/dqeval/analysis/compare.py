@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from dqeval.analysis.check import about_times, misread_scores
 from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
@@ -37,6 +37,7 @@ def compare(
     times: Any = None,
     resolution: Length | None = None,
     max_gap: Length | None = None,
+    part: Literal["all", "test"] = "all",
     metrics: Sequence[str] | str | None = None,
     repeats: int = 10,
     seed: int = 0,
@@ -65,6 +66,9 @@ def compare(
     max_gap : int, str or timedelta, default 3
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
+    part : "all" or "test", default "all"
+        Whether to take the whole series, as TSB-AD does, or its test part, where the series says where training ends.
+        The near range is that of the whole series.
     metrics : sequence of str, or str, optional
         Which metrics: the name of a metric or of a group, or several of them. Groups are "all", "default", "paper",
         "tsb-ad", "events" and "timing". DQE is always among them.
@@ -88,7 +92,7 @@ def compare(
     >>> found.best, found.winners[0], found.disagreements[0].part
     ('sharp', ('sharp',), 'false_alarm')
     """
-    prepared = prepare(data, near=near, period=period, clock=Clock(times, resolution, max_gap))
+    prepared = prepare(data, near=near, period=period, clock=Clock(times, resolution, max_gap), part=part)
     return comparison_of(prepared, metrics=metrics, repeats=repeats, seed=seed, progress=progress, workers=workers)
 
 

@@ -25,6 +25,7 @@ from dqeval.core.prepared import Prepared
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.types import SCORE_NAMES, Progress, Series
 from dqeval.datasets.door import Asked, Data, as_series, entries, prepare
+from dqeval.support.writing import note_input
 
 RECEIPT = ".json"
 EVERYTHING = Asked()
@@ -103,12 +104,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How numbers are made from scores: the metrics, the near range or the period, and the clock."""
+    """How numbers are made from scores: the metrics, the near range or the period, the clock, the part of series."""
 
     metrics: Sequence[str] | str | None = None
     near: Length | None = None
     period: Length | None = None
     clock: Clock = NO_CLOCK
+    part: str = "all"
 
     @property
     def with_dqe(self) -> list[str]:
@@ -117,7 +119,7 @@ class How:
 
     def prepared(self, series: Series) -> Prepared:
         """Return a series that is checked, and has scores."""
-        found = prepare(series, near=self.near, period=self.period, clock=self.clock)
+        found = prepare(series, near=self.near, period=self.period, clock=self.clock, part=self.part)
         found.require_scores()
         return found
 
@@ -140,6 +142,7 @@ def side_of(data: Data, how: How, asked: Asked = EVERYTHING, progress: Progress 
         return _of_scoring(series.name, score([how.prepared(series)], metrics=how.with_dqe, per_event=True))
     path = Path(data)
     if holds_numbers(path):
+        note_input(path)
         return _of_run(path) if path.is_dir() else _of_receipt(path)
     found = list(entries([path], asked))
     walk = Walk(found, entry_names(found), how.prepared, progress)

@@ -60,10 +60,13 @@ class Checked(Result):
         Of the series.
     findings : tuple of Finding
         Errors first.
+    part : str
+        Which part of the series was looked at, in words, if it has a training part.
     """
 
     name: str
     findings: tuple[Finding, ...]
+    part: str = ""
 
     @property
     def failed(self) -> bool:
@@ -72,7 +75,7 @@ class Checked(Result):
 
     def page(self) -> Page:
         """Return the findings as a table, or a sentence if there are none."""
-        opening = f"{self.name}: " if self.name else ""
+        opening = f"{self.name}{self.part and f' ({self.part})'}: " if self.name else ""
         if not self.findings:
             return Page([f"{opening}no problems found"])
         errors = sum(finding.level == "error" for finding in self.findings)
@@ -85,7 +88,7 @@ class Checked(Result):
 
     def numbers(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {"series": self.name, "findings": self.records()}
+        return {"series": self.name, "findings": self.records()} | ({"part": self.part} if self.part else {})
 
 
 def warning(column: str, message: str) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -279,7 +279,13 @@ class NearProfile(Framed, Result):
         return self.page().html()
 
 
-def near_profile(data: Data, *, progress: Progress | None = None, workers: int | None = None) -> NearProfile:
+def near_profile(
+    data: Data,
+    *,
+    part: Literal["all", "test"] = "all",
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> NearProfile:
     """Show how DQE depends on the near range, and which one to choose.
 
     Parameters
@@ -287,6 +293,8 @@ def near_profile(data: Data, *, progress: Progress | None = None, workers: int |
     data : Series, mapping of str to array-like, str or Path
         A series with values, and with the scores of any number of detectors; or its columns by name, as in a file:
         ``label``, ``value`` and one per detector; or the file.
+    part : "all" or "test", default "all"
+        Whether to take the whole series, or its test part, where the series says where training ends.
     progress : callable, optional
         Called with the number of steps done and the number of all steps.
     workers : int, optional
@@ -305,7 +313,7 @@ def near_profile(data: Data, *, progress: Progress | None = None, workers: int |
     >>> print(found.recommendation.partition(". ")[2])
     sharp is best with every near from 0 to 96.
     """
-    return profile_of(prepare(data), progress=progress, workers=workers)
+    return profile_of(prepare(data, part=part), progress=progress, workers=workers)
 
 
 def profile_of(

@@ -26,6 +26,7 @@ LOW = 0.3  # of the range of all scores, above which most events are missed
 APART = 2  # times as high is the highest event
 WIDEST_GAP = 3  # points between two events that may be one
 RISES = 0.005  # of DQE of an event
+TRAINING = 0.01  # of DQE
 ROUNDED = 5e-5  # of DQE: it would show in four digits
 THRESHOLDS = 100  # of DQE
 HIGHEST = 1e9  # score whose hundredths, times thresholds, are whole numbers without rounding
@@ -39,8 +40,8 @@ class Pitfall:
     Attributes
     ----------
     kind : str
-        "few events", "gaps", "near 0", "default", "fallback", "scale", "rounding", "lone score", "event heights" or
-        "wrong point".
+        "few events", "gaps", "near 0", "default", "fallback", "training", "scale", "rounding", "lone score", "event
+        heights" or "wrong point".
     message : str
         What it is, with its number.
     """
@@ -82,6 +83,7 @@ def of_scores(scored: Scored, near: float, detections: BoolArray | None = None) 
     regions = scored.labelled.regions(near)
     if not scored.binary:
         now = dqe.dqe_at(scored, near)
+        yield from _training(scored, near, now)
         yield from _scale(scored, near, now)
         yield from _rounding(scored, near, now)
         yield from _lone_score(scored, near, now)
@@ -98,6 +100,16 @@ def _gaps(events: Events, breaks: IntArray) -> Iterator[Pitfall]:
         pairs = f"{count_of(len(close), 'pair')} of neighbouring events at most {WIDEST_GAP} points apart"
         first = f"the first at point {int(events.stops[close[0]]):,}"
         yield Pitfall("gaps", f"{pairs}, {first}: is that one event, with labels missing in it? Each counts by itself")
+
+
+def _training(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:
+    stop, labels = scored.labelled.train_stop, scored.labels
+    if stop is None or not labels[stop:].any():
+        return
+    without = dqe.dqe_at(Scored(Labelled(labels[stop:]), scored.raw[stop:]), near)
+    if abs(without - now) > TRAINING:
+        what = f"the training part, the first {count_of(stop, 'point')}, is scored like the rest, as in TSB-AD"
+        yield Pitfall("training", f"{what}: DQE is {now:.3f}, and {without:.3f} of the test part alone (--part test)")
 
 
 def _scale(scored: Scored, near: float, now: float) -> Iterator[Pitfall]:

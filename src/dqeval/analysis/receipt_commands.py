@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dqeval.analysis.result import Result
 from dqeval.core import durations
-from dqeval.core.prepared import Prepared, Scored
+from dqeval.core.prepared import PARTS_OF_SERIES, Prepared, Scored, part_of
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Progress, Series
 from dqeval.core.validate import UndefinedError, errors_about
@@ -70,7 +70,8 @@ def prepared_subject(series: Series, parameters: Parameters) -> Prepared:
 def _prepared(series: Series, parameters: Parameters) -> Prepared:
     """Return a series that is checked, with scores or without."""
     clock = Clock(resolution=parameters.get("resolution"), max_gap=parameters.get("max_gap"))
-    return prepare(series, near=parameters.get("near"), period=parameters.get("period"), clock=clock)
+    near, period, part = parameters.get("near"), parameters.get("period"), parameters.get("part", "all")
+    return prepare(series, near=near, period=period, clock=clock, part=part)
 
 
 def _scored(
@@ -91,7 +92,7 @@ def _stressed(
 
 def _others(parameters: Parameters) -> dict[str, Any]:
     """Return the parameters with which no series was prepared."""
-    return {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK)}
+    return {name: value for name, value in parameters.items() if name not in (*_NEAR, *CLOCK, *_PART)}
 
 
 def _of_each(work: Callable[[Any, Parameters, Progress | None, int | None], Result]) -> Work:
@@ -157,7 +158,8 @@ def _checked(series: Series, parameters: Parameters, progress: Progress | None, 
     from dqeval.analysis.check import findings_in
     from dqeval.analysis.findings import Checked
 
-    return Checked(series.name, tuple(findings_in(series, **parameters)))
+    of_findings = {name: value for name, value in parameters.items() if name not in _PART}
+    return Checked(series.name, tuple(findings_in(series, **of_findings)), series.part)
 
 
 def is_list_of_text(value: Any) -> bool:
@@ -175,6 +177,7 @@ def _is_length_or_none(value: Any) -> bool:
 
 _NEAR = {"near": lambda value: isinstance(value, str) or _is_number_or_none(value), "period": _is_length_or_none}
 # What may be said of a clock, and need not be.
+_PART = {"part": lambda value: value in PARTS_OF_SERIES}
 CLOCK = {"resolution": _is_length_or_none, "max_gap": _is_length_or_none}
 COMMANDS = {
     "score": Command(
@@ -182,19 +185,23 @@ COMMANDS = {
             "metrics": is_list_of_text,
             **_NEAR,
             **CLOCK,
+            **_PART,
             "thresholds": lambda value: type(value) is int or value == "exact",
             "per_event": lambda value: isinstance(value, bool),
         },
         prepared_subject,
         _scored,
-        tuple(CLOCK),
+        (*CLOCK, *_PART),
     ),
     # Receipts say nothing of metrics if none were chosen.
     "compare": Command(
-        {"metrics": is_list_of_text, **_NEAR, **CLOCK}, prepared_subject, _of_each(_compared), ("metrics", *CLOCK)
+        {"metrics": is_list_of_text, **_NEAR, **CLOCK, **_PART},
+        prepared_subject,
+        _of_each(_compared),
+        ("metrics", *CLOCK, *_PART),
     ),
-    "explain": Command({**_NEAR, **CLOCK}, prepared_subject, _of_each(_explained), tuple(CLOCK)),
-    "near": Command({**_NEAR, **CLOCK}, _prepared, _of_each(_profiled), (*_NEAR, *CLOCK)),
+    "explain": Command({**_NEAR, **CLOCK, **_PART}, prepared_subject, _of_each(_explained), (*CLOCK, *_PART)),
+    "near": Command({**_NEAR, **CLOCK, **_PART}, _prepared, _of_each(_profiled), (*_NEAR, *CLOCK, *_PART)),
     "stress": Command(
         {
             "metrics": is_list_of_text,
@@ -203,10 +210,16 @@ COMMANDS = {
             "seed": lambda value: type(value) is int,
             **_NEAR,
             **CLOCK,
+            **_PART,
         },
         prepared_subject,
         _stressed,
-        ("metrics", "kinds", *CLOCK),
+        ("metrics", "kinds", *CLOCK, *_PART),
     ),
-    "check": Command({**_NEAR, **CLOCK}, lambda series, parameters: series, _of_each(_checked), tuple(CLOCK)),
+    "check": Command(
+        {**_NEAR, **CLOCK, **_PART},
+        lambda series, parameters: part_of(series, parameters.get("part", "all")),
+        _of_each(_checked),
+        (*CLOCK, *_PART),
+    ),
 }

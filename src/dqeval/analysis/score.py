@@ -226,7 +226,7 @@ def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> S
     labelled = prepared.labelled
     counts = len(labelled.labels), len(labelled.events)
     cells = str(labelled.axis) if prepared.on_clock else ""
-    return SeriesScores(prepared.name, *counts, prepared.near, found, tuple(findings), cells)
+    return SeriesScores(prepared.name, *counts, prepared.near, found, tuple(findings), cells, prepared.series.part)
 
 
 def _check_same_detectors(first: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> None:

@@ -33,6 +33,8 @@ class SeriesScores:
         What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
     cells : str
         How many cells there are, and how long each is, if the points were put on a clock.
+    part : str
+        Which part of the series was scored, in words, if it has a training part.
     """
 
     name: str
@@ -42,11 +44,12 @@ class SeriesScores:
     panels: dict[str, Evaluation]
     findings: tuple[Finding, ...] = ()
     cells: str = ""
+    part: str = ""
 
     @property
     def size(self) -> str:
         """How long the series is, in words."""
-        return self.cells or count_of(self.points, "point")
+        return f"{self.cells or count_of(self.points, 'point')}{self.part and f' ({self.part})'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ class Scoring(Result):
             "name": scores.name,
             "points": scores.points,
             "events": scores.events,
+            **({"part": scores.part} if scores.part else {}),
             "near": scores.near.points,
             "near_from": scores.near.source,
             "findings": [asdict(finding) for finding in scores.findings],
@@ -162,7 +166,7 @@ class Scoring(Result):
             (only,) = self.series
             return f"{only.name}: {only.size}, {count_of(only.events, 'event')}; {only.near}"
         events = count_of(sum(scores.events for scores in self.series), "event")
-        return f"{len(self.series):,} series, {events}; {_near_words(self.series)}"
+        return f"{len(self.series):,} series{_parts_words(self.series)}, {events}; {_near_words(self.series)}"
 
     def metric_table(self) -> Table:
         """Return the metrics, a row each, side by side; under DQE its three parts. For several series, the means."""
@@ -281,6 +285,15 @@ def mark_best(header: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
     best = [best_of(values) for _, *values in rows]
     marked = {(i, 1 + j) for i, row in enumerate(best) for j in row if len(row) < len(header) - 1}
     return Table(header, cells, marked=marked)
+
+
+def _parts_words(series: Sequence[SeriesScores]) -> str:
+    """Say of how many series the training part is scored too, or only the test part."""
+    parts = [scores.part for scores in series if scores.part]
+    if not parts:
+        return ""
+    what = "the test part" if all(part.startswith("the test part") for part in parts) else "training parts included"
+    return f" ({what}{'' if len(parts) == len(series) else f' in {len(parts):,}'})"
 
 
 def _near_words(series: Sequence[SeriesScores]) -> str:

@@ -21,7 +21,6 @@ from dqeval.datasets.files import NOTHING_NAMED, Named
 from dqeval.datasets.interval_files import IntervalSource
 from dqeval.datasets.loading import FORMATS
 from dqeval.render.tables import Page, count_of, in_words, printable
-from dqeval.support.writing import note_input
 
 TOLERANCE = 1e-9
 MOST_DIFFERENCES = 10
@@ -98,7 +97,6 @@ def read_receipt(path: Path) -> Any:
     dict
         Or whatever else the file holds: see `verify`.
     """
-    note_input(path)
     if path.is_dir():
         raise ValueError(f"{path}: a receipt is a file, and this is a folder; a site's is {path / 'receipt.json'}")
     if path.stat().st_size > MOST_BYTES:

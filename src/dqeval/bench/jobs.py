@@ -8,8 +8,8 @@ import json
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from dqeval.bench.pool import WorkFailedError, catch_output
 from dqeval.bench.series_cache import read_series, stamp_of
 from dqeval.core.event_scores import EventScores
 from dqeval.core.near import BY_DEFAULT, Near, near_of
+from dqeval.core.prepared import part_of
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import FloatArray, Series
 from dqeval.core.validate import UndefinedWarning
@@ -63,6 +64,8 @@ class Job:
         What is imported first.
     modules_in : str
         The folder where modules are looked for too.
+    part : "all" or "test"
+        Which part of the series is evaluated.
     """
 
     series: PlannedSeries
@@ -75,6 +78,7 @@ class Job:
     version: str
     modules: tuple[str, ...] = ()
     modules_in: str = ""
+    part: str = "all"
 
     @property
     def id(self) -> str:
@@ -87,6 +91,7 @@ class Job:
             self.near,
             self.period,
             self.version,
+            *([] if self.part == "all" else [self.part]),
             *(number for _, *numbers in stamp_of(self.series.source) for number in numbers),
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[: 2 * ID_BYTES]
@@ -169,7 +174,7 @@ class JobResult:
 def jobs_of(plan: Plan, folder: Path, version: str) -> Iterator[Job]:
     """Yield the jobs of a plan, one after the other: there may be millions."""
     common = (plan.metrics, plan.near, plan.period, str(folder / "scores"), version)
-    modules = (plan.modules, plan.modules_in)
+    modules = (plan.modules, plan.modules_in, plan.part)
     # A series that detectors work on may have scores of one's own too, but its bounds are the same.
     unscored = {series.source.name for series in plan.series if not series.scored}
     for series in plan.series:
@@ -199,8 +204,11 @@ def run_job(job: Job) -> JobResult:
         scores = {job.detector.label: made.scores}
         label, parameters = job.detector.label, json.dumps(dict(job.detector.parameters))
         outcome.rows.append(_row(job, label, DETECT, None, made.seconds, "ok", made.note, parameters=parameters))
-    near = _near(job, series)
-    _evaluate(job, series, near, scores, outcome)
+    try:
+        evaluated = part_of(replace(series, scores=scores), job.part)
+    except ValueError as error:
+        raise WorkFailedError(str(error)) from None
+    _evaluate(job, evaluated, _near(job, evaluated), outcome)
     return outcome
 
 
@@ -329,10 +337,10 @@ def _run_detector(job: Job, series: Series) -> FloatArray:
     return scores
 
 
-def _evaluate(job: Job, series: Series, near: Near, scores: Mapping[str, FloatArray], outcome: JobResult) -> None:
+def _evaluate(job: Job, series: Series, near: Near, outcome: JobResult) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedWarning)
-        for detector, found in panels_and_errors(series.labels, scores, near=near.points, metrics=job.metrics):
+        for detector, found in panels_and_errors(series.labels, series.scores, near=near.points, metrics=job.metrics):
             if isinstance(found, Unusable):  # the other detectors of a file are still wanted
                 why = found.seconds, "failed", f"ValueError: {found.error}", found.traceback
                 outcome.rows.append(_row(job, detector, EVALUATE, None, *why))

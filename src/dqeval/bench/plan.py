@@ -18,6 +18,7 @@ from dqeval.bench.bounds import BOUNDS
 from dqeval.bench.pool import Limits
 from dqeval.core import arguments, validate
 from dqeval.core.metric_choice import chosen_metrics
+from dqeval.core.prepared import PARTS_OF_SERIES
 from dqeval.core.registry import DETECTORS
 from dqeval.core.types import Series
 from dqeval.datasets import synthetic
@@ -34,6 +35,7 @@ KEYS = (
     "metrics",
     "seeds",
     "near",
+    "part",
     "period",
     "timeout",
     "memory",
@@ -114,6 +116,8 @@ class Plan:
         In points, or in event lengths such as "2ev".
     period : float or None
         As in `dqeval.evaluate`; if neither is given, the period of each series is estimated.
+    part : "all" or "test"
+        Which part of each series is evaluated; detectors get the whole.
     limits : Limits
     modules : tuple of str
         What is imported before anything else, in every process, modules or files: there, people register metrics and
@@ -136,6 +140,7 @@ class Plan:
     detectors: tuple[PlannedDetector, ...]
     modules_in: str = ""
     bounds: bool = False
+    part: str = "all"
 
 
 def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
@@ -202,10 +207,11 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     Parameters
     ----------
     content : mapping
-        The keys ``metrics``, ``seeds``, ``near``, ``period``, ``timeout`` (seconds per job), ``memory`` (megabytes per
-        job), ``bounds`` (whether to evaluate the perfect and the silent detector too), ``modules`` (modules or files to
-        import, for metrics and detectors of one's own), ``modules_in`` (the folder to look for them in), and the lists
-        ``data``, ``detector`` and ``scores``. Only data and detectors, or scores, are required.
+        The keys ``metrics``, ``seeds``, ``near``, ``period``, ``part`` (of each series: "all" or "test"), ``timeout``
+        (seconds per job), ``memory`` (megabytes per job), ``bounds`` (whether to evaluate the perfect and the silent
+        detector too), ``modules`` (modules or files to import, for metrics and detectors of one's own), ``modules_in``
+        (the folder to look for them in), and the lists ``data``, ``detector`` and ``scores``. Only data and detectors,
+        or scores, are required.
     folder : Path, optional
         What paths are relative to; the current folder if not given.
 
@@ -251,6 +257,7 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         detectors=tuple(detectors),
         modules_in=modules_in,
         bounds=_true_or_false("bounds", content.get("bounds", False)),
+        part=arguments.one_of("part", content.get("part", "all"), PARTS_OF_SERIES),
     )
 
 

@@ -11,6 +11,8 @@ from dqeval.cli.options import (
     MaxGap,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -32,6 +34,7 @@ def check(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -43,6 +46,6 @@ def check(
     path: Output = None,
 ) -> None:
     """Find trouble in labels and scores before anyone trusts a number: exit code 1 if there is an error."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     parameters = {"near": near, "period": period, **intervals.parameters}
     show("check", series_of(files, label, value, score, series, intervals), parameters, form=form, path=path)

@@ -15,6 +15,8 @@ from dqeval.cli.options import (
     Modules,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -41,6 +43,7 @@ def compare(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -53,7 +56,7 @@ def compare(
     module: Modules = None,
 ) -> None:
     """Compare the detectors of a series: many metrics, every event, chance, and where the metrics disagree."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     names = compared_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
     parameters = {**({"metrics": names} if metrics else {}), "near": near, "period": period, **intervals.parameters}

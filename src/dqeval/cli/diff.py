@@ -16,6 +16,8 @@ from dqeval.cli.options import (
     Modules,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     PlainForm,
     Resolution,
@@ -57,6 +59,7 @@ def diff(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -70,9 +73,9 @@ def diff(
     from dqeval.core.sampling import Clock
 
     names = metric_names(metrics) if metrics else None
-    how = How(names, near, period, Clock(resolution=resolution, max_gap=max_gap))
+    how = How(names, near, period, Clock(resolution=resolution, max_gap=max_gap), part.value)
     asked = asked_columns(label, value, score, series, incidents, time, timezone)
-    of_scores = [names, near, period, resolution, max_gap]
+    of_scores = [names, near, period, resolution, max_gap, None if part is PartOfSeries.ALL else part]
     if holds_numbers(before) and holds_numbers(after) and (asked or any(each is not None for each in of_scores)):
         raise typer.BadParameter("receipts and runs hold numbers already: leave out options about scores and metrics")
     sides = []

@@ -13,6 +13,8 @@ from dqeval.cli.options import (
     MaxGap,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -37,6 +39,7 @@ def explain(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -48,7 +51,7 @@ def explain(
     fail_under: FailUnder = None,
 ) -> None:
     """Explain each detector in plain words: what it does at each event, what costs most, what to improve."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     limits = gate.limits(fail_under, gate.names_with(["dqe"]))
     parameters = {"near": near, "period": period, **intervals.parameters}
     show(

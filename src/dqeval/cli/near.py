@@ -11,6 +11,8 @@ from dqeval.cli.options import (
     MaxGap,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -35,6 +37,7 @@ def near(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -45,7 +48,7 @@ def near(
     workers: Threads = None,
 ) -> None:
     """Show the periods of series, how DQE depends on the near range, and which near range to choose."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     given = {name: value for name, value in (("near", near), ("period", period)) if value is not None}
     found = series_of(files, label, value, score, series, intervals)
     show("near", found, {**given, **intervals.parameters}, form=form, path=path, workers=workers)

@@ -22,6 +22,13 @@ class FigureFormat(StrEnum):
     PNG = "png"
 
 
+class PartOfSeries(StrEnum):
+    """Which part of a series that says where training ends."""
+
+    ALL = "all"
+    TEST = "test"
+
+
 def writable(path: Path | None) -> Path | None:
     """Check before any work is done that a file can be written there."""
     if path is None:
@@ -273,6 +280,13 @@ Timezone = Annotated[
         help="Time zone of dates that are written without one, in all files, such as Europe/Berlin.",
         callback=_zone,
         metavar="ZONE",
+    ),
+]
+Part = Annotated[
+    PartOfSeries,
+    typer.Option(
+        help="The whole series, as TSB-AD does, or the test part of those that say where training ends.",
+        metavar="all|test",
     ),
 ]
 Form = Annotated[

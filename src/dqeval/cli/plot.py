@@ -18,6 +18,8 @@ from dqeval.cli.options import (
     Label,
     MaxGap,
     NearRange,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -49,6 +51,7 @@ def plot(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -57,7 +60,7 @@ def plot(
     fail_under: FailUnder = None,
 ) -> None:
     """Draw the figure for a paper: series, labels, regions, scores, DQE against the threshold."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     from dqeval.analysis.check import about_times
     from dqeval.analysis.findings import warnings_about
     from dqeval.analysis.score_result import named_values

@@ -19,6 +19,8 @@ from dqeval.cli.options import (
     Modules,
     NearRange,
     Pages,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -51,6 +53,7 @@ def report(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -61,7 +64,7 @@ def report(
     module: Modules = None,
 ) -> None:
     """Write an interactive report: one HTML file per series that needs no server and no network."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     from dqeval.render.series_page import report
 
     names = compared_names(metrics)

@@ -70,7 +70,7 @@ def asked_columns(
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """What was said of the clock, and of incidents and alerts.
+    """What was said of the clock, of incidents and alerts, and which part of series to take.
 
     Attributes
     ----------
@@ -83,6 +83,8 @@ class Intervals:
         The column of timestamps.
     timezone : str, optional
         Of dates that are written without one.
+    part : "all" or "test"
+        Of each series.
     """
 
     resolution: Any
@@ -92,11 +94,13 @@ class Intervals:
     span: str | None
     time: str | None
     timezone: str | None
+    part: str
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What a receipt says of the clock: only what was said; of alerts, it is a part of the input."""
-        given = {} if self.alerts else {"resolution": self.resolution, "max_gap": self.max_gap}
+        """What a receipt says of the clock and the part: only what was said; of alerts, it is a part of the input."""
+        given = {"resolution": self.resolution, "max_gap": self.max_gap, "part": self.part}
+        given = {} if self.alerts else given
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -125,6 +129,7 @@ def series_of(
         "--series": series,
         "--time": intervals.time,
         "--max-gap": intervals.max_gap,
+        "--part": None if intervals.part == "all" else intervals.part,
     }
     for option, given in columns.items():
         if given is not None:

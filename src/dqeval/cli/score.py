@@ -19,6 +19,8 @@ from dqeval.cli.options import (
     Modules,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -47,6 +49,7 @@ def score(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -59,7 +62,7 @@ def score(
     module: Modules = None,
 ) -> None:
     """Score every detector with many metrics; of several files, show the means too."""
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     names = metric_names(metrics)
     limits = gate.limits(fail_under, gate.names_with(names))
     parameters = {

@@ -20,6 +20,8 @@ from dqeval.cli.options import (
     Modules,
     NearRange,
     Output,
+    Part,
+    PartOfSeries,
     Period,
     Resolution,
     Score,
@@ -86,6 +88,7 @@ def stress(
     series: SeriesColumn = None,
     time: Time = None,
     timezone: Timezone = None,
+    part: Part = PartOfSeries.ALL,
     resolution: Resolution = None,
     max_gap: MaxGap = None,
     incidents: Incidents = None,
@@ -102,7 +105,7 @@ def stress(
 
     if figure is not None and kinds is not None and set(split_names(kinds, _kinds())) == {RANDOM.name}:
         raise typer.BadParameter("--figure: random detections alone have no figure; name another of --kinds")
-    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone)
+    intervals = Intervals(resolution, max_gap, incidents, alerts, span, time, timezone, part.value)
     asked = {
         **({"metrics": metric_names(metrics)} if metrics else {}),
         **({"kinds": chosen_kinds(split_names(kinds, _kinds()))} if kinds else {}),

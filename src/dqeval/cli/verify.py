@@ -10,6 +10,7 @@ import typer
 from dqeval.cli import output
 from dqeval.cli.options import Modules, Output, PlainForm
 from dqeval.cli.output_formats import OutputFormat
+from dqeval.support.writing import note_input
 
 
 def verify(
@@ -33,6 +34,7 @@ def verify(
     from dqeval.analysis.verify import read_receipt, verify
     from dqeval.render.site_folder import is_site_receipt
 
+    note_input(receipt)
     content = read_receipt(receipt)
     if is_site_receipt(content):
         from dqeval.analysis.verify_site import verify_site

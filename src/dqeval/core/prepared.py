@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import durations, validate
+from dqeval.core import arguments, durations, validate
 from dqeval.core.durations import Length
 from dqeval.core.events import find_events, flags_of, split_at
 from dqeval.core.moments import Kind, same_kind
-from dqeval.core.near import Near, near_from_arguments, near_of
+from dqeval.core.near import Near, find_period, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import Linear, as_given, extremes, linear, scaled
@@ -28,6 +28,7 @@ from dqeval.support.on_demand import cached_property, once
 
 Made = TypeVar("Made")
 
+PARTS_OF_SERIES = ("all", "test")
 NO_EVENT = "no label is 1, so there is no event to score the detectors on"
 
 
@@ -53,11 +54,14 @@ class Labelled(Shared):
         When the points are, where there is a clock. Nothing goes on where something was not observed.
     names : tuple of str
         What the events are called, where their source says it.
+    train_stop : int, optional
+        The points before it are for training, and scored like all others.
     """
 
     labels: BoolArray
     axis: TimeAxis | None = None
     names: tuple[str, ...] = ()
+    train_stop: int | None = None
 
     @cached_property
     def breaks(self) -> IntArray:
@@ -394,6 +398,28 @@ def points_of(
     return Points(Labelled(cells, sampling.axis), sampling.highest(found), in_use, tuple(sampling.notes()))
 
 
+def part_of(series: Series, part: Any) -> Series:
+    """Return a series, or its test part; the period of the whole series stays the one in use."""
+    if arguments.one_of("part", part, PARTS_OF_SERIES) == "all":
+        return series
+    stop, values = series.train_stop, series.values
+    if stop is None:
+        known = "; it has no training part any more" if series.first else ""
+        raise ValueError(f"{series.name} does not say where its training part ends, so that part must be all{known}")
+    if series.period is None and not series.no_period and values is not None and values.ndim == 1:
+        found = find_period(values)
+        series = replace(series, period=found.points, no_period=found.reason)
+    return replace(
+        series,
+        labels=series.labels[stop:],
+        scores={name: np.asarray(column)[stop:] for name, column in series.scores.items()},
+        values=None if values is None else values[stop:],
+        timestamps=None if series.timestamps is None else series.timestamps[stop:],
+        train_stop=None,
+        first=stop,
+    )
+
+
 def prepare_series(
     series: Series, *, near: Length | None = None, period: Length | None = None, clock: Clock = NO_CLOCK
 ) -> Prepared:
@@ -415,7 +441,7 @@ def prepare_series(
         return replace(found, samples=series, clock=clock)
     axis = None if series.timestamps is None else even_axis(series.timestamps, _KINDS[series.zoned])
     in_use = near_of(series, labels, near=near, period=period, axis=axis)
-    return Prepared(series, Labelled(labels, axis), scores, in_use)
+    return Prepared(series, Labelled(labels, axis, train_stop=series.train_stop), scores, in_use)
 
 
 def _prepared_on_clock(

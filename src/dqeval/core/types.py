@@ -430,6 +430,8 @@ class Series:
         When the anomalies began and ended, if the labels follow from that: then points are put on a clock.
     remarks : tuple of str
         What was left out or assumed where it was read.
+    first : int
+        Which point of a longer series the first one is, of which this one is the test part.
     """
 
     name: str
@@ -443,6 +445,14 @@ class Series:
     zoned: bool | None = None
     incidents: Any = None
     remarks: tuple[str, ...] = ()
+    first: int = 0
+
+    @property
+    def part(self) -> str:
+        """Which part of the series this is, in words; empty where nothing is known of a training part."""
+        if self.first:
+            return f"the test part, from point {self.first:,} on"
+        return "" if self.train_stop is None else f"its training part, {self.train_stop:,} points, included"
 
 
 def _position(x: float) -> str:

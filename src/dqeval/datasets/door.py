@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from dqeval.core.durations import Length
-from dqeval.core.prepared import Prepared, prepare_series
+from dqeval.core.prepared import Prepared, part_of, prepare_series
 from dqeval.core.registry import split_names
 from dqeval.core.sampling import NO_CLOCK, Clock
 from dqeval.core.spans import spans_of
@@ -42,6 +42,7 @@ def prepare(
     near: Length | None = None,
     period: Length | None = None,
     clock: Clock = NO_CLOCK,
+    part: str = "all",
     name: str = "series",
 ) -> Prepared:
     """Return a series that is checked, with its near range; one that was prepared before, as it is, if none is given.
@@ -54,6 +55,8 @@ def prepare(
         See `near_of`.
     clock : Clock
         If the points are to be put on a time axis: when each is, and how they are counted.
+    part : "all" or "test", default "all"
+        See `compare`.
     name : str, default "series"
         What to call columns in memory.
 
@@ -62,7 +65,8 @@ def prepare(
     Prepared
     """
     if not isinstance(data, Prepared):
-        return prepare_series(as_series(data, name=name), near=near, period=period, clock=clock)
+        series = part_of(as_series(data, name=name), part)
+        return prepare_series(series, near=near, period=period, clock=clock)
     if near is None and period is None and not clock.asked:
         return data
     return prepare_series(data.given, near=near, period=period, clock=clock if clock.asked else data.clock)

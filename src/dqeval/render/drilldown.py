@@ -170,7 +170,7 @@ def _series_page(plan: Plan, planned: Mapping[str, PlannedSeries], name: str, st
         raise ValueError(
             "its scores are not kept any more: the data or the version of dqeval has changed, or a file is damaged"
         )
-    prepared = prepare(replace(series, scores=scores), near=plan.near, period=plan.period)
+    prepared = prepare(replace(series, scores=scores), near=plan.near, period=plan.period, part=plan.part)
     known = _known_values(store, jobs, scores)
     return page(prepared, comparison_of(prepared, metrics=plan.metrics, known=known), back=back)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -53,6 +53,7 @@ def report(
     times: Any = None,
     resolution: Length | None = None,
     max_gap: Length | None = None,
+    part: Literal["all", "test"] = "all",
     metrics: Sequence[str] | str | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
@@ -81,6 +82,9 @@ def report(
     max_gap : int, str or timedelta, default 3
         Over how many cells without a sample, or how long, the one before stands for them. What is missing longer was
         not observed: no region crosses it, and nothing in it is scored.
+    part : "all" or "test", default "all"
+        Whether to take the whole series, as TSB-AD does, or its test part, where the series says where training ends.
+        The near range is that of the whole series.
     metrics : sequence of str, or str, optional
         Which metrics: the name of a metric or of a group, or several of them. Groups are "all", "default", "paper",
         "tsb-ad", "events" and "timing". DQE is always among them.
@@ -103,7 +107,7 @@ def report(
     """
     place = arguments.path("path", path)
     clock = Clock(times, resolution, max_gap)
-    prepared = prepare(data, near=near, period=period, clock=clock, name=place.stem)
+    prepared = prepare(data, near=near, period=period, clock=clock, part=part, name=place.stem)
     comparison = comparison_of(prepared, metrics=metrics, progress=progress, workers=workers)
     write_text(place, page(prepared, comparison, workers=workers))
     return comparison
