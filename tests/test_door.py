@@ -326,6 +326,37 @@ def test_a_pack_without_scores_is_one_sentence(call, tmp_path):
         dqeval.compare(tmp_path / "pack.npz")
 
 
+def test_a_pack_with_scores_and_single_numbers(call, tmp_path):
+    arrays = {"data": WAVE, "label": LABELS, "mine": LABELS * 0.5, "start": 7, "short": [1.0], "unit": "mm"}
+    np.savez(tmp_path / "pack.npz", **{f"{s}/{name}": array for s in ("a", "b") for name, array in arrays.items()})
+    done = call("score", "pack.npz", "--metrics", "dqe")
+    assert (done.code, done.out.startswith("2 series, ")) == (0, True)
+    said = [f"dqeval: warning: a and b: {name} is left out: it has no number for each point" for name in arrays][3:]
+    assert done.err.splitlines() == said
+    assert "mean over series   mine" in done.out
+
+
+def test_a_table_of_arrays_with_a_single_number(call, tmp_path):
+    np.savez(tmp_path / "table.npz", label=LABELS, mine=LABELS * 0.5, window=7)
+    done = call("score", "table.npz", "--metrics", "dqe", "--near", "2")
+    said = "dqeval: warning: table.npz: window is left out: it is a single value\n"
+    assert (done.code, done.err) == (0, said)
+    assert "window is left out" in call("check", "table.npz", "--near", "2").out
+
+
+def test_summaries_of_nab_are_no_series(call, tmp_path):
+    write_csv(tmp_path / "a.csv", value=WAVE, label=LABELS, mine=LABELS)
+    header = "Detector,Profile,File,Threshold,Score,TP,TN,FP,FN,Total_Count"
+    (tmp_path / "mine_standard_scores.csv").write_text(f"{header}\nmine,standard,a.csv,0.5,1.25,3,4,5,6,18\n")
+    done = call("score", tmp_path, "--metrics", "dqe", "--near", "2")
+    left_out = "dqeval: left out, because they hold no series: mine_standard_scores.csv\n"
+    assert (done.code, done.err) == (0, left_out)
+    (tmp_path / "incidents.json").write_text("[]")
+    done = call("score", "mine_standard_scores.csv", "--metrics", "dqe", "--near", "2")
+    sentence = "dqeval: mine_standard_scores.csv: this is a summary of NAB, with a row per file, and no series\n"
+    assert (done.code, done.err) == (2, sentence)
+
+
 def test_a_table_without_scores_can_be_checked(call, tmp_path):
     write_csv(tmp_path / "a.csv", value=WAVE, label=LABELS)
     write_csv(tmp_path / "b.csv", value=WAVE, label=LABELS, mine=WAVE)

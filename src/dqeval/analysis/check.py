@@ -86,7 +86,7 @@ def findings_in(
     try:
         asked = Clock(resolution=resolution, max_gap=max_gap)
         sampling = sampling_in(series, near=near, period=period, clock=asked)
-        times = misread_times(series) if sampling is None else list(_on_clock(series, sampling))
+        times = _of_reading(series) if sampling is None else list(_on_clock(series, sampling))
         if sampling is not None:
             series, flags = _in_cells(series, flags, sampling)
     except ValueError as error:
@@ -161,7 +161,11 @@ def about_times(prepared: Prepared) -> list[Finding]:
     """Return what to say of the times of a series that is prepared: what was left out on a clock, or what is wrong."""
     if prepared.on_clock:
         return [warning("", note) for note in prepared.notes]
-    return misread_times(prepared.series)
+    return _of_reading(prepared.series)
+
+
+def _of_reading(series: Series) -> list[Finding]:
+    return [*(warning("", remark) for remark in series.remarks), *misread_times(series)]
 
 
 def misread_scores(name: str, scored: Scored, auc: float | None = None) -> list[Finding]:

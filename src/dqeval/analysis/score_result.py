@@ -15,7 +15,7 @@ from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments
 from dqeval.core.near import Near
 from dqeval.core.types import MEANING, PARTS, SCORE_NAMES, Combined, DQEResult
-from dqeval.render.tables import Page, Part, Table, best_of, count_of
+from dqeval.render.tables import Page, Part, Table, best_of, count_of, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,15 @@ class Scoring(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What may make the numbers wrong, in sentences."""
-        return tuple(sentence for scores in self.series for sentence in warnings_about(scores.name, scores.findings))
+        series_of: dict[Finding, list[str]] = {}
+        for scores in self.series:
+            for finding in scores.findings:
+                series_of.setdefault(finding, []).append(scores.name)
+        return tuple(
+            sentence
+            for finding, names in series_of.items()
+            for sentence in warnings_about(in_words(names, most=2), [finding])
+        )
 
     @property
     def by_detector(self) -> Values:

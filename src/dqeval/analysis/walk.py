@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dqeval.core.types import Progress, Series
-from dqeval.core.validate import NoScoresError, errors_about
+from dqeval.core.validate import NoScoresError, NoSeriesError, errors_about
 from dqeval.datasets.door import TABLE, Entry, Opened
 from dqeval.datasets.loading import FORMATS
 from dqeval.support.naming import TakenNames
@@ -48,6 +48,8 @@ class Walk(Generic[Subject]):
     without_scores : list of str
         The series in folders and packs, not named by themselves, that have no scores, where the command needs some: a
         folder may hold series beside files with their scores.
+    no_series : list of str
+        The files in folders that are tables of something else.
 
     Notes
     -----
@@ -71,6 +73,7 @@ class Walk(Generic[Subject]):
         self._said: set[str] = set()
         self.errors: list[Exception] = []
         self.without_scores: list[str] = []
+        self.no_series: list[str] = []
 
     def __iter__(self) -> Iterator[Visit[Subject]]:
         unused: list[Exception] = []
@@ -78,10 +81,10 @@ class Walk(Generic[Subject]):
             called = name if self._taken is None else self._taken.next(name)
             try:
                 visit = self._visit(entry, called, place)
-            except NoScoresError as error:
+            except (NoScoresError, NoSeriesError) as error:
                 unused.append(error)
                 if entry.in_folder or not entry.alone:
-                    self.without_scores.append(name)
+                    (self.without_scores if isinstance(error, NoScoresError) else self.no_series).append(name)
                 else:
                     self._keep(error)
             except (ValueError, OSError) as error:

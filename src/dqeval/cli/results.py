@@ -299,9 +299,10 @@ def _warn(sentences: Sequence[str]) -> None:
 
 def _finish(walk: Walk[Any], below_limits: Sequence[str], *, failed: bool = False) -> None:
     """Say what was left out and what went wrong; exit with code 2 if a series could not be used, or 1 for a verdict."""
-    if names := walk.without_scores:
-        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-        output.tell(f"left out, because they hold no scores: {', '.join(names[:MOST_NAMED])}{more}")
+    for lacking, names in {"scores": walk.without_scores, "series": walk.no_series}.items():
+        if names:
+            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+            output.tell(f"left out, because they hold no {lacking}: {', '.join(names[:MOST_NAMED])}{more}")
     for sentence in below_limits:
         output.tell(sentence)
     output.finish([output.sentence_of(error) for error in walk.errors])

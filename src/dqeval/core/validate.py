@@ -42,17 +42,21 @@ class UndefinedError(ValueError):
     """The score is not defined for this input: the labels hold no anomaly."""
 
 
+class NoSeriesError(ValueError):
+    """A table is none of a series."""
+
+
 class NoScoresError(ValueError):
     """There are no scores of a detector."""
 
 
 @contextmanager
 def errors_about(name: str) -> Iterator[None]:
-    """Have errors of the input say what they are about; the two kinds that callers tell apart stay what they are."""
+    """Have errors of the input say what they are about; the kinds that callers tell apart stay what they are."""
     try:
         yield
     except ValueError as error:
-        kind = type(error) if isinstance(error, (UndefinedError, NoScoresError)) else ValueError
+        kind = type(error) if isinstance(error, (UndefinedError, NoScoresError, NoSeriesError)) else ValueError
         raise kind(f"{name}: {error}") from error
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 import zipfile
-from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,13 +29,14 @@ def npz_names(path: Path) -> list[str]:
         return []
 
 
-def npz_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, Array]:
-    """Return the arrays of an npz file by name: all, or those that are named."""
+def npz_arrays(path: Path, folder: str = "") -> dict[str, Array]:
+    """Return the arrays of an npz file by name: all, or those in a folder, such as "a" for a/b and a/c."""
+    within = f"{folder}/" if folder else ""
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("not an npz file, which numpy.savez writes")
         with damage("an npz file"), zipfile.ZipFile(file) as archive:
-            found = [info for info in archive.infolist() if names is None or _name(info) in names]
+            found = [info for info in archive.infolist() if _name(info).startswith(within)]
             members = {_name(info): info for info in found}
             if len(members) < len(found):
                 raise RefusedError("two arrays have the same name")

@@ -25,9 +25,10 @@ from dqeval.datasets.files import (
     name_of,
     read_content,
 )
-from dqeval.datasets.guard import some_names
+from dqeval.datasets.guard import shorten, some_names
 from dqeval.render.tables import one_line
 
+NAB_SUMMARY = {"Threshold", "Score", "TP", "TN", "FP", "FN", "Total_Count"}
 LABEL_NAMES = ("label", "is_anomaly")
 TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
 NUMBERED_VALUE = re.compile(r"value[-_]?\d+", re.IGNORECASE)  # one of several columns of values
@@ -131,6 +132,7 @@ def roles_in_table(
     need_scores: bool = False,
 ) -> Roles:
     """Return which column of a table that was read is which; those of scores may be separated by commas."""
+    _refuse_summary(content)
     named = None if scores is None else split_names(validate.names_in("scores", scores), content.columns)
     return find_roles(
         content.columns,
@@ -143,8 +145,15 @@ def roles_in_table(
     )
 
 
+def _refuse_summary(content: Content) -> None:
+    """Refuse the table of a detector's scores by file that NAB writes beside its results."""
+    if content.columns.keys() >= NAB_SUMMARY:
+        raise validate.NoSeriesError("this is a summary of NAB, with a row per file, and no series")
+
+
 def labelled(content: Content, label: str | None) -> Content:
     """Return a table with a column of labels: nothing but 0 where there is none, as they will follow from incidents."""
+    _refuse_summary(content)
     known = LABEL_NAMES if label is None else (label,)
     if any(name in known or name.lower() in known for name in content.columns):
         return content
@@ -157,7 +166,8 @@ def series_in_table(content: Content, roles: Roles, name: str) -> Series:
     series = with_roles(content, roles, name=name)
     several = [column for key, column in content.columns.items() if NUMBERED_VALUE.fullmatch(key)]
     values = np.column_stack(several) if several and series.values is None else series.values
-    return replace(series, values=values, train_stop=train_stop_of(name, series.labels))
+    remarks = tuple(f"{shorten(key)} is left out: it is a single value" for key in content.left_out)
+    return replace(series, values=values, train_stop=train_stop_of(name, series.labels), remarks=remarks)
 
 
 def series_of(

@@ -117,6 +117,8 @@ class Content:
         Whether the timestamps were given with a time zone; None where they tell it themselves, or nothing does.
     named : Named
         The columns that were asked for by name.
+    left_out : tuple of str
+        What is no column, such as a single number among arrays.
     """
 
     columns: Columns
@@ -124,6 +126,7 @@ class Content:
     grouping: Grouping | None = None
     zoned: bool | None = None
     named: Named = NOTHING_NAMED
+    left_out: tuple[str, ...] = ()
 
     def rows_of_series(self) -> Iterable[tuple[str, IntArray]]:
         """Return the series that are told apart, each with its rows."""
@@ -429,16 +432,18 @@ def _from_arrays(arrays: Mapping[str, NDArray[Any]], named: Named) -> Content:
 def content_of_arrays(arrays: Mapping[str, NDArray[Any]], named: Named) -> Content:
     """Return what is in columns that are arrays, of which one may name the series of each row."""
     named.check(arrays)
+    left_out = tuple(name for name, array in arrays.items() if not array.ndim)
+    arrays = {name: array for name, array in arrays.items() if array.ndim}
     columns = numeric_columns(arrays, named)
     times = next((column for name, column in arrays.items() if named.is_time(name)), None)
     if named.series is None:
-        return Content(columns, times, named=named)
+        return Content(columns, times, named=named, left_out=left_out)
     grouping = grouping_of(arrays, named.series)
     for what, given in (("row", next(iter(columns.values()), None)), ("timestamp", times)):
         if given is not None and given.shape[:1] != (len(grouping),):
             found = f"got {count_of(len(grouping), 'name')} for {count_of(given.size, what)}"
             raise ValueError(f"column {named.series} must name the series of each row: {found}")
-    return Content(columns, times, grouping, named=named)
+    return Content(columns, times, grouping, named=named, left_out=left_out)
 
 
 def numeric_columns(arrays: Mapping[str, NDArray[Any]], named: Named) -> Columns:

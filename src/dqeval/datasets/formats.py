@@ -221,23 +221,26 @@ def _pack_members(path: Path) -> dict[str, set[str]]:
 
 def _is_pack(path: Path) -> bool:
     members = _pack_members(path)
-    return bool(members) and all(name and arrays == {"data", "label"} for name, arrays in members.items())
+    return bool(members) and all(name and arrays >= {"data", "label"} for name, arrays in members.items())
 
 
 @series_format(
     label="npz pack",
-    example="an npz file with arrays NAME/data and NAME/label for each series",
+    example="an npz file with arrays NAME/data and NAME/label for each series, and maybe more of scores",
     endings=(".npz",),
     recognises=_is_pack,
     names=lambda path: sorted(_pack_members(path)),
 )
 def pack(path: Path, name: str) -> Series:
-    """Many series in one npz file, as arrays NAME/data and NAME/label; names may end as in TSB-AD."""
-    arrays = npz_arrays(path, (f"{name}/data", f"{name}/label"))
-    if len(arrays) < 2:
+    """Many series in one npz file, as arrays NAME/data, NAME/label, others of scores; names may end as in TSB-AD."""
+    columns = {key.removeprefix(f"{name}/"): array for key, array in npz_arrays(path, name).items()}
+    if not columns.keys() >= {"data", "label"}:
         raise ValueError(f"there must be arrays {name}/data and {name}/label")
-    labels = arrays[f"{name}/label"]
-    return Series(name, labels, {}, arrays[f"{name}/data"], train_stop=train_stop_of(name, labels))
+    values, labels = columns.pop("data"), columns.pop("label")
+    fits = {key: array.dtype.kind in _NUMERIC and array.shape == labels.shape for key, array in columns.items()}
+    scores = {key: columns[key] for key, is_score in fits.items() if is_score}
+    left = [f"{shorten(key)} is left out: it has no number for each point" for key in columns if not fits[key]]
+    return Series(name, labels, scores, values, train_stop=train_stop_of(name, labels), remarks=tuple(left))
 
 
 @series_format(

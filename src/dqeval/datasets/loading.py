@@ -15,6 +15,7 @@ from dqeval.core.near import find_period
 from dqeval.core.registry import Registry
 from dqeval.core.times import parse_with_zone
 from dqeval.core.types import FloatArray, Series
+from dqeval.core.validate import NoSeriesError
 from dqeval.datasets.files import UNREADABLE, name_of
 from dqeval.datasets.guard import NO_MEMORY, some_names
 from dqeval.render.tables import one_line
@@ -242,7 +243,8 @@ def errors_name_file(path: Path) -> Iterator[None]:
     try:
         yield
     except UNREADABLE as error:
-        raise ValueError(f"{name_of(path)}: {error}") from None
+        kind = NoSeriesError if isinstance(error, NoSeriesError) else ValueError
+        raise kind(f"{name_of(path)}: {error}") from None
     except MemoryError:
         raise ValueError(f"{name_of(path)}: {NO_MEMORY}") from None
 
