@@ -515,6 +515,33 @@ def test_options_that_say_nothing_of_alerts(call, option):
     assert (done.code, f"{option[0]} is for files with scores" in done.err) == (2, True)
 
 
+def test_results_of_nab_find_their_windows(call, tmp_path):
+    """By the name that is in that of the file, or by the one that --series gives; receipts say which."""
+    ends = [[str(a), str(b - STEP)] for a, b in INTERVALS]
+    windows = {"realKnownCause/nyc_taxi.csv": ends, "realAWS/cpu.csv": [], "realAWS/disk.csv": ends[:2]}
+    (tmp_path / "windows.json").write_text(json.dumps(windows))
+    (tmp_path / "numenta_nyc_taxi.csv").write_text(table())
+    given = ("--incidents", "windows.json", "--near", "20", "--metrics", "dqe")
+    expected = results(call("score", "labelled.csv", "--near", "20", "--metrics", "dqe", "--format", "json"))
+    done = call("score", "numenta_nyc_taxi.csv", *given, "--format", "json", "-o", "a.json")
+    assert "none are called 'numenta_nyc_taxi', so those of realKnownCause/nyc_taxi.csv are taken" in done.err
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["results"]["series"][0]["detectors"] == expected["series"][0]["detectors"]
+    assert call("verify", "a.json", "numenta_nyc_taxi.csv", "windows.json").code == 0
+    assert "--series NAME beside --incidents" in call("score", "scores.csv", *given).err
+    for name in ("nyc_taxi", "realKnownCause/nyc_taxi.csv"):
+        done = call("score", "scores.csv", *given, "--series", name, "--format", "json", "-o", "b.json")
+        assert (done.code, done.err) == (0, "dqeval: wrote b.json\n")
+        receipt = json.loads((tmp_path / "b.json").read_text())
+        assert receipt["results"]["series"][0]["detectors"] == expected["series"][0]["detectors"]
+        assert receipt["inputs"][0]["incidents"]["series"] == name
+        assert call("verify", "b.json", "scores.csv", "windows.json").code == 0
+    receipt["inputs"][0]["incidents"]["series"] = 5
+    (tmp_path / "b.json").write_text(json.dumps(receipt))
+    assert "not each a file with a name" in call("verify", "b.json", "scores.csv", "windows.json").err
+    assert "no column is called gpu" in call("score", "scores.csv", *given, "--series", "gpu").err
+
+
 def test_files_of_one_name(call, tmp_path):
     """Two files of alerts of one name are told apart by what is in them."""
     for folder, pairs in (("x", ALARMS), ("y", ALARMS[1:])):

@@ -157,6 +157,32 @@ def test_near_as_a_duration():
     assert dqeval.evaluate_intervals([(0, 5)], [], near=None).near == 125
 
 
+def test_what_follows_a_start_and_an_end_is_not_read():
+    """Rows of tables often go on with a name or an id."""
+    pairs = [(10, 20), (40, 50)]
+    expected = dqeval.evaluate_intervals(pairs, [(12, 14)], near=5).dqe
+    longer = [(10, 20, "disk full", 7), [40, 50, None]]
+    assert dqeval.evaluate_intervals(longer, [(12, 14, "x")], near=5).dqe == expected
+    assert dqeval.evaluate_intervals(np.array([[10, 20, 3], [40, 50, 3]]), [(12, 14)], near=5).dqe == expected
+    with pytest.raises(ValueError, match="span must be a pair of start and end"):
+        dqeval.evaluate_intervals(pairs, [], span=(0, 9, 20))
+
+
+def test_incidents_that_become_one_event_are_told():
+    """Back to back, in one cell, or one in the other."""
+    for joined in ([(10, 20), (20, 30)], [(10, 20), (12, 14), (19, 20)], [(10, 11), (5, 40), (12, 13)]):
+        found = dqeval.evaluate_intervals([*joined, (60, 65)], [(12, 14)], near=5)
+        assert len(found.per_event) == 2
+        assert found.notes == (f"{len(joined)} incidents that touch or overlap count as 1 incident",)
+    two = [(0, 4), (4, 6), (10, 14), (13, 16), (20, 21)]
+    found = dqeval.evaluate_intervals([(0, 1)], two, span=(0, 30), near=5)
+    assert found.notes == ("4 alerts that touch or overlap count as 2 alerts",)
+    assert dqeval.evaluate_intervals([(0, 4), (5, 6)], [(1, 2)], resolution=5, span=(0, 20), near=5).notes == (
+        "2 incidents that touch or overlap count as 1 incident",
+    )
+    assert dqeval.evaluate_intervals([(0, 4), (5, 6)], [(1, 2)], near=5).notes == ()
+
+
 def test_what_lies_outside_is_told():
     result = dqeval.evaluate_intervals(
         [(10, 20), (200, 220)], [(-50, -40), (12, 13), (300, 310)], span=(0, 100), near=5

@@ -20,8 +20,8 @@ SOURCE = Path(dqeval.__file__).parent
 # A package stands for all of its modules that are not named apart.
 LAYERS = [
     {
-        *("support.extras", "support.frames", "support.modules", "support.naming", "support.on_demand"),
-        *("support.short_paths", "support.threads", "support.writing"),
+        *("support.extras", "support.frames", "support.hints", "support.modules", "support.naming"),
+        *("support.on_demand", "support.short_paths", "support.threads", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.confidence"),
     },
     {"core.types", "core.event_scores", "core.entries", "core.metric_groups", "core.registry"},

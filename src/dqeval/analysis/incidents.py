@@ -42,15 +42,17 @@ def evaluate_intervals(
     Parameters
     ----------
     incidents, alerts : sequence, mapping or DataFrame
-        Pairs of start and end; or single moments; or columns called ``start`` and ``end``, or ``start`` and
-        ``duration``; or an IntervalIndex of pandas; or what `dqeval.datasets.read_intervals` has read. Times are dates
-        of any kind, all with a time zone or all without, or whole numbers. Those that overlap or touch are one.
+        Pairs of start and end, which something else may follow; or single moments; or columns called ``start`` and
+        ``end``, or ``start`` and ``duration``; or an IntervalIndex of pandas; or what `dqeval.datasets.read_intervals`
+        has read. Times are dates of any kind, all with a time zone or all without, or whole numbers. Those that overlap
+        or touch are one.
     span : pair of times, optional
         The observed time, from when to when; by default from the first start to the last end of all.
     resolution : str, timedelta or number, optional
         The length of a cell, in which time is counted: such as "1min", or a number of seconds. By default the largest
-        of a day, an hour, a minute, a second and so on in which all times are whole; 1 where they are numbers. An
-        interval takes all cells that it overlaps. DQE depends on it: false alarms are counted in cells.
+        of a day, an hour, a minute, a second and so on in which all times are whole; 1 where they are numbers. The
+        fractions of a second of Prometheus, Grafana and Alertmanager do not count: there it is the step of the query,
+        or a second. An interval takes all cells that it overlaps. DQE depends on it: false alarms are counted in cells.
     near : str, timedelta or number, optional
         How long before and after an incident an alert still is a near miss: a duration such as "10min", or a number of
         cells; 0 for none. 125 cells by default.

@@ -247,7 +247,7 @@ Incidents = Annotated[
     Path | None,
     typer.Option(
         help="File with incidents, each with a start and an end, in place of labels: CSV, or of NAB, Label Studio, "
-        "Grafana, Prometheus or ESA-ADB.",
+        "Grafana, Prometheus, Alertmanager or ESA-ADB. If it has several series, --series may name one.",
         metavar="FILE",
     ),
 ]

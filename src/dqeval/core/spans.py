@@ -84,6 +84,8 @@ class Spans:
         Whether ends are outside their intervals, or inside, where the source says it.
     names : tuple of str
         What each is called, where the source says it.
+    step : int
+        How many ticks a cell lasts by default; 0 if the times tell it.
     """
 
     starts: Ticks
@@ -92,6 +94,7 @@ class Spans:
     instants: NDArray[np.bool_]
     closed: Closed | None = None
     names: tuple[str, ...] = ()
+    step: int = 0
 
     def reaches(self, moment: int, closed: Closed) -> bool:
         """Tell whether a moment, at which an interval ends, is inside of it."""
@@ -120,8 +123,8 @@ def spans_of(name: str, given: Any) -> Spans:
     name : str
         What to call them in an error.
     given : sequence, mapping or DataFrame
-        Pairs of start and end; single moments; columns called start and end, or start and duration; or what was read
-        from a file.
+        Pairs of start and end, which something else may follow; single moments; columns called start and end, or start
+        and duration; or what was read from a file.
     """
     if isinstance(given, Spans):
         return given
@@ -149,14 +152,14 @@ def _columns_of(name: str, given: Any) -> tuple[Moments, Moments, BoolArray]:
         return _pairs(name, given.left, given.right)
     if isinstance(given, Mapping) or hasattr(given, "columns"):
         return _from_table(name, given)
-    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 2:
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] >= 2:
         return _pairs(name, given[:, 0], given[:, 1])
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise ValueError(f"{name} must be pairs of start and end, times, or columns: got {quote(given)}")
     rows = list(given)
-    if rows and all(is_pair(row) for row in rows):
+    if rows and all(_begins_with_pair(row) for row in rows):
         return _pairs(name, [row[0] for row in rows], [row[1] for row in rows])
-    if any(is_pair(row) for row in rows):
+    if any(_begins_with_pair(row) for row in rows):
         raise ValueError(f"{name}: some are pairs of start and end, and others are not")
     moments = moments_of(name, rows)
     return moments, moments, np.ones(len(rows), dtype=np.bool_)
@@ -201,4 +204,9 @@ def _same_length(name: str, starts: int, ends: int) -> None:
 
 def is_pair(row: Any) -> bool:
     """Tell whether something may be a start and an end."""
-    return isinstance(row, (tuple, list, np.ndarray)) and len(row) == 2
+    return _begins_with_pair(row) and len(row) == 2
+
+
+def _begins_with_pair(row: Any) -> bool:
+    """Tell whether something may be a start and an end, and whatever else is known of the interval."""
+    return isinstance(row, (tuple, list, np.ndarray)) and len(row) >= 2

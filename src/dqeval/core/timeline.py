@@ -75,7 +75,10 @@ class TimeAxis:
         joined = _joined(starts[observed], stops[observed], self.length, breaks)
         events = split_at(joined, breaks)
         names = _names(spans, events, starts, stops) if spans.names else ()
-        return Found(events, outside, ~observed & ~outside, len(events) - len(joined), names)
+        members = np.bincount(np.searchsorted(joined.starts, starts[observed], side="right"))
+        several = members[members > 1]
+        counts = len(events) - len(joined), names, int(several.sum()), len(several)
+        return Found(events, outside, ~observed & ~outside, *counts)
 
     def _observed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position of cells; of one that was not observed, that of the next."""
@@ -165,6 +168,8 @@ class Found:
         Which intervals lie outside the span, and which where nothing was observed.
     cuts : int
         How many cuts at gaps there are.
+    joined, of_joined : int
+        How many intervals touch or overlap others, and how many they are together.
     names : tuple of str
         What each event is called, where the source says it.
     """
@@ -174,6 +179,8 @@ class Found:
     in_gap: BoolArray
     cuts: int
     names: tuple[str, ...] = ()
+    joined: int = 0
+    of_joined: int = 0
 
     def notes(self, what: str) -> Iterator[str]:
         """Say what was left out."""
@@ -181,6 +188,8 @@ class Found:
             yield f"{count_of(outside, what)} outside the span left out"
         if unseen := int(np.count_nonzero(self.in_gap)):
             yield f"{count_of(unseen, what)} where nothing was observed left out"
+        if self.joined:
+            yield f"{self.joined:,} {what}s that touch or overlap count as {count_of(self.of_joined, what)}"
         if self.cuts:
             yield f"{count_of(self.cuts, 'gap')} inside {what}s: the parts before and behind count as two"
 
@@ -199,7 +208,7 @@ def axis_of(
         where the intervals have one.
     resolution : duration or int, optional
         The length of a cell; by default, for dates the largest of a day, an hour, a minute, a second and so on in which
-        all moments are whole; 1 for numbers.
+        all moments are whole, or the step that some intervals have, if that is shorter; 1 for numbers.
     """
     borders = [border for each in spans.values() if len(each) for border in (each.starts, each.stops)]
     inside = False  # whether the last moment is in the span
@@ -219,7 +228,11 @@ def axis_of(
     every = [*borders, np.array([low, high])]
     if max(int(b.max()) for b in every) - min(int(b.min()) for b in every) >= _MOST_TICKS:
         raise ValueError("the times are too far apart: dates may span 292 years")
-    step = _resolution(resolution, every, kind != "number")
+    steps = [each.step for each in spans.values() if each.step]
+    told = [border for each in spans.values() if len(each) and not each.step for border in (each.starts, each.stops)]
+    if span is not None:
+        told.append(np.array([low, high]))
+    step = _resolution(resolution, told, steps, kind != "number")
     length = -(-(high + inside - low) // step)
     if length > _MOST_CELLS:
         raise ValueError(f"the span has {length:,} cells of the resolution: give a coarser resolution")
@@ -231,12 +244,12 @@ def _as(kind: Kind | None, other: Kind) -> Kind:
     return "universal" if (kind, other) == ("universal", "local") else other
 
 
-def _resolution(given: Any, borders: list[Ticks], dated: bool) -> int:
+def _resolution(given: Any, borders: list[Ticks], steps: list[int], dated: bool) -> int:
     if given is None:
         if not dated:
             return 1
         divisor = gcd(*(int(np.gcd.reduce(each)) for each in borders))
-        return next(durations.UNITS[unit] for unit in _COARSEST if divisor % durations.UNITS[unit] == 0)
+        return min([next(durations.UNITS[unit] for unit in _COARSEST if divisor % durations.UNITS[unit] == 0), *steps])
     return given_resolution(given, dated=dated)
 
 

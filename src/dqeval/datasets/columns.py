@@ -27,6 +27,7 @@ from dqeval.datasets.files import (
 )
 from dqeval.datasets.guard import some_names
 from dqeval.render.tables import one_line
+from dqeval.support.hints import may_name
 
 LABEL_NAMES = ("label", "is_anomaly")
 TSB_AD_NAME = re.compile(r"_tr_(\d+)_1st_(\d+)$")
@@ -320,8 +321,10 @@ def find_roles(
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
-        hint = "; rename the one that holds the labels, or name it with --label; or give --incidents" if names else ""
-        raise ValueError(f"no numeric column is called label or is_anomaly; there are {some_names(names)}{hint}")
+        hint = "; rename the one that holds the labels" + ", or name it with --label" * may_name("--label")
+        hint += "; or give --incidents" * may_name("--incidents")
+        there = f"{some_names(names)}{hint if names else ''}"
+        raise ValueError(f"no numeric column is called label or is_anomaly; there are {there}")
     others = [name for name in names if name not in (label, value) and not NUMBERED_VALUE.fullmatch(name)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
     if label in detectors:

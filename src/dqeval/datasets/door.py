@@ -262,7 +262,7 @@ class Opened:
             "bytes": count,
             "rows": len(self.series.labels),
             **({"format": source.format} if roles is None else {"columns": _as_record(roles, incidents)}),
-            **({} if incidents is None else {"incidents": file_record(incidents.path)}),
+            **({} if incidents is None else {"incidents": _incidents_record(incidents)}),
             **({} if asked.timezone is None else {"timezone": asked.timezone}),
         }
 
@@ -271,6 +271,11 @@ def file_record(path: Path) -> dict[str, Any]:
     """Return what a receipt says of a file."""
     sha256, count = _hashed(((path, path.stat().st_mtime_ns),))
     return {"file": path.name, "sha256": sha256, "bytes": count}
+
+
+def _incidents_record(incidents: IntervalSource) -> dict[str, Any]:
+    chosen = {} if incidents.series is None else {"series": incidents.series}
+    return {**file_record(incidents.path), **chosen}
 
 
 def with_incidents(series: Series, incidents: IntervalFile) -> Series:

@@ -59,7 +59,7 @@ class TableOfIntervals:
 
 
 def from_columns(
-    table: TableOfIntervals, series: str | None, *, by: str | None = None, timezone: str | None = None
+    table: TableOfIntervals, series: str | None, by: str | None = None, *, timezone: str | None = None
 ) -> Found:
     """Return the intervals of a table.
 
