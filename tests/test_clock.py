@@ -18,6 +18,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import Series
+from dqeval.analysis.metric_function import MetricFunction
 from dqeval.analysis.timed_result import with_notes
 from dqeval.core.events import find_events, flags_of, split_at
 from dqeval.core.moments import BLOCK, Moments, Steps, moments_of
@@ -487,6 +488,71 @@ def test_pandas_columns_with_an_index_of_times():
     same(dqeval.evaluate(labels, scores, times=pd.Series(index, index=index), near=2), expected)
     with pytest.raises(ValueError, match="y_true and times have different indexes"):
         dqeval.evaluate(labels, scores, times=pd.Series(index), near=2)
+
+
+EVERY_TWO_HOURS = {
+    "evaluate": (lambda y, s, **clock: dqeval.evaluate(y, s, near="2h", **clock)),
+    "evaluate_detections": (lambda y, s, **clock: dqeval.evaluate_detections(y, s > 1, near="2h", **clock)),
+    "panel": (lambda y, s, **clock: dqeval.panel(y, s, period="4h", metrics=["dqe", "range_f1"], **clock)),
+    "explain": (lambda y, s, **clock: dqeval.explain(y, s, near="2h", **clock)),
+    "dqe_score": (lambda y, s, **clock: dqeval.dqe_score(y, s, near="2h", **clock)),
+    "partition": (lambda y, s, **clock: dqeval.partition(y, near="2h", **clock)),
+    "alarms": (lambda y, s, **clock: dqeval.alarms(y, s > 1, max_delay="2h", **clock)),
+    "alarm_curve": (lambda y, s, **clock: dqeval.alarm_curve(y, s, early="2h", **clock)),
+    "threshold_for": (lambda y, s, **clock: dqeval.threshold_for(y, s, false_alarms_per_day=3, early="2h", **clock)),
+    "max_gap": (lambda y, s, **clock: dqeval.evaluate(y, s, near=2, max_gap="2h", **clock)),
+    "resolution": (lambda y, s, **clock: dqeval.alarms(y, s > 1, resolution="2h", **clock)),
+}
+POINTS_ONLY = {
+    "dqe_log_rank": dqeval.metrics.dqe_log_rank,
+    "sdqe_score": (lambda y, s, **near: dqeval.sdqe_score(y, s > 1, **near)),
+    "metric_function": (lambda y, s, **near: MetricFunction("dqe", on_clock=True, **near)(y, s)),
+}
+HOURLY = pd.date_range("2026-01-01", periods=40, freq="h", tz="Europe/Berlin")
+HOURS_LEFT = HOURLY[np.delete(np.arange(40), [9, *range(20, 26)])]
+HOURLY_LABELS, HOURLY_SCORES = np.isin(HOURS_LEFT.hour, [3, 4, 16]).astype(int), np.arange(len(HOURS_LEFT)) * 7 % 5
+
+
+@pytest.mark.parametrize("function", EVERY_TWO_HOURS.values(), ids=EVERY_TWO_HOURS)
+def test_an_index_of_dates_is_a_clock(function):
+    """Of labels or of scores: as if its dates had been given as times."""
+    labels, scores = (pd.Series(each, index=HOURS_LEFT) for each in (HOURLY_LABELS, HOURLY_SCORES))
+    expected = function(HOURLY_LABELS, HOURLY_SCORES, times=HOURS_LEFT)
+    assert str(function(labels, scores)) == str(expected)
+    assert str(function(labels, HOURLY_SCORES)) == str(expected)
+    if function is not EVERY_TWO_HOURS["partition"]:
+        assert str(function(HOURLY_LABELS, scores)) == str(expected)
+
+
+@pytest.mark.parametrize("function", POINTS_ONLY.values(), ids=POINTS_ONLY)
+def test_functions_without_times_use_an_index_of_dates(function):
+    even = HOURLY[: len(HOURLY_LABELS)].tz_localize(None)
+    labels, scores = (pd.Series(each, index=even) for each in (HOURLY_LABELS, HOURLY_SCORES))
+    assert function(labels, scores, near="2h") == function(HOURLY_LABELS, HOURLY_SCORES, near=2)
+    with pytest.raises(ValueError, match="near '2h' is a duration, and there is no clock"):
+        function(HOURLY_LABELS, HOURLY_SCORES, near="2h")
+    left = [pd.Series(each, index=HOURS_LEFT) for each in (HOURLY_LABELS, HOURLY_SCORES)]
+    assert function(*left, near="2h") != function(HOURLY_LABELS, HOURLY_SCORES, near=2)  # a gap is no neighbour
+
+
+def test_an_even_index_tells_when_events_are():
+    """Without being asked, it changes no number, and an index with gaps tells nothing."""
+    even = pd.Series(HOURLY_LABELS, index=HOURLY[: len(HOURLY_LABELS)])
+    plain = dqeval.evaluate(HOURLY_LABELS, HOURLY_SCORES)
+    told = dqeval.evaluate(even, HOURLY_SCORES)
+    assert (told.dqe, told.near) == (plain.dqe, 125)
+    assert told.per_event[0].start_time == np.datetime64("2026-01-01T02:00")
+    assert not hasattr(dqeval.evaluate(pd.Series(HOURLY_LABELS, index=HOURS_LEFT), HOURLY_SCORES), "axis")
+    assert not hasattr(dqeval.evaluate(pd.Series(HOURLY_LABELS), HOURLY_SCORES), "axis")
+    alarms = [dqeval.alarms(labels, HOURLY_SCORES > 1) for labels in (even, HOURLY_LABELS)]
+    assert alarms[0].false_alarms_per_day == EXACT(24 * alarms[1].false_alarm_rate)
+    assert np.isnan(alarms[1].false_alarms_per_day)
+
+
+def test_many_series_are_counted_in_points():
+    series = [pd.Series(HOURLY_LABELS, index=HOURS_LEFT)]
+    with pytest.raises(ValueError, match="near '2h' is a duration, and many series are counted in points: give a num"):
+        dqeval.evaluate_many(series, [HOURLY_SCORES], near="2h")
 
 
 def test_the_end_of_summer_time():

@@ -402,19 +402,27 @@ def test_bad_times():
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [("1.5h", 5400), ("2 days", 172800), ("1w", 604800), ("90 sec", 90), ("3m", 180), (np.timedelta64(2, "m"), 120)],
+    [
+        *(("1.5h", 5400), ("2 days", 172800), ("1w", 604800), ("90 sec", 90), ("3m", 180)),
+        *(("PT2H", 7200), ("P1DT12H", 129600), ("PT1M30S", 90), ("PT0,5H", 1800), (" P2W ", 1209600), ("pt1.5m", 90)),
+        *((f"{1 / 3}h", 1200), ("1e3s", 1000), ("9e-1min", 54), (".5h", 1800), ("2.h", 7200), (f"{1e17} ns", 10**8)),
+        (np.timedelta64(2, "m"), 120),
+    ],
 )
 def test_durations(given, expected):
     assert durations.nanoseconds("near", given) == expected * 10**9
 
 
-@pytest.mark.parametrize("given", ["", "5", "-1s", "1 parsec", 5, None, np.timedelta64(1, "M"), NO_TIME])
+NO_DURATIONS = ["", "5", "-1s", "1 parsec", "P", "PT", "P1DT", "P1M", "P1Y", "-PT1H", "PT1D", "1e3", "1e999s", ".s"]
+
+
+@pytest.mark.parametrize("given", [*NO_DURATIONS, 5, None, np.timedelta64(1, "M"), NO_TIME])
 def test_what_is_no_duration(given):
     with pytest.raises(ValueError, match="near must"):
         durations.nanoseconds("near", given)
 
 
-@pytest.mark.parametrize("given", [timedelta(seconds=-1), "999999999999999w"])
+@pytest.mark.parametrize("given", [timedelta(seconds=-1), "999999999999999w", "1e99h", "P99999999D"])
 def test_durations_below_zero_or_endless(given):
     with pytest.raises(ValueError, match="of at least 0, and of less than a century"):
         durations.nanoseconds("near", given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from shlex import quote
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from dqeval.analysis.no_detector import FIRST_LOOK, IS_IDENTIFIER, SHORTEST_BLOC
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
 from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
+from dqeval.core.numeric_arrays import as_array
 from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, sampling_in
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, Sampling
@@ -181,9 +183,12 @@ def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolAr
 
 
 def _as_floats(series: Series) -> Series:
-    scores = {name: np.asarray(column, dtype=np.float64) for name, column in series.scores.items()}
-    values = None if series.values is None else np.asarray(series.values, dtype=np.float64)
-    return replace(series, labels=np.asarray(series.labels, dtype=np.float64), scores=scores, values=values)
+    def floats(name: str, column: Any) -> FloatArray:
+        return as_array(name, column).astype(np.float64, copy=False)
+
+    scores = {name: floats(name, column) for name, column in series.scores.items()}
+    values = None if series.values is None else floats("value", series.values)
+    return replace(series, labels=floats("label", series.labels), scores=scores, values=values)
 
 
 def _flags(labels: BoolArray | FloatArray) -> BoolArray:

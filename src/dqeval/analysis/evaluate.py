@@ -52,6 +52,7 @@ def evaluate(
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
+        Pandas columns with an index of dates need none: durations, ``resolution`` and ``max_gap`` use the index.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -137,6 +138,7 @@ def evaluate_detections(
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
+        Pandas columns with an index of dates need none: durations, ``resolution`` and ``max_gap`` use the index.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3

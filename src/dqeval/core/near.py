@@ -258,8 +258,10 @@ def near_of_each(count: int, name: Callable[[int], str], *, near: Any, period: A
 
 def _points_and_lengths(what: str, given: Any) -> tuple[float, float]:
     if durations.is_duration(given):
-        advice = "give a number of points; for series with times there is dqeval.evaluate_frame"
-        raise ValueError(f"{what} {arguments.quote(given)} is a duration, and there is no clock: {advice}")
+        advice = "give a number of points; for series with times, also in an index, there is dqeval.evaluate_frame"
+        raise ValueError(
+            f"{what} {arguments.quote(given)} is a duration, and many series are counted in points: {advice}"
+        )
     asked = {"near": None, "period": None, what: given}
     points = near_from_arguments((), np.zeros(0, dtype=np.bool_), **asked, values=None).points
     return (0.0, float(given.removesuffix("ev"))) if isinstance(given, str) else (points, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from dqeval.core.scaling import Linear, as_given, linear, scaled
 from dqeval.core.sorting import ascending_with_ties
 from dqeval.core.spans import Spans
 from dqeval.core.timeline import Found, TimeAxis
+from dqeval.core.times import dates_of_index, parse_with_zone
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
 from dqeval.kernels import distinct as kernel
@@ -378,12 +379,22 @@ def points_of(
     period: Any,
     values: Numbers | None,
     clock: Clock,
+    y_score: Numbers | None = None,
+    lengths: Sequence[Any] = (),
 ) -> Points:
-    """Return labels, which were checked, with what was found, put on a clock if there is one."""
+    """Return labels, which were checked, with what was found, put on a clock if there is one.
+
+    Without times, an index of dates that labels or scores have is the clock, as the timestamps of a series are: points
+    are put on it if the clock, or a duration among the lengths, asks for it; otherwise it only tells when events are.
+    """
+    index = dates_of_index(y_true, y_score) if clock.times is None else None
+    if index is not None and (clock.asked or any(map(durations.is_duration, (near, period, *lengths)))):
+        clock = replace(clock, times=index)
     sampling = clock.sampling(len(labels))
     if sampling is None:
-        in_use = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-        return Points(Labelled(labels), found, in_use)
+        axis = None if index is None else _even_axis(*parse_with_zone(index))
+        in_use = near_from_arguments(y_true, labels, near=near, period=period, values=values, axis=axis)
+        return Points(Labelled(labels, axis), found, in_use)
     validate.same_index("y_true", y_true, "times", clock.times)
     if values is not None:
         values = sampling.last(validate.values_beside(y_true, labels, values))
@@ -411,7 +422,7 @@ def prepare_series(
     if sampling is not None:
         found = _prepared_on_clock(series, labels, scores, near, period, sampling)
         return replace(found, samples=series, clock=clock)
-    axis = None if series.timestamps is None else even_axis(series.timestamps, _KINDS[series.zoned])
+    axis = None if series.timestamps is None else _even_axis(series.timestamps, series.zoned)
     in_use = near_of(series, labels, near=near, period=period, axis=axis)
     return Prepared(series, Labelled(labels, axis), scores, in_use)
 
@@ -449,6 +460,11 @@ def incidents_on(axis: TimeAxis, series: Series) -> Found:
 
 
 _KINDS: dict[bool | None, Kind | None] = {True: "universal", False: "local", None: None}
+
+
+def _even_axis(times: NDArray[Any], zoned: bool | None) -> TimeAxis | None:
+    """Return the time axis of points that are evenly spaced dates, which nobody has asked to put on a clock."""
+    return even_axis(times, _KINDS[zoned])
 
 
 def sampling_in(series: Series, *, near: Length | None, period: Length | None, clock: Clock) -> Sampling | None:

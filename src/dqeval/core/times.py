@@ -103,6 +103,22 @@ def has_zone(given: Any) -> bool:
     return any(getattr(dtype, zone, None) is not None for zone in ("tz", "time_zone"))
 
 
+def index_of(column: Any) -> Any:
+    """Return the index of what pandas holds, or xarray along its first dimension; None where there is none."""
+    index = getattr(column, "index", None)
+    if hasattr(column, "indexes") and hasattr(column, "dims"):
+        index = next((column.indexes.get(dimension) for dimension in column.dims), None)
+    return index if hasattr(index, "equals") else None
+
+
+def dates_of_index(*columns: Any) -> Any:
+    """Return the first index of some columns that holds dates; None if none does."""
+    for index in map(index_of, columns):
+        if index is not None and (has_zone(index) or np.asarray(index.values).dtype.kind == "M"):
+            return index
+    return None
+
+
 def _are_plain_dates(given: Times) -> bool:
     """Tell whether all are texts such as 2026-01-31 12:00:00, which NumPy reads as Python does, and much faster."""
     length = given.dtype.itemsize // np.dtype("U1").itemsize

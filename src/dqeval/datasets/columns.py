@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.moments import in_zone, moments_of
+from dqeval.core.numeric_arrays import as_array
 from dqeval.core.registry import split_names
-from dqeval.core.times import as_times, has_zone, parse_with_zone, told_zone
+from dqeval.core.times import as_times, dates_of_index, index_of, parse_with_zone, told_zone
 from dqeval.core.types import Series
 from dqeval.datasets.files import (
     TIME_NAMES,
@@ -234,7 +235,7 @@ def content_in_memory(
     Where labels follow from incidents, there need be none.
     """
     given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
-    content = content_of_arrays({name: np.asarray(column) for name, column in given.items()}, named)
+    content = content_of_arrays({name: as_array(name, column) for name, column in given.items()}, named)
     content = labelled(content, label) if from_incidents else content
     roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=need_scores)
     for other in (*roles.scores, roles.value, roles.series):
@@ -249,12 +250,9 @@ def content_in_memory(
 
 def _times_of_index(columns: Any) -> Any:
     """Return the index of a DataFrame, if it holds timestamps: by what it is, or by its name; None if it does not."""
-    index = getattr(columns, "index", None)
-    if has_zone(index):
-        return index
-    times = np.asarray(getattr(index, "values", 0))
+    index = index_of(columns)
     named = str(getattr(index, "name", "")).lower() in TIME_NAMES
-    return index if times.ndim == 1 and (times.dtype.kind == "M" or named) else None
+    return index if named else dates_of_index(columns)
 
 
 def with_roles(content: Content, roles: Roles, *, name: str) -> Series:

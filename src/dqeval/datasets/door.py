@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from dqeval.core.durations import Length
+from dqeval.core.numeric_arrays import as_array
 from dqeval.core.prepared import Prepared, prepare_series
 from dqeval.core.registry import split_names
 from dqeval.core.sampling import NO_CLOCK, Clock
@@ -80,7 +81,7 @@ def as_series(data: Data, *, name: str = "series") -> Series:
 
 def _as_arrays(series: Series) -> Series:
     """Return a series that somebody has made with its values and timestamps as arrays."""
-    values = None if series.values is None else np.asarray(series.values)
+    values = None if series.values is None else as_array("values", series.values)
     if series.incidents is not None:
         series = replace(series, incidents=spans_of("incidents", series.incidents))
     if series.timestamps is None:
