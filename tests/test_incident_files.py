@@ -244,9 +244,33 @@ def test_numbers_count_the_points_of_a_series_without_times(call, tmp_path, time
     assert "incidents: plain has no times: they count its points from 0" in messages
 
 
-@pytest.mark.parametrize("zone", ["", "Z"])
+DATE = re.compile(r"2026-01-01[T ]\d\d:\d\d(?: – \d\d:\d\d)?(?P<zone>Z| UTC| ?[+-]\d\d:\d\d)?")
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.unmeasured(but=["plot"])
+def test_every_printed_time_carries_its_zone(call, tmp_path, command, zone):
+    """That of the incidents, though the scores are in universal time; times without a zone have none."""
+    keep = np.arange(POINTS) % 200 != 9
+    (tmp_path / "scores.csv").write_text(table(keep, zone="Z" if zone else ""))
+    (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
+    given = ["scores.csv", "--incidents", "incidents.csv", "--max-gap", "0", "--near", "20min"]
+    for form in ("table", "json", "csv") if command not in ("report", "plot") else ("",):
+        done = call(command, *given, *COMMANDS[command], *(["--format", form] if form else []))
+        assert done.code == 0, done.err
+        page = (tmp_path / "out.html").read_text() if command == "report" else ""
+        found = {match["zone"] for match in DATE.finditer(done.out + done.err + page.replace("\\u2013", "–"))}
+        people, machines = (f" {zone.replace('Z', 'UTC')}", zone) if zone else (None, None)
+        assert found <= ({people, machines} if form in ("json", "csv") else {people})  # JSON has sentences, too
+        assert found or command in ("near", "check", "plot") or form == "csv"
+        if command == "report":
+            assert ("time (UTC" in page, f"time (UTC{zone.replace('Z', '')})" in page) == (bool(zone), bool(zone))
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
 @pytest.mark.unmeasured
-def test_times_in_universal_time_end_with_a_z(call, tmp_path, zone):
+def test_times_with_a_zone_end_with_their_offset(call, tmp_path, zone):
     (tmp_path / "scores.csv").write_text(table(zone=zone))
     (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
     given = ["scores.csv", "--incidents", "incidents.csv", "--format", "json"]

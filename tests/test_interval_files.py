@@ -530,7 +530,7 @@ def test_grafana(put):
         ({"time": 5, "timeEnd": {}}, "timeEnd of annotation 2 must be a whole number: got an object"),
         (
             {"time": 5, "timeEnd": 4},
-            "annotation 2 ends before it starts: 1970-01-01T00:00:00.005 to 1970-01-01T00:00:00",
+            "annotation 2 ends before it starts: 1970-01-01T00:00:00.005Z to 1970-01-01T00:00:00.004Z",
         ),
         ({"time": 2**61}, "annotation 2: "),
         ({"time": 2**62}, "time of annotation 2 is too large: got 4611686018427387904"),

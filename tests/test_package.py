@@ -33,7 +33,7 @@ LAYERS = [
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
         *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.spans"),
         *("core.numeric_arrays", "core.sweep", "core.joined"),
-        *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
+        *("core.prepared", "core.matching", "core.times", "core.zones", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
     {

@@ -151,7 +151,7 @@ def misread_times(series: Series) -> list[Finding]:
 
     Like `misread_scores`, it is a part of `check`, and what the commands that compute numbers warn of.
     """
-    return [] if series.timestamps is None else list(_times(series.timestamps))
+    return [] if series.timestamps is None else list(_times(series.timestamps, series.zone if series.zoned else None))
 
 
 def about_times(prepared: Prepared) -> list[Finding]:
@@ -196,11 +196,11 @@ def _flags(labels: BoolArray | FloatArray) -> BoolArray:
     return np.asarray((labels == 1) & bool(np.isin(labels, (0, 1)).all()))
 
 
-def _times(times: Times) -> Iterator[Finding]:
+def _times(times: Times, zone: str | None) -> Iterator[Finding]:
     if clock.numeric_times(times) is None:
         shown = f"such as {str(times[0])!r}, are not all numbers or dates like 2024-01-31T12:00:00"
         yield warning("timestamp", f"timestamps, {shown}: missing points and several series cannot be seen")
-    yield from (warning("timestamp", why) for why in clock.trouble(times))
+    yield from (warning("timestamp", why) for why in clock.trouble(times, zone))
 
 
 def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from dqeval.analysis.time_intervals import TimeIntervals
 from dqeval.analysis.timed_result import TimedEventColumns, TimedResult
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
-from dqeval.core.moments import Kind, moments_of, same_kind
+from dqeval.core.moments import Moments, moments_of, same_kind
 from dqeval.core.near import FALLBACK_NEAR
 from dqeval.core.numeric_arrays import binary_array
 from dqeval.core.regions import cut
@@ -140,9 +140,9 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
     """
     arguments.one_of("closed", closed, ("left", "both"))
     spans = spans_of("intervals", intervals)
-    kind, points = _point_times(times)
+    moments, points = _point_times(times)
     if len(points.ticks):
-        same_kind({"intervals": spans.kind, "times": kind})
+        same_kind({"intervals": spans.kind, "times": moments.kind})
     return spans.points(points, closed)
 
 
@@ -162,7 +162,8 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     TimeIntervals
         A sequence of pairs of start and end, with ``start`` and ``end`` as arrays, and ``to_frame()``: of dates
         (``datetime64``), or of numbers, as the times are. `labels_from_intervals` takes it, or that table, and gives
-        the labels again. Dates that had a time zone are in UTC: the table says so, ``datetime64`` cannot.
+        the labels again. Dates that had a time zone are in UTC, which ``datetime64`` cannot say; the table has their
+        zone.
 
     Examples
     --------
@@ -170,19 +171,20 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     [(10, 30), (40, 50)]
     """
     flags = binary_array("labels", labels)
-    kind, points = _point_times(times)
+    moments, points = _point_times(times)
     if len(flags) != len(points.ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(points.ticks):,}")
     events = find_events(flags)
-    return TimeIntervals.of_ticks(points.at(events.starts), points.ends(events.stops - 1), kind)
+    starts, ends = points.at(events.starts), points.ends(events.stops - 1)
+    return TimeIntervals.of_ticks(starts, ends, moments.kind, moments.zone)
 
 
-def _point_times(times: Any) -> tuple[Kind, PointTimes]:
-    """Return which kind of times these are, and when points begin and how long they last."""
+def _point_times(times: Any) -> tuple[Moments, PointTimes]:
+    """Return times as moments, and when points begin and how long they last."""
     clock = moments_of("times", times)
     even = even_step(clock)
     step = median_step(np.diff(clock.ticks)) if even is None else even
-    return clock.kind, PointTimes(clock.ticks, step, even is not None)
+    return clock, PointTimes(clock.ticks, step, even is not None)
 
 
 def _near(given: Any, axis: TimeAxis) -> float:

@@ -24,6 +24,7 @@ from dqeval.core.timeline import Found, TimeAxis
 from dqeval.core.times import dates_of_index, parse_with_zone
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
+from dqeval.core.zones import UTC, Zone, shared_zone, zone_of_series
 from dqeval.kernels import distinct as kernel
 from dqeval.support.on_demand import cached_property, once
 
@@ -422,7 +423,7 @@ def prepare_series(
     if sampling is not None:
         found = _prepared_on_clock(series, labels, scores, near, period, sampling)
         return replace(found, samples=series, clock=clock)
-    axis = None if series.timestamps is None else _even_axis(series.timestamps, series.zoned)
+    axis = None if series.timestamps is None else _even_axis(series.timestamps, zone_of_series(series))
     in_use = near_of(series, labels, near=near, period=period, axis=axis)
     return Prepared(series, Labelled(labels, axis), scores, in_use)
 
@@ -462,9 +463,9 @@ def incidents_on(axis: TimeAxis, series: Series) -> Found:
 _KINDS: dict[bool | None, Kind | None] = {True: "universal", False: "local", None: None}
 
 
-def _even_axis(times: NDArray[Any], zoned: bool | None) -> TimeAxis | None:
+def _even_axis(times: NDArray[Any], zone: Zone) -> TimeAxis | None:
     """Return the time axis of points that are evenly spaced dates, which nobody has asked to put on a clock."""
-    return even_axis(times, _KINDS[zoned])
+    return even_axis(times, "universal" if zone else None, zone or UTC)
 
 
 def sampling_in(series: Series, *, near: Length | None, period: Length | None, clock: Clock) -> Sampling | None:
@@ -477,7 +478,9 @@ def sampling_in(series: Series, *, near: Length | None, period: Length | None, c
         advice = "the series has no timestamps; give times, or a number of points"
         raise ValueError(f"{asked[0]} needs a clock, and there is none: {advice}")
     if clock.times is None:
-        clock = replace(clock, times=series.timestamps, kind=_kind(series))
+        clock = replace(clock, times=series.timestamps, kind=_kind(series), zone=series.zone)
+    if series.incidents is not None:
+        clock = replace(clock, zone=shared_zone(series.incidents.zone, clock.zone))
     return clock.sampling(len(series.labels))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
 from dqeval.core.events import flags_of
-from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind, shown
+from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind
 from dqeval.core.types import BoolArray, Events, IntArray
+from dqeval.core.zones import UTC, shared_zone
 
 Closed = Literal["left", "both"]
 
@@ -86,6 +87,8 @@ class Spans:
         What each is called, where the source says it.
     step : int
         How many ticks a cell lasts by default; 0 if the times tell it.
+    zone : str
+        The time zone in which dates with one are shown.
     """
 
     starts: Ticks
@@ -95,6 +98,7 @@ class Spans:
     closed: Closed | None = None
     names: tuple[str, ...] = ()
     step: int = 0
+    zone: str = UTC
 
     def reaches(self, moment: int, closed: Closed) -> bool:
         """Tell whether a moment, at which an interval ends, is inside of it."""
@@ -138,9 +142,9 @@ def spans_of(name: str, given: Any) -> Spans:
     first, last = starts.ticks, stops.ticks
     if (wrong := np.flatnonzero(last < first)).size:
         i = int(wrong[0])
-        times = f"{shown(starts.moment(i))} to {shown(stops.moment(i))}"
+        times = f"{starts.shown(i)} to {stops.shown(i)}"
         raise ValueError(f"{name}: the one at position {i} ends before it starts: {times}")
-    return Spans(first, last, kind, instants | (first == last))
+    return Spans(first, last, kind, instants | (first == last), zone=shared_zone(starts.zone, stops.zone))
 
 
 def _columns_of(name: str, given: Any) -> tuple[Moments, Moments, BoolArray]:
@@ -176,7 +180,7 @@ def _from_table(name: str, table: Any) -> tuple[Moments, Moments, BoolArray]:
     starts = moments_of(name, table[names[start]])
     lengths = [length_of(name, each, starts.kind != "number") for each in table[names[str(length)]]]
     _same_length(name, len(starts.ticks), len(lengths))
-    stops = Moments(starts.ticks + np.array(lengths, dtype=np.int64), starts.kind)
+    stops = replace(starts, ticks=starts.ticks + np.array(lengths, dtype=np.int64), known_steps=None)
     return starts, stops, np.zeros(len(lengths), dtype=np.bool_)
 
 

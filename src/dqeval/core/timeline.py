@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
 
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from dqeval.core import durations
 from dqeval.core.arguments import quote
 from dqeval.core.events import split_at
-from dqeval.core.moments import LARGEST, Kind, Ticks, moments_of, same_kind, shown_between
+from dqeval.core.moments import LARGEST, Kind, Ticks, moments_of, same_kind, shown_between, zone_shown
 from dqeval.core.spans import Closed, Spans, is_pair
 from dqeval.core.types import BoolArray, Events, IntArray
+from dqeval.core.zones import UTC, shared_zone
 from dqeval.render.tables import count_of
+from dqeval.support.frames import in_frame
 
 _COARSEST = ("d", "h", "min", "s", "ms", "us", "ns")  # for a clock of which nothing is known but its moments
 _MOST_CELLS = 2**53  # positions of cells are floats
@@ -41,6 +43,8 @@ class TimeAxis:
         The position behind each gap, that is behind cells that were not observed.
     gaps : tuple of int
         How many cells each gap has.
+    zone : str
+        The time zone in which dates with one are shown: that in which they were given.
     """
 
     origin: int
@@ -49,11 +53,17 @@ class TimeAxis:
     kind: Kind
     breaks: tuple[int, ...] = ()
     gaps: tuple[int, ...] = ()
+    zone: str = field(default=UTC, compare=False, repr=False)
 
     @property
     def dated(self) -> bool:
         """Whether the times are dates."""
         return self.kind != "number"
+
+    @property
+    def zone_shown(self) -> str | None:
+        """In which zone dates are shown; None for those without one, and for numbers."""
+        return zone_shown(self.kind, self.zone)
 
     @property
     def cells(self) -> int:
@@ -107,17 +117,22 @@ class TimeAxis:
         """Return when what ends at each position ends."""
         return self._moments(self.cells_at(positions, end=True))
 
+    def columns(self, starts: IntArray, stops: IntArray) -> dict[str, Any]:
+        """Return when what starts and stops at some positions does so, as columns of a table."""
+        ends = {"start_time": self.starts_of(starts), "stop_time": self.ends_of(stops)}
+        return {name: in_frame(times, self.zone_shown) for name, times in ends.items()}
+
     def start_of(self, position: float) -> Any:
-        """Return when what starts at a position starts."""
+        """Return when what starts at a position starts: of dates with a time zone, in universal time."""
         return each_moment(self.starts_of(np.array([int(position)])))[0]
 
     def end_of(self, position: float) -> Any:
-        """Return when what ends at a position ends."""
+        """Return when what ends at a position ends: of dates with a time zone, in universal time."""
         return each_moment(self.ends_of(np.array([int(position)])))[0]
 
     def between(self, start: float, stop: float) -> str:
         """Return from when to when something lasts, in words."""
-        return shown_between(self.start_of(start), self.end_of(stop))
+        return shown_between(self.start_of(start), self.end_of(stop), self.zone_shown)
 
     def part(self, start: int, stop: int) -> TimeAxis:
         """Return the axis of the positions from one to another.
@@ -130,7 +145,7 @@ class TimeAxis:
         origin = self.origin + int(self.cells_at(np.array([start]))[0]) * self.resolution
         inner = [i for i, place in enumerate(self.breaks) if start < place < stop]
         breaks, gaps = tuple(self.breaks[i] - start for i in inner), tuple(self.gaps[i] for i in inner)
-        return TimeAxis(origin, self.resolution, stop - start, self.kind, breaks, gaps)
+        return TimeAxis(origin, self.resolution, stop - start, self.kind, breaks, gaps, self.zone)
 
     def times(self) -> NDArray[Any]:
         """Return when each observed cell begins."""
@@ -212,11 +227,13 @@ def axis_of(
     """
     borders = [border for each in spans.values() if len(each) for border in (each.starts, each.stops)]
     inside = False  # whether the last moment is in the span
+    zones = [each.zone for each in spans.values()]
     kind = same_kind({name: each.kind for name, each in spans.items()})
     if span is not None:
         ends = moments_of("span", _pair(span))
         kind = same_kind({"intervals": kind, "the ends of the span": _as(kind, ends.kind)})
         low, high = ends.ticks.tolist()
+        zones.append(ends.zone)
     elif borders:
         low, high = int(min(b.min() for b in borders)), int(max(b.max() for b in borders))
         inside = any(each.reaches(high, closed) for each in spans.values())
@@ -236,7 +253,7 @@ def axis_of(
     length = -(-(high + inside - low) // step)
     if length > _MOST_CELLS:
         raise ValueError(f"the span has {length:,} cells of the resolution: give a coarser resolution")
-    return TimeAxis(low, step, length, kind)
+    return TimeAxis(low, step, length, kind, zone=shared_zone(*zones))
 
 
 def _as(kind: Kind | None, other: Kind) -> Kind:

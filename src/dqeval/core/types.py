@@ -132,8 +132,8 @@ class Partition(Framed):
         cuts = columns_of_items(Region, self.regions)
         if self.axis is None:
             return cuts
-        times = self.axis.starts_of(self.events.starts), self.axis.ends_of(self.events.stops)
-        return cuts | {"start_time": times[0], "stop_time": times[1]}
+        times: dict[str, Any] = self.axis.columns(self.events.starts, self.events.stops)
+        return cuts | times
 
     def _table(self) -> Table:
         header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
@@ -430,6 +430,8 @@ class Series:
         When the anomalies began and ended, if the labels follow from that: then points are put on a clock.
     remarks : tuple of str
         What was left out or assumed where it was read.
+    zone : str
+        The time zone in which times are shown if they have one: a name, an offset such as +01:00, or UTC.
     """
 
     name: str
@@ -443,6 +445,7 @@ class Series:
     zoned: bool | None = None
     incidents: Any = None
     remarks: tuple[str, ...] = ()
+    zone: str = "UTC"
 
 
 def _position(x: float) -> str:

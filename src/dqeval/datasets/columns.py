@@ -15,8 +15,9 @@ from dqeval.core import arguments, validate
 from dqeval.core.moments import in_zone, moments_of
 from dqeval.core.numeric_arrays import as_array
 from dqeval.core.registry import split_names
-from dqeval.core.times import as_times, dates_of_index, index_of, parse_with_zone, told_zone
+from dqeval.core.times import as_times, dates_of_index, index_of, parse_with_zone
 from dqeval.core.types import Series
+from dqeval.core.zones import as_fields, zone_told
 from dqeval.datasets.files import (
     TIME_NAMES,
     VALUE_NAMES,
@@ -245,7 +246,7 @@ def content_in_memory(
     times = _times_of_index(columns) if found is None else found
     if times is None:
         return content, roles
-    return replace(content, times=as_times(times), zoned=told_zone(times)), roles
+    return replace(content, times=as_times(times), zone=zone_told(times)), roles
 
 
 def _times_of_index(columns: Any) -> Any:
@@ -265,18 +266,19 @@ def with_roles(content: Content, roles: Roles, *, name: str) -> Series:
     if len(detectors) < len(roles.scores):
         raise ValueError(f"two columns of scores have the same name: {some_names(map(one_line, roles.scores))}")
     values = None if roles.value is None else columns[roles.value]
-    timestamps, zoned = (None, None) if times is None else parse_with_zone(times, content.zoned)
-    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, zoned=zoned)
+    timestamps, zone = (None, None) if times is None else parse_with_zone(times, content.zone)
+    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, **as_fields(zone))
 
 
 def series_in_zone(series: Series, timezone: str | None) -> Series:
-    """Return a series with dates of a time zone, where they are written without one, in universal time."""
+    """Return a series with dates that are shown in a time zone, and are of it where they are written without one."""
     times = series.timestamps
     if timezone is None or times is None or times.dtype.kind != "M" or series.zoned:
-        return series
+        return replace(series, zone=timezone) if timezone is not None and series.zoned else series
     moments = in_zone(moments_of("timestamps", times), timezone, lambda i: f"the timestamp of point {i:,}")
     unit = np.promote_types(times.dtype, "datetime64[s]")  # of days, there may be hours now
-    return replace(series, timestamps=moments.ticks.astype("datetime64[ns]").astype(unit), zoned=True)
+    in_universal_time = moments.ticks.astype("datetime64[ns]").astype(unit)
+    return replace(series, timestamps=in_universal_time, zoned=True, zone=timezone)
 
 
 def needs_scores(value: str | None, scores: Sequence[str] | None) -> bool:

@@ -22,6 +22,7 @@ from dqeval.core.spans import spans_of
 from dqeval.core.times import are_known, parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about
+from dqeval.core.zones import as_fields, zone_of_series
 from dqeval.datasets.columns import Roles, labelled, roles_in_table, series_in, series_in_table, series_in_zone
 from dqeval.datasets.files import Content, Named, read_content
 from dqeval.datasets.guard import shorten, some_names
@@ -86,8 +87,8 @@ def _as_arrays(series: Series) -> Series:
         series = replace(series, incidents=spans_of("incidents", series.incidents))
     if series.timestamps is None:
         return replace(series, values=values)
-    times, zoned = parse_with_zone(series.timestamps, series.zoned)
-    return replace(series, values=values, timestamps=times, zoned=zoned)
+    times, zone = parse_with_zone(series.timestamps, zone_of_series(series))
+    return replace(series, values=values, timestamps=times, **as_fields(zone))
 
 
 def _only(found: Sequence[Entry]) -> Entry:

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from dqeval.core import arguments
 from dqeval.core.arguments import quote
 from dqeval.core.durations import UNITS
-from dqeval.core.moments import ZONED, Kind, Moments, in_zone, zone_of
+from dqeval.core.moments import ZONED, Kind, Moments, in_zone, shown, zone_shown
 from dqeval.core.spans import STARTS, Closed, Spans
+from dqeval.core.zones import UTC, zone_of
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
 from dqeval.datasets.guard import check_size, shorten, some_names
@@ -32,9 +33,9 @@ from dqeval.datasets.interval_items import (
     NoSuchSeriesError,
     clock_times,
     is_date,
-    kind_of,
     named_inside,
     unknown,
+    with_zone,
 )
 from dqeval.datasets.interval_json import from_json
 from dqeval.datasets.interval_tables import NAMES, TableOfIntervals, from_columns
@@ -68,6 +69,8 @@ class IntervalFile:
     step : int
         How many nanoseconds a cell lasts by default; 0 if the times tell it. Those of Grafana, Prometheus and
         Alertmanager do not, if they have fractions of a second.
+    zone : str
+        The time zone in which dates with one are shown: that in which they were given.
     """
 
     starts: NDArray[Any]
@@ -79,6 +82,7 @@ class IntervalFile:
     aware: bool | None
     remarks: tuple[str, ...]
     step: int = 0
+    zone: str = UTC
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -100,7 +104,7 @@ class IntervalFile:
         instants = starts == stops
         named = [": ".join(filter(None, pair)) for pair in zip(self.ids, self.notes, strict=True)]
         names = tuple(named[i] for i in order) if any(named) else ()
-        about = (kind if len(self) else None, instants[order], self.closed, names, self.step)
+        about = (kind if len(self) else None, instants[order], self.closed, names, self.step, self.zone)
         return Spans(starts[order], stops[order], *about)
 
 
@@ -208,9 +212,9 @@ def _reader(
     """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
     wanted = NAMES if by is None else {*NAMES, by.lower()}
     if kind := _arrow_kind(file):
-        columns, zoned, others = named_arrays(file, kind, wanted)
+        columns, zones, others = named_arrays(file, kind, wanted)
         check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
-        return partial(from_columns, TableOfIntervals(columns, zoned, others), timezone=timezone)
+        return partial(from_columns, TableOfIntervals(columns, zones, others), timezone=timezone)
     text = whole_text(file, memory=_MEMORY)
     if not text.strip():
         raise ValueError("the file is empty: if there were no incidents or alerts, write the line start,end")
@@ -246,7 +250,7 @@ def _table_of(text: str, wanted: Collection[str]) -> TableOfIntervals:
             columns[name].append(row[i])
         if "" in first.values():
             first |= {name: cell for name, cell in zip(header, row, strict=True) if not first.get(name, "-")}
-    return TableOfIntervals(columns, set(), {one_line(name): is_date(cell) for name, cell in first.items()})
+    return TableOfIntervals(columns, {}, {one_line(name): is_date(cell) for name, cell in first.items()})
 
 
 def _refuse_single_value(text: str) -> None:
@@ -278,12 +282,13 @@ def _on_clock(found: Found, timezone: str | None) -> IntervalFile:
     if count:
         given = np.concatenate([found.starts, found.stops])
         both = clock_times(found.source, given, lambda i: found.place(i % count))
-        both = in_zone(replace(both, kind=kind_of(both, found.aware)), timezone, lambda i: found.place(i % count))
+        both = in_zone(with_zone(both, found.aware), timezone, lambda i: found.place(i % count))
         kind = both.kind
     starts, stops = np.split(both.ticks, 2)
     if (wrong := np.flatnonzero(stops < starts)).size:
         i = int(wrong[0])
-        raise ValueError(f"{found.place(i)} ends before it starts: {found.starts[i]} to {found.stops[i]}")
+        first, last = (_as_written(times, i, zone_shown(kind, both.zone)) for times in (found.starts, found.stops))
+        raise ValueError(f"{found.place(i)} ends before it starts: {first} to {last}")
     form = "int64" if both.kind == "number" else "datetime64[ns]"
     return IntervalFile(
         starts.astype(form),
@@ -295,4 +300,10 @@ def _on_clock(found: Found, timezone: str | None) -> IntervalFile:
         aware=ZONED[kind],
         remarks=found.remarks,
         step=found.step if (both.ticks % UNITS["s"]).any() else 0,
+        zone=both.zone,
     )
+
+
+def _as_written(times: NDArray[Any], i: int, zone: str | None) -> str:
+    """Return a time as it stands in a file; dates that are no text with their zone."""
+    return shown(times[i], zone) if times.dtype.kind == "M" else str(times[i])

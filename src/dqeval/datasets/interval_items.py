@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core.arguments import quote
-from dqeval.core.moments import Kind, Moments, moments_of
+from dqeval.core.moments import Moments, moments_of
 from dqeval.core.spans import Closed
+from dqeval.core.zones import UTC, Zone
 from dqeval.datasets.guard import LONGEST_TIME, some_names
 from dqeval.render.tables import one_line
 from dqeval.support.hints import may_name
@@ -69,8 +70,8 @@ class Found:
     place : callable
         The position of an interval to what it is called in a message.
     closed : "left" or "both"
-    aware : bool, optional
-        Whether dates have a time zone, where their text does not say it.
+    aware : str or False, optional
+        The time zone of dates, or False if they have none, where their text does not say it.
     remarks : tuple of str
     step : int
         How many nanoseconds a cell lasts by default where the times have fractions of a second, of which those of
@@ -84,7 +85,7 @@ class Found:
     notes: Sequence[str]
     place: Place
     closed: Closed = "left"
-    aware: bool | None = None
+    aware: Zone = None
     remarks: tuple[str, ...] = ()
     step: int = 0
 
@@ -93,7 +94,7 @@ def found_items(source: str, items: Sequence[Item], place: Place, *, unit: str |
     """Return items as columns; of numbers in a unit since 1970, as dates."""
     starts, stops = (_column([item[i] for item in items], unit) for i in (0, 1))
     ids, notes = [item.id for item in items], [item.note for item in items]
-    return Found(source, starts, stops, ids, notes, place, aware=None if unit is None else True, **more)
+    return Found(source, starts, stops, ids, notes, place, aware=None if unit is None else UTC, **more)
 
 
 def _column(cells: Sequence[Any], unit: str | None) -> Array:
@@ -133,11 +134,11 @@ def _first_wrong(times: Array) -> int:
     return low
 
 
-def kind_of(times: Moments, aware: bool | None) -> Kind:
-    """Return what the times of a file are: that dates have a time zone, their text says if nothing else does."""
+def with_zone(times: Moments, aware: Zone) -> Moments:
+    """Return the times of a file with their time zone, if they are dates: their text says it if nothing else does."""
     if times.kind == "number" or aware is None:
-        return times.kind
-    return "universal" if aware else "local"
+        return times
+    return replace(times, kind="universal" if aware else "local", zone=aware or UTC)
 
 
 def moment(cell: Any, what: str) -> str | int:
