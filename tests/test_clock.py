@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -18,6 +19,7 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import Series
+from dqeval.analysis.check import findings_in
 from dqeval.analysis.metric_function import MetricFunction
 from dqeval.analysis.timed_result import with_notes
 from dqeval.core.events import find_events, flags_of, split_at
@@ -411,6 +413,48 @@ def test_event_lengths_as_the_near_range():
     result = dqeval.evaluate_detections([1, 1, 1, 1, 0], [1] * 5, near="1ev", times=[0, 1, 10, 11, 12])
     assert result.near == 2
     assert dqeval.evaluate_detections([1, 1, 1, 1, 0], [1] * 5, near="1ev").near == 4
+
+
+def test_the_default_near_range_on_a_clock():
+    """The median event, as its samples last: the resolution does not change it."""
+    labels = np.isin(np.arange(2000) // 10, [7, 33, 34, 90])  # 10, 20 and 10 min
+    minutes = START + np.arange(2000) * np.timedelta64(1, "m")
+    for resolution in (None, "30s", "1min", "7min", "1h"):
+        found = dqeval.evaluate(labels, labels, times=minutes, resolution=resolution)
+        assert found.near * found.axis.resolution == EXACT(600 * SECOND)
+        assert found.near_in_words == "near 10 min"
+        twice = dqeval.evaluate(labels, labels, times=minutes, resolution=resolution, near="2ev")
+        assert twice.near == EXACT(2 * found.near)
+    kept = np.arange(2000) != 75  # a sample is missing
+    assert dqeval.evaluate(labels[kept], labels[kept], times=minutes[kept]).near == 10
+    kept = (np.arange(2000) < 73) | (np.arange(2000) >= 78)  # an event with a gap is two: 3, 2, 20 and 10 min
+    assert dqeval.evaluate(labels[kept], labels[kept], times=minutes[kept]).near == 6.5
+    wider = {"times": minutes[kept], "resolution": "2min", "max_gap": 1}
+    assert dqeval.evaluate(labels[kept], labels[kept], **wider).near == 3.25
+    assert dqeval.evaluate(labels, labels).near == 125
+    assert dqeval.partition(labels, times=minutes).near == 10
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert dqeval.evaluate(labels[:9], labels[:9], times=minutes[:9], undefined="nan").near == 0
+
+
+def test_values_do_not_change_the_default_near_range_on_a_clock():
+    """Cells are as long as somebody wants them to be: no period is estimated of them but where values are given."""
+    series = Series("s", np.arange(900) // 9 == 60, {"a": np.arange(900.0)}, np.sin(np.arange(900) / 5))
+    series = replace(series, timestamps=START + np.arange(900) * np.timedelta64(1, "m"))
+    assert prepare(series).near.source == "half the estimated period"
+    for clock in (Clock(resolution="1min"), Clock(resolution="3min"), Clock(max_gap=5)):
+        found = prepare(series, clock=clock).near
+        assert (found.words, found.source) == ("9 min", "the median event length")
+    assert str(found) == "near 9 (9 min), the median event length"
+    assert prepare(replace(series, no_period="none was found"), clock=clock).near == found
+    assert prepare(replace(series, period=40), clock=clock).near.source == "half the period of the series"
+    flat = dqeval.explain(series.labels, series.scores["a"], values=np.zeros(900), times=series.timestamps)
+    assert not any("fallback" in caution for caution in flat.cautions)
+    near = prepare(replace(series, values=None), clock=clock).near
+    assert near == found
+    messages = [each.message for each in findings_in(replace(series, values=None), resolution="1min")]
+    assert not any("near" in message or "period" in message for message in messages)
+    assert dqeval.evaluate(series.labels, series.scores["a"], values=np.zeros(900), times=series.timestamps).near == 9
 
 
 def test_values_on_a_clock():

@@ -392,7 +392,7 @@ def test_chance_of_each_detector_of_alerts(call, tmp_path):
     (tmp_path / "few.json").write_text(grafana(ALARMS[:1]))
     given = [*TWO_FILES, "--alerts", "few.json", "--span", SPAN, "--near", "20min"]
     shown = call("compare", *given).out
-    assert "by chance: as many random detections as alerts has, 10 repeats; below for each detector" in shown
+    assert "by chance: as many random alerts as alerts has, 10 repeats; below for each detector" in shown
     found = results(call("compare", *given, "--format", "json"))["metrics"]
     chances = {row["detector"]: f"{row['chance']:.3f}" for row in found if row["metric"] == "dqe"}
     assert chances["alerts"] != chances["few"]

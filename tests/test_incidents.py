@@ -154,7 +154,22 @@ def test_near_as_a_duration():
     for near in ("30min", "0.5 h", timedelta(minutes=30), np.timedelta64(1800, "s"), pd.Timedelta("30min")):
         assert dqeval.evaluate_intervals(incidents, alerts, span=span, resolution="5min", near=near) == expected
     assert "near 30 min, 288 cells of 5 min" in str(expected)
-    assert dqeval.evaluate_intervals([(0, 5)], [], near=None).near == 125
+
+
+def test_the_default_near_range_is_the_median_incident():
+    """As it lasts, and not as many cells as it touches: so the resolution does not change it."""
+    lengths = [("09:59", "10:07"), ("12:00", "12:20"), ("14:01:30", "14:13:30"), ("14:10", "14:12")]
+    incidents = [(f"2026-01-01 {a}", f"2026-01-01 {b}") for a, b in lengths]
+    for resolution, cell in (("1s", 1), ("1min", 60), ("5min", 300), ("1h", 3600)):
+        found = dqeval.evaluate_intervals(incidents, [], span=("2026-01-01", "2026-01-02"), resolution=resolution)
+        assert found.near * cell == 720
+        assert found.near_in_words == "near 12 min"
+    assert dqeval.evaluate_intervals([(0, 5), (10, 11), (30, 33)], []).near == 3
+    assert dqeval.evaluate_intervals([(0, 5), (10, 11), (30, 33)], [], closed="both").near == 4
+    assert dqeval.evaluate_intervals([(0, 5), (9, 30)], [], span=(0, 20), undefined="nan").near == 8  # of 5 and 11
+    assert dqeval.evaluate_intervals([(5, 5), (9, 9), (12, 15)], [], span=(0, 20)).near == 0  # most are moments
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert dqeval.evaluate_intervals([], [5], span=(0, 20), undefined="nan").near == 0
 
 
 def test_what_follows_a_start_and_an_end_is_not_read():

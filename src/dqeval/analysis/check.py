@@ -49,7 +49,8 @@ def check(data: Data, *, near: Length | None = None, period: Length | None = Non
         a duration such as "10min" if the series has timestamps.
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
-        with neither, it is the period that the series has, or that is estimated from its values.
+        with neither, it is the period that the series has, or that is estimated from its values. In cells of a clock
+        nothing is estimated, and ``near`` is the median length of an event.
 
     Returns
     -------
@@ -84,16 +85,17 @@ def findings_in(
         asked = Clock(resolution=resolution, max_gap=max_gap)
         sampling = sampling_in(series, near=near, period=period, clock=asked)
         times = misread_times(series) if sampling is None else list(_on_clock(series, sampling))
+        lengths = None
         if sampling is not None:
-            series, flags = _in_cells(series, flags, sampling)
+            series, flags, lengths = _in_cells(series, flags, sampling)
     except ValueError as error:
         if series.timestamps is None:  # then it is about what was asked, not about the series
             raise
         return [Finding("error", "timestamp", str(error))]
     labelled = Labelled(flags, None if sampling is None else sampling.axis)
     usable = series if given or _has_period(series) else replace(series, values=None)
-    in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis)
-    found = [*_labels(series, labelled, in_use), *_values(series, given), *times]
+    in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis, lengths=lengths)
+    found = [*_labels(series, labelled, in_use), *_values(series, given or lengths is not None), *times]
     rest: list[Finding] = []
     for name, scores in series.scores.items():
         if wrong := _unusable(scores, len(flags) if sampling is None else sampling.samples):
@@ -122,15 +124,17 @@ def findings_of_scores(name: str, scored: Scored, near: Near, detections: BoolAr
     return [*found, *_scores(name, scored), *_misleading_scores(name, scored, near, detections)]
 
 
-def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray]:
-    """Return a series with cells in place of samples, and which of them are anomalous."""
+def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray, FloatArray]:
+    """Return a series with cells in place of samples, which of them are anomalous, and how long events last."""
     values = None if series.values is None else sampling.last(series.values)
     if series.incidents is None:
         cells, labels = sampling.highest(flags), sampling.highest(np.asarray(series.labels, dtype=np.float64))
+        lengths = sampling.event_lengths(flags)
     else:
-        cells = flags_of(incidents_on(sampling.axis, series).events)
+        incidents = incidents_on(sampling.axis, series)
+        cells, lengths = flags_of(incidents.events), incidents.lengths
         labels = cells.astype(np.float64)
-    return replace(series, labels=labels, values=values), cells
+    return replace(series, labels=labels, values=values), cells, lengths
 
 
 def _on_clock(series: Series, sampling: Sampling) -> Iterator[Finding]:

@@ -48,7 +48,8 @@ def evaluate(
         The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
-        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125, or
+        with times the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
@@ -134,7 +135,8 @@ def evaluate_detections(
         The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
-        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125, or
+        with times the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.

@@ -100,7 +100,8 @@ def evaluate_frame(
         median length of an event, or with ``times`` a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is estimated
-        from the values of each series; ``near`` is 125 if there are none.
+        from the values of each series; ``near`` is 125 if there are none. With times, ``near`` is the median length of
+        an event instead.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -175,7 +176,8 @@ def evaluate_frame_events(
         median length of an event, or with ``times`` a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is estimated
-        from the values of each series; ``near`` is 125 if there are none.
+        from the values of each series; ``near`` is 125 if there are none. With times, ``near`` is the median length of
+        an event instead.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3

@@ -13,7 +13,7 @@ from dqeval.analysis.timed_result import TimedEventColumns, TimedResult
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
 from dqeval.core.moments import Moments, moments_of, same_kind
-from dqeval.core.near import FALLBACK_NEAR
+from dqeval.core.near import median_length
 from dqeval.core.numeric_arrays import binary_array
 from dqeval.core.regions import cut
 from dqeval.core.sampling import even_step, median_step
@@ -55,7 +55,7 @@ def evaluate_intervals(
         or a second. An interval takes all cells that it overlaps. DQE depends on it: false alarms are counted in cells.
     near : str, timedelta or number, optional
         How long before and after an incident an alert still is a near miss: a duration such as "10min", or a number of
-        cells; 0 for none. 125 cells by default.
+        cells; 0 for none. By default the median length of an incident, which is 0 if most are moments.
     closed : "left" or "both", default "left"
         Whether ends are outside their intervals, or inside, as in sources with inclusive ends. Files know it.
     undefined : "raise" or "nan", default "raise"
@@ -89,7 +89,7 @@ def evaluate_intervals(
     axis = axis_of(spans, span=span, resolution=resolution, closed=closed)
     events, found = axis.positions(spans["incidents"], closed), axis.positions(spans["alerts"], closed)
     validate.check_defined(events.events, undefined, none="there is no incident in the span")
-    regions = cut(events.events, _near(near, axis))
+    regions = cut(events.events, _near(near, axis, events.lengths))
     local = np.minimum(scores_of_intervals(found.events, regions), 1.0)
     return TimedResult(
         *_means(local),
@@ -187,9 +187,9 @@ def _point_times(times: Any) -> tuple[Moments, PointTimes]:
     return clock, PointTimes(clock.ticks, step, even is not None)
 
 
-def _near(given: Any, axis: TimeAxis) -> float:
+def _near(given: Any, axis: TimeAxis, lengths: FloatArray) -> float:
     if given is None:
-        return FALLBACK_NEAR
+        return median_length(lengths)
     if durations.is_duration(given):
         return near_in_cells(given, axis)
     advice = 'it is a duration such as "10min", or a number of cells; 0 for no near misses'

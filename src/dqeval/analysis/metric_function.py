@@ -39,7 +39,7 @@ class MetricFunction:
         median length of an event, or on a clock a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, ``near`` is
-        125.
+        125, or on a clock the median length of an event.
     undefined : "raise" or "nan"
         What to do if the metric is undefined: raise `UndefinedError`, or return NaN with a warning.
     parameters : mapping

@@ -55,11 +55,14 @@ class Labelled(Shared):
         When the points are, where there is a clock. Nothing goes on where something was not observed.
     names : tuple of str
         What the events are called, where their source says it.
+    on_clock : bool
+        Whether the points are cells of a time axis, because that was asked for.
     """
 
     labels: BoolArray
     axis: TimeAxis | None = None
     names: tuple[str, ...] = ()
+    on_clock: bool = False
 
     @cached_property
     def breaks(self) -> IntArray:
@@ -137,7 +140,7 @@ class Labelled(Shared):
     def part(self, start: int, stop: int) -> Labelled:
         """Return the labels from one point to another, on the same clock; events lose their names."""
         axis = None if self.axis is None else self.axis.part(start, stop)
-        return Labelled(self.labels[start:stop], axis)
+        return Labelled(self.labels[start:stop], axis, on_clock=self.on_clock)
 
     def scored(self, raw: FloatArray) -> Scored:
         """Return the labels with scores, which are checked; whatever holds only 0 and 1 is taken for detections."""
@@ -271,8 +274,6 @@ class Prepared:
     scores : mapping of str to array of float
         By detector.
     near : Near
-    on_clock : bool
-        Whether the points were put on a time axis, because that was asked for.
     notes : tuple of str
         What was left out on the way.
     samples : Series, optional
@@ -285,10 +286,14 @@ class Prepared:
     labelled: Labelled
     scores: Mapping[str, FloatArray]
     near: Near
-    on_clock: bool = False
     notes: tuple[str, ...] = ()
     samples: Series | None = None
     clock: Clock = NO_CLOCK
+
+    @property
+    def on_clock(self) -> bool:
+        """Whether the points were put on a time axis, because that was asked for."""
+        return self.labelled.on_clock
 
     @property
     def given(self) -> Series:
@@ -400,8 +405,11 @@ def points_of(
     if values is not None:
         values = sampling.last(validate.values_beside(y_true, labels, values))
     cells = sampling.highest(labels)
-    in_use = near_from_arguments(cells, cells, near=near, period=period, values=values, axis=sampling.axis)
-    return Points(Labelled(cells, sampling.axis), sampling.highest(found), in_use, tuple(sampling.notes()))
+    lasting = sampling.event_lengths(labels)
+    given: dict[str, Any] = {"near": near, "period": period, "values": values}
+    in_use = near_from_arguments(cells, cells, **given, axis=sampling.axis, lengths=lasting)
+    labelled = Labelled(cells, sampling.axis, on_clock=True)
+    return Points(labelled, sampling.highest(found), in_use, tuple(sampling.notes()))
 
 
 def prepare_series(
@@ -437,20 +445,20 @@ def _prepared_on_clock(
     sampling: Sampling,
 ) -> Prepared:
     """Return a series with its points put on a time axis."""
-    cells, incidents = sampling.highest(labels), None
+    cells, incidents, lengths = sampling.highest(labels), None, sampling.event_lengths(labels)
     if series.incidents is not None:
         incidents = incidents_on(sampling.axis, series)
-        cells = flags_of(incidents.events)
+        cells, lengths = flags_of(incidents.events), incidents.lengths
     found = {name: sampling.highest(column) for name, column in scores.items()}
     values = None if series.values is None else sampling.last(series.values)
     known = None if series.period is None else max(round(sampling.in_cells(series.period)), 1)
     times = sampling.axis.times()
     series = replace(series, labels=cells, scores=found, values=values, period=known, timestamps=times, train_stop=None)
-    in_use = near_of(series, cells, near=near, period=period, axis=sampling.axis)
+    in_use = near_of(series, cells, near=near, period=period, axis=sampling.axis, lengths=lengths)
     notes = (*series.remarks, *sampling.notes(), *(() if incidents is None else incidents.notes("incident")))
     names = () if incidents is None else incidents.names
-    labelled = Labelled(cells, sampling.axis, names)
-    return Prepared(series, labelled, found, in_use, on_clock=True, notes=notes)
+    labelled = Labelled(cells, sampling.axis, names, on_clock=True)
+    return Prepared(series, labelled, found, in_use, notes=notes)
 
 
 def incidents_on(axis: TimeAxis, series: Series) -> Found:

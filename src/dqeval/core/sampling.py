@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations
+from dqeval.core.events import find_events, split_at
 from dqeval.core.moments import Kind, Moments, Ticks, moments_of
+from dqeval.core.spans import PointTimes
 from dqeval.core.timeline import TimeAxis, given_resolution
-from dqeval.core.types import BoolArray, IntArray
+from dqeval.core.types import BoolArray, FloatArray, IntArray
 from dqeval.core.zones import UTC, shared_zone
 from dqeval.render.tables import count_of, percent
 
@@ -49,13 +51,28 @@ class Sampling:
         The first sample of each cell that has one; None where no two samples share a cell.
     lasting : array of int, optional
         For how many cells it stands, as it is carried forward where samples are missing; None where none is.
-    samples : int
+    times : PointTimes
+        When samples are.
+    breaks : array of int
+        The samples before which something was not observed.
     """
 
     axis: TimeAxis
     first: IntArray | None
     lasting: IntArray | None
-    samples: int
+    times: PointTimes
+    breaks: IntArray = field(default_factory=lambda: np.zeros(0, np.intp))
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return len(self.times.ticks)
+
+    def event_lengths(self, labels: BoolArray) -> FloatArray:
+        """Return how long each event lasts, in cells, whatever the cells are: until its last sample is over."""
+        events = split_at(find_events(labels), self.breaks)
+        lasting = self.times.ends(events.stops - 1) - self.times.at(events.starts)
+        return np.asarray(lasting / self.axis.resolution)
 
     def highest(self, points: NDArray[Values]) -> NDArray[Values]:
         """Return the highest of the samples in each cell: of scores, or of labels."""
@@ -165,10 +182,12 @@ def sampling_of(moments: Moments, *, resolution: Any = None, max_gap: Any = None
     step = _resolution(resolution, usual, kind)
     longest = _longest_gap(max_gap, step, kind != "number")
     if step == even:
-        return Sampling(TimeAxis(int(ticks[0]), step, len(ticks), kind, zone=moments.zone), None, None, len(ticks))
+        axis = TimeAxis(int(ticks[0]), step, len(ticks), kind, zone=moments.zone)
+        return Sampling(axis, None, None, PointTimes(ticks, step, even=True))
     # Samples that jitter should not fall on both sides of where cells begin. Who gives a resolution may sample finer.
     origin = int(ticks[0]) - (_before_first(ticks, step) if resolution is None else 0)
-    return _uneven(moments, origin, step, longest)
+    times = PointTimes(ticks, usual or step, even is not None)
+    return _uneven(moments, times, origin, step, longest)
 
 
 def _resolution(given: Any, usual: int | None, kind: Kind) -> int:
@@ -251,7 +270,7 @@ def _longest_gap(given: Any, step: int, dated: bool) -> int:
     return arguments.whole_number("max_gap", given, least=0, most=_MOST_CELLS)
 
 
-def _uneven(moments: Moments, origin: int, step: int, longest: int) -> Sampling:
+def _uneven(moments: Moments, times: PointTimes, origin: int, step: int, longest: int) -> Sampling:
     """Return samples of which some share a cell, or some cells have none."""
     ticks = moments.ticks
     cells = (ticks - origin) // step
@@ -273,4 +292,5 @@ def _uneven(moments: Moments, origin: int, step: int, longest: int) -> Sampling:
         lasting[wide] += carried
     breaks, gaps = (wide + 1 + np.cumsum(carried))[is_gap].tolist(), missing[is_gap].tolist()
     axis = TimeAxis(origin, step, length, moments.kind, tuple(breaks), tuple(gaps), moments.zone)
-    return Sampling(axis, first, lasting, len(ticks))
+    behind = wide[is_gap] + 1
+    return Sampling(axis, first, lasting, times, behind if first is None else first[behind])

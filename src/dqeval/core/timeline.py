@@ -15,7 +15,7 @@ from dqeval.core.arguments import quote
 from dqeval.core.events import split_at
 from dqeval.core.moments import LARGEST, Kind, Ticks, moments_of, same_kind, shown_between, zone_shown
 from dqeval.core.spans import Closed, Spans, is_pair
-from dqeval.core.types import BoolArray, Events, IntArray
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
 from dqeval.core.zones import UTC, shared_zone
 from dqeval.render.tables import count_of
 from dqeval.support.frames import in_frame
@@ -88,7 +88,12 @@ class TimeAxis:
         members = np.bincount(np.searchsorted(joined.starts, starts[observed], side="right"))
         several = members[members > 1]
         counts = len(events) - len(joined), names, int(several.sum()), len(several)
-        return Found(events, outside, ~observed & ~outside, *counts)
+        ends_inside = (spans.closed or closed) == "both"
+        last_tick = spans.stops + (ends_inside & ~spans.instants)
+        end = self.origin + self.cells * self.resolution
+        ends = (np.clip(ticks[observed], self.origin, end) for ticks in (spans.starts, last_tick))
+        lengths = _lengths(*ends) / self.resolution
+        return Found(events, outside, ~observed & ~outside, *counts, lengths)
 
     def _observed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position of cells; of one that was not observed, that of the next."""
@@ -185,6 +190,8 @@ class Found:
         How many cuts at gaps there are.
     joined, of_joined : int
         How many intervals touch or overlap others, and how many they are together.
+    lengths : array of float
+        How long what was observed lasts, in cells, whatever the cells are: intervals that touch or overlap as one.
     names : tuple of str
         What each event is called, where the source says it.
     """
@@ -196,6 +203,7 @@ class Found:
     names: tuple[str, ...] = ()
     joined: int = 0
     of_joined: int = 0
+    lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def notes(self, what: str) -> Iterator[str]:
         """Say what was left out."""
@@ -315,6 +323,15 @@ def _names(spans: Spans, events: Events, starts: Ticks, stops: Ticks) -> tuple[s
         for event in found[first[i] : last[i]] if spans.names[i] else ():
             event[spans.names[i]] = None
     return tuple("; ".join(names) for names in found)
+
+
+def _lengths(starts: Ticks, stops: Ticks) -> Ticks:
+    """Return how long intervals last, those that touch or overlap as one."""
+    starts, stops = np.sort(starts), np.sort(stops)  # each for itself, as in `_joined`
+    apart = starts[1:] > stops[:-1]
+    ends = np.ones((2, len(starts)), dtype=np.bool_)
+    ends[0, 1:] = ends[1, :-1] = apart
+    return np.asarray(stops[ends[1]] - starts[ends[0]])
 
 
 def _joined(starts: Ticks, stops: Ticks, length: int, breaks: IntArray) -> Events:
