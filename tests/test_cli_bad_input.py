@@ -1,5 +1,6 @@
 """Whatever is wrong with a file, every command says so in one sentence, without a traceback."""
 
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import typer
 
 import dqeval
 from commands import caller, run, write_demo
+from dqeval.cli.app import app
 from dqeval.cli.exit_codes import exit_code
 
 NO_ROWS = "the file needs a line that names the columns, and at least one row below it"
@@ -258,3 +260,43 @@ main()
     words = [sys.executable, "-c", program]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "dqeval: interrupted\n")
+
+
+@pytest.mark.parametrize("command", ["score", "detect", "datasets list", "bench run"])
+def test_hints_name_no_option_that_the_command_lacks(call, tmp_path, command):
+    """A file without labels has two ways out, which not every command knows."""
+    (tmp_path / "bad.csv").write_text("value,mine\n1,2\n")
+    plan = 'metrics = ["dqe"]\n[[data]]\npath = "bad.csv"\n[[detector]]\nname = "random_scores"\n'
+    (tmp_path / "plan.toml").write_text(plan)
+    (tmp_path / "windows.json").write_text('{"a.csv": [[1, 2]], "b.csv": []}')
+    arguments = {
+        "detect": ["bad.csv", "--detector", "random_scores", "-o", "out"],
+        "bench run": ["plan.toml", "-o", "run", "--workers", "1"],
+    }
+    done = call(*command.split(), *arguments.get(command, ["bad.csv"]))
+    assert done.code == 2
+    hint = "no numeric column is called label or is_anomaly; there are value, mine; rename the one"
+    assert hint in done.out + done.err + call("bench", "failures", "run").out.replace("\n", " ")
+    assert not named_options(done) - options_of(command)
+    assert named_options(done) == {"--label", "--incidents"} & options_of(command)
+    if command == "score":
+        assert named_options(call("score", "bad.csv", "--incidents", "windows.json")) == {
+            "--series",
+            "--incidents",
+            "--alerts",
+        }
+        assert named_options(call("diff", "bad.csv", "bad.csv", "--incidents", "windows.json")) == {
+            "--series",
+            "--incidents",
+        }
+
+
+def named_options(done):
+    return set(re.findall(r"--[a-z]+", done.out + done.err))
+
+
+def options_of(command):
+    found = typer.main.get_command(app)
+    for name in command.split():
+        found = found.commands[name]
+    return {option for parameter in found.params for option in parameter.opts}

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -18,6 +19,8 @@ import dqeval
 import naive
 import strategies as own
 from dqeval import Series
+from dqeval.analysis.check import findings_in
+from dqeval.analysis.metric_function import MetricFunction
 from dqeval.analysis.timed_result import with_notes
 from dqeval.core.events import find_events, flags_of, split_at
 from dqeval.core.moments import BLOCK, Moments, Steps, moments_of
@@ -412,6 +415,48 @@ def test_event_lengths_as_the_near_range():
     assert dqeval.evaluate_detections([1, 1, 1, 1, 0], [1] * 5, near="1ev").near == 4
 
 
+def test_the_default_near_range_on_a_clock():
+    """The median event, as its samples last: the resolution does not change it."""
+    labels = np.isin(np.arange(2000) // 10, [7, 33, 34, 90])  # 10, 20 and 10 min
+    minutes = START + np.arange(2000) * np.timedelta64(1, "m")
+    for resolution in (None, "30s", "1min", "7min", "1h"):
+        found = dqeval.evaluate(labels, labels, times=minutes, resolution=resolution)
+        assert found.near * found.axis.resolution == EXACT(600 * SECOND)
+        assert found.near_in_words == "near 10 min"
+        twice = dqeval.evaluate(labels, labels, times=minutes, resolution=resolution, near="2ev")
+        assert twice.near == EXACT(2 * found.near)
+    kept = np.arange(2000) != 75  # a sample is missing
+    assert dqeval.evaluate(labels[kept], labels[kept], times=minutes[kept]).near == 10
+    kept = (np.arange(2000) < 73) | (np.arange(2000) >= 78)  # an event with a gap is two: 3, 2, 20 and 10 min
+    assert dqeval.evaluate(labels[kept], labels[kept], times=minutes[kept]).near == 6.5
+    wider = {"times": minutes[kept], "resolution": "2min", "max_gap": 1}
+    assert dqeval.evaluate(labels[kept], labels[kept], **wider).near == 3.25
+    assert dqeval.evaluate(labels, labels).near == 125
+    assert dqeval.partition(labels, times=minutes).near == 10
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert dqeval.evaluate(labels[:9], labels[:9], times=minutes[:9], undefined="nan").near == 0
+
+
+def test_values_do_not_change_the_default_near_range_on_a_clock():
+    """Cells are as long as somebody wants them to be: no period is estimated of them but where values are given."""
+    series = Series("s", np.arange(900) // 9 == 60, {"a": np.arange(900.0)}, np.sin(np.arange(900) / 5))
+    series = replace(series, timestamps=START + np.arange(900) * np.timedelta64(1, "m"))
+    assert prepare(series).near.source == "half the estimated period"
+    for clock in (Clock(resolution="1min"), Clock(resolution="3min"), Clock(max_gap=5)):
+        found = prepare(series, clock=clock).near
+        assert (found.words, found.source) == ("9 min", "the median event length")
+    assert str(found) == "near 9 (9 min), the median event length"
+    assert prepare(replace(series, no_period="none was found"), clock=clock).near == found
+    assert prepare(replace(series, period=40), clock=clock).near.source == "half the period of the series"
+    flat = dqeval.explain(series.labels, series.scores["a"], values=np.zeros(900), times=series.timestamps)
+    assert not any("fallback" in caution for caution in flat.cautions)
+    near = prepare(replace(series, values=None), clock=clock).near
+    assert near == found
+    messages = [each.message for each in findings_in(replace(series, values=None), resolution="1min")]
+    assert not any("near" in message or "period" in message for message in messages)
+    assert dqeval.evaluate(series.labels, series.scores["a"], values=np.zeros(900), times=series.timestamps).near == 9
+
+
 def test_values_on_a_clock():
     """The period is that of the cells, whose value is the last of their samples."""
     values = np.sin(2 * np.pi * np.arange(900) / 45)
@@ -487,6 +532,71 @@ def test_pandas_columns_with_an_index_of_times():
     same(dqeval.evaluate(labels, scores, times=pd.Series(index, index=index), near=2), expected)
     with pytest.raises(ValueError, match="y_true and times have different indexes"):
         dqeval.evaluate(labels, scores, times=pd.Series(index), near=2)
+
+
+EVERY_TWO_HOURS = {
+    "evaluate": (lambda y, s, **clock: dqeval.evaluate(y, s, near="2h", **clock)),
+    "evaluate_detections": (lambda y, s, **clock: dqeval.evaluate_detections(y, s > 1, near="2h", **clock)),
+    "panel": (lambda y, s, **clock: dqeval.panel(y, s, period="4h", metrics=["dqe", "range_f1"], **clock)),
+    "explain": (lambda y, s, **clock: dqeval.explain(y, s, near="2h", **clock)),
+    "dqe_score": (lambda y, s, **clock: dqeval.dqe_score(y, s, near="2h", **clock)),
+    "partition": (lambda y, s, **clock: dqeval.partition(y, near="2h", **clock)),
+    "alarms": (lambda y, s, **clock: dqeval.alarms(y, s > 1, max_delay="2h", **clock)),
+    "alarm_curve": (lambda y, s, **clock: dqeval.alarm_curve(y, s, early="2h", **clock)),
+    "threshold_for": (lambda y, s, **clock: dqeval.threshold_for(y, s, false_alarms_per_day=3, early="2h", **clock)),
+    "max_gap": (lambda y, s, **clock: dqeval.evaluate(y, s, near=2, max_gap="2h", **clock)),
+    "resolution": (lambda y, s, **clock: dqeval.alarms(y, s > 1, resolution="2h", **clock)),
+}
+POINTS_ONLY = {
+    "dqe_log_rank": dqeval.metrics.dqe_log_rank,
+    "sdqe_score": (lambda y, s, **near: dqeval.sdqe_score(y, s > 1, **near)),
+    "metric_function": (lambda y, s, **near: MetricFunction("dqe", on_clock=True, **near)(y, s)),
+}
+HOURLY = pd.date_range("2026-01-01", periods=40, freq="h", tz="Europe/Berlin")
+HOURS_LEFT = HOURLY[np.delete(np.arange(40), [9, *range(20, 26)])]
+HOURLY_LABELS, HOURLY_SCORES = np.isin(HOURS_LEFT.hour, [3, 4, 16]).astype(int), np.arange(len(HOURS_LEFT)) * 7 % 5
+
+
+@pytest.mark.parametrize("function", EVERY_TWO_HOURS.values(), ids=EVERY_TWO_HOURS)
+def test_an_index_of_dates_is_a_clock(function):
+    """Of labels or of scores: as if its dates had been given as times."""
+    labels, scores = (pd.Series(each, index=HOURS_LEFT) for each in (HOURLY_LABELS, HOURLY_SCORES))
+    expected = function(HOURLY_LABELS, HOURLY_SCORES, times=HOURS_LEFT)
+    assert str(function(labels, scores)) == str(expected)
+    assert str(function(labels, HOURLY_SCORES)) == str(expected)
+    if function is not EVERY_TWO_HOURS["partition"]:
+        assert str(function(HOURLY_LABELS, scores)) == str(expected)
+
+
+@pytest.mark.parametrize("function", POINTS_ONLY.values(), ids=POINTS_ONLY)
+def test_functions_without_times_use_an_index_of_dates(function):
+    even = HOURLY[: len(HOURLY_LABELS)].tz_localize(None)
+    labels, scores = (pd.Series(each, index=even) for each in (HOURLY_LABELS, HOURLY_SCORES))
+    assert function(labels, scores, near="2h") == function(HOURLY_LABELS, HOURLY_SCORES, near=2)
+    with pytest.raises(ValueError, match="near '2h' is a duration, and there is no clock"):
+        function(HOURLY_LABELS, HOURLY_SCORES, near="2h")
+    left = [pd.Series(each, index=HOURS_LEFT) for each in (HOURLY_LABELS, HOURLY_SCORES)]
+    assert function(*left, near="2h") != function(HOURLY_LABELS, HOURLY_SCORES, near=2)  # a gap is no neighbour
+
+
+def test_an_even_index_tells_when_events_are():
+    """Without being asked, it changes no number, and an index with gaps tells nothing."""
+    even = pd.Series(HOURLY_LABELS, index=HOURLY[: len(HOURLY_LABELS)])
+    plain = dqeval.evaluate(HOURLY_LABELS, HOURLY_SCORES)
+    told = dqeval.evaluate(even, HOURLY_SCORES)
+    assert (told.dqe, told.near) == (plain.dqe, 125)
+    assert told.per_event[0].start_time == np.datetime64("2026-01-01T02:00")
+    assert not hasattr(dqeval.evaluate(pd.Series(HOURLY_LABELS, index=HOURS_LEFT), HOURLY_SCORES), "axis")
+    assert not hasattr(dqeval.evaluate(pd.Series(HOURLY_LABELS), HOURLY_SCORES), "axis")
+    alarms = [dqeval.alarms(labels, HOURLY_SCORES > 1) for labels in (even, HOURLY_LABELS)]
+    assert alarms[0].false_alarms_per_day == EXACT(24 * alarms[1].false_alarm_rate)
+    assert np.isnan(alarms[1].false_alarms_per_day)
+
+
+def test_many_series_are_counted_in_points():
+    series = [pd.Series(HOURLY_LABELS, index=HOURS_LEFT)]
+    with pytest.raises(ValueError, match="near '2h' is a duration, and many series are counted in points: give a num"):
+        dqeval.evaluate_many(series, [HOURLY_SCORES], near="2h")
 
 
 def test_the_end_of_summer_time():

@@ -107,7 +107,7 @@ def test_pages_of_adapters_say_what_to_install_and_what_the_near_range_is(page):
     text = " ".join(text_of(page).split())
     assert "pip install " in text or "need not be installed" in text
     assert "near range" in text.lower()
-    assert re.search(r"\b125 points|`slidingWindow`, 100 points", text)
+    assert re.search(r"\b125 points|median length of an event|`slidingWindow`, 100 points", text)
 
 
 @every_page

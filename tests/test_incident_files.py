@@ -244,9 +244,33 @@ def test_numbers_count_the_points_of_a_series_without_times(call, tmp_path, time
     assert "incidents: plain has no times: they count its points from 0" in messages
 
 
-@pytest.mark.parametrize("zone", ["", "Z"])
+DATE = re.compile(r"2026-01-01[T ]\d\d:\d\d(?: – \d\d:\d\d)?(?P<zone>Z| UTC| ?[+-]\d\d:\d\d)?")
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.unmeasured(but=["plot"])
+def test_every_printed_time_carries_its_zone(call, tmp_path, command, zone):
+    """That of the incidents, though the scores are in universal time; times without a zone have none."""
+    keep = np.arange(POINTS) % 200 != 9
+    (tmp_path / "scores.csv").write_text(table(keep, zone="Z" if zone else ""))
+    (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
+    given = ["scores.csv", "--incidents", "incidents.csv", "--max-gap", "0", "--near", "20min"]
+    for form in ("table", "json", "csv") if command not in ("report", "plot") else ("",):
+        done = call(command, *given, *COMMANDS[command], *(["--format", form] if form else []))
+        assert done.code == 0, done.err
+        page = (tmp_path / "out.html").read_text() if command == "report" else ""
+        found = {match["zone"] for match in DATE.finditer(done.out + done.err + page.replace("\\u2013", "–"))}
+        people, machines = (f" {zone.replace('Z', 'UTC')}", zone) if zone else (None, None)
+        assert found <= ({people, machines} if form in ("json", "csv") else {people})  # JSON has sentences, too
+        assert found or command in ("near", "check", "plot") or form == "csv"
+        if command == "report":
+            assert ("time (UTC" in page, f"time (UTC{zone.replace('Z', '')})" in page) == (bool(zone), bool(zone))
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
 @pytest.mark.unmeasured
-def test_times_in_universal_time_end_with_a_z(call, tmp_path, zone):
+def test_times_with_a_zone_end_with_their_offset(call, tmp_path, zone):
     (tmp_path / "scores.csv").write_text(table(zone=zone))
     (tmp_path / "incidents.csv").write_text(csv(INTERVALS, zone))
     given = ["scores.csv", "--incidents", "incidents.csv", "--format", "json"]
@@ -368,7 +392,7 @@ def test_chance_of_each_detector_of_alerts(call, tmp_path):
     (tmp_path / "few.json").write_text(grafana(ALARMS[:1]))
     given = [*TWO_FILES, "--alerts", "few.json", "--span", SPAN, "--near", "20min"]
     shown = call("compare", *given).out
-    assert "by chance: as many random detections as alerts has, 10 repeats; below for each detector" in shown
+    assert "by chance: as many random alerts as alerts has, 10 repeats; below for each detector" in shown
     found = results(call("compare", *given, "--format", "json"))["metrics"]
     chances = {row["detector"]: f"{row['chance']:.3f}" for row in found if row["metric"] == "dqe"}
     assert chances["alerts"] != chances["few"]
@@ -513,6 +537,33 @@ def test_inputs_are_not_overwritten(call, tmp_path):
 def test_options_that_say_nothing_of_alerts(call, option):
     done = call("score", *TWO_FILES, *option)
     assert (done.code, f"{option[0]} is for files with scores" in done.err) == (2, True)
+
+
+def test_results_of_nab_find_their_windows(call, tmp_path):
+    """By the name that is in that of the file, or by the one that --series gives; receipts say which."""
+    ends = [[str(a), str(b - STEP)] for a, b in INTERVALS]
+    windows = {"realKnownCause/nyc_taxi.csv": ends, "realAWS/cpu.csv": [], "realAWS/disk.csv": ends[:2]}
+    (tmp_path / "windows.json").write_text(json.dumps(windows))
+    (tmp_path / "numenta_nyc_taxi.csv").write_text(table())
+    given = ("--incidents", "windows.json", "--near", "20", "--metrics", "dqe")
+    expected = results(call("score", "labelled.csv", "--near", "20", "--metrics", "dqe", "--format", "json"))
+    done = call("score", "numenta_nyc_taxi.csv", *given, "--format", "json", "-o", "a.json")
+    assert "none are called 'numenta_nyc_taxi', so those of realKnownCause/nyc_taxi.csv are taken" in done.err
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["results"]["series"][0]["detectors"] == expected["series"][0]["detectors"]
+    assert call("verify", "a.json", "numenta_nyc_taxi.csv", "windows.json").code == 0
+    assert "--series NAME beside --incidents" in call("score", "scores.csv", *given).err
+    for name in ("nyc_taxi", "realKnownCause/nyc_taxi.csv"):
+        done = call("score", "scores.csv", *given, "--series", name, "--format", "json", "-o", "b.json")
+        assert (done.code, done.err) == (0, "dqeval: wrote b.json\n")
+        receipt = json.loads((tmp_path / "b.json").read_text())
+        assert receipt["results"]["series"][0]["detectors"] == expected["series"][0]["detectors"]
+        assert receipt["inputs"][0]["incidents"]["series"] == name
+        assert call("verify", "b.json", "scores.csv", "windows.json").code == 0
+    receipt["inputs"][0]["incidents"]["series"] = 5
+    (tmp_path / "b.json").write_text(json.dumps(receipt))
+    assert "not each a file with a name" in call("verify", "b.json", "scores.csv", "windows.json").err
+    assert "no column is called gpu" in call("score", "scores.csv", *given, "--series", "gpu").err
 
 
 def test_files_of_one_name(call, tmp_path):

@@ -154,7 +154,48 @@ def test_near_as_a_duration():
     for near in ("30min", "0.5 h", timedelta(minutes=30), np.timedelta64(1800, "s"), pd.Timedelta("30min")):
         assert dqeval.evaluate_intervals(incidents, alerts, span=span, resolution="5min", near=near) == expected
     assert "near 30 min, 288 cells of 5 min" in str(expected)
-    assert dqeval.evaluate_intervals([(0, 5)], [], near=None).near == 125
+
+
+def test_the_default_near_range_is_the_median_incident():
+    """As it lasts, and not as many cells as it touches: so the resolution does not change it."""
+    lengths = [("09:59", "10:07"), ("12:00", "12:20"), ("14:01:30", "14:13:30"), ("14:10", "14:12")]
+    incidents = [(f"2026-01-01 {a}", f"2026-01-01 {b}") for a, b in lengths]
+    for resolution, cell in (("1s", 1), ("1min", 60), ("5min", 300), ("1h", 3600)):
+        found = dqeval.evaluate_intervals(incidents, [], span=("2026-01-01", "2026-01-02"), resolution=resolution)
+        assert found.near * cell == 720
+        assert found.near_in_words == "near 12 min"
+    assert dqeval.evaluate_intervals([(0, 5), (10, 11), (30, 33)], []).near == 3
+    assert dqeval.evaluate_intervals([(0, 5), (10, 11), (30, 33)], [], closed="both").near == 4
+    assert dqeval.evaluate_intervals([(0, 5), (9, 30)], [], span=(0, 20), undefined="nan").near == 8  # of 5 and 11
+    assert dqeval.evaluate_intervals([(5, 5), (9, 9), (12, 15)], [], span=(0, 20)).near == 0  # most are moments
+    with pytest.warns(dqeval.UndefinedWarning):
+        assert dqeval.evaluate_intervals([], [5], span=(0, 20), undefined="nan").near == 0
+
+
+def test_what_follows_a_start_and_an_end_is_not_read():
+    """Rows of tables often go on with a name or an id."""
+    pairs = [(10, 20), (40, 50)]
+    expected = dqeval.evaluate_intervals(pairs, [(12, 14)], near=5).dqe
+    longer = [(10, 20, "disk full", 7), [40, 50, None]]
+    assert dqeval.evaluate_intervals(longer, [(12, 14, "x")], near=5).dqe == expected
+    assert dqeval.evaluate_intervals(np.array([[10, 20, 3], [40, 50, 3]]), [(12, 14)], near=5).dqe == expected
+    with pytest.raises(ValueError, match="span must be a pair of start and end"):
+        dqeval.evaluate_intervals(pairs, [], span=(0, 9, 20))
+
+
+def test_incidents_that_become_one_event_are_told():
+    """Back to back, in one cell, or one in the other."""
+    for joined in ([(10, 20), (20, 30)], [(10, 20), (12, 14), (19, 20)], [(10, 11), (5, 40), (12, 13)]):
+        found = dqeval.evaluate_intervals([*joined, (60, 65)], [(12, 14)], near=5)
+        assert len(found.per_event) == 2
+        assert found.notes == (f"{len(joined)} incidents that touch or overlap count as 1 incident",)
+    two = [(0, 4), (4, 6), (10, 14), (13, 16), (20, 21)]
+    found = dqeval.evaluate_intervals([(0, 1)], two, span=(0, 30), near=5)
+    assert found.notes == ("4 alerts that touch or overlap count as 2 alerts",)
+    assert dqeval.evaluate_intervals([(0, 4), (5, 6)], [(1, 2)], resolution=5, span=(0, 20), near=5).notes == (
+        "2 incidents that touch or overlap count as 1 incident",
+    )
+    assert dqeval.evaluate_intervals([(0, 4), (5, 6)], [(1, 2)], near=5).notes == ()
 
 
 def test_what_lies_outside_is_told():
@@ -289,7 +330,10 @@ def test_intervals_of_dates():
     assert dqeval.labels_from_intervals(nothing, [1, 2]).tolist() == [False, False]
     berlin = pd.date_range("2026-07-01", periods=3, freq="h", tz="Europe/Berlin")
     zoned = dqeval.intervals_from_labels([0, 1, 0], berlin)
-    assert str(zoned).splitlines()[::2] == ["start, UTC        end, UTC", "2026-06-30T23:00  2026-07-01T00:00"]
+    assert str(zoned).splitlines()[::2] == [
+        "start, Europe/Berlin  end, Europe/Berlin",
+        "2026-07-01T01:00      2026-07-01T02:00",
+    ]
     for library in ("pandas", "polars"):
         table = zoned.to_frame(library)
         assert dqeval.labels_from_intervals(table, berlin).tolist() == [False, True, False]
@@ -376,19 +420,27 @@ def test_bad_times():
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [("1.5h", 5400), ("2 days", 172800), ("1w", 604800), ("90 sec", 90), ("3m", 180), (np.timedelta64(2, "m"), 120)],
+    [
+        *(("1.5h", 5400), ("2 days", 172800), ("1w", 604800), ("90 sec", 90), ("3m", 180)),
+        *(("PT2H", 7200), ("P1DT12H", 129600), ("PT1M30S", 90), ("PT0,5H", 1800), (" P2W ", 1209600), ("pt1.5m", 90)),
+        *((f"{1 / 3}h", 1200), ("1e3s", 1000), ("9e-1min", 54), (".5h", 1800), ("2.h", 7200), (f"{1e17} ns", 10**8)),
+        (np.timedelta64(2, "m"), 120),
+    ],
 )
 def test_durations(given, expected):
     assert durations.nanoseconds("near", given) == expected * 10**9
 
 
-@pytest.mark.parametrize("given", ["", "5", "-1s", "1 parsec", 5, None, np.timedelta64(1, "M"), NO_TIME])
+NO_DURATIONS = ["", "5", "-1s", "1 parsec", "P", "PT", "P1DT", "P1M", "P1Y", "-PT1H", "PT1D", "1e3", "1e999s", ".s"]
+
+
+@pytest.mark.parametrize("given", [*NO_DURATIONS, 5, None, np.timedelta64(1, "M"), NO_TIME])
 def test_what_is_no_duration(given):
     with pytest.raises(ValueError, match="near must"):
         durations.nanoseconds("near", given)
 
 
-@pytest.mark.parametrize("given", [timedelta(seconds=-1), "999999999999999w"])
+@pytest.mark.parametrize("given", [timedelta(seconds=-1), "999999999999999w", "1e99h", "P99999999D"])
 def test_durations_below_zero_or_endless(given):
     with pytest.raises(ValueError, match="of at least 0, and of less than a century"):
         durations.nanoseconds("near", given)

@@ -14,6 +14,7 @@ from pyarrow import feather, parquet
 import dqeval
 from dqeval.core.spans import spans_of
 from dqeval.datasets import read_intervals
+from dqeval.datasets.interval_files import IntervalSource
 
 HOUR = 3600 * 10**9
 NAB = {
@@ -320,6 +321,28 @@ def test_nab_windows(put, series):
     assert found.remarks == ()
 
 
+@pytest.mark.parametrize("name", ["numenta_cpu", "realKnownCause-cpu", "cpu.2014", "x_cpu_2"])
+def test_windows_of_a_file_with_a_longer_name(put, name):
+    """Results of NAB are called after the detector and the series."""
+    source = IntervalSource(put({**NAB, "a/2.csv": [], "b/cp.csv": []}))
+    found = source.of(name)
+    assert shown(found) == shown(read_intervals(put(NAB), series="cpu"))
+    assert found.remarks == (f"none are called '{name}', so those of realKnownCause/cpu.csv are taken",)
+
+
+@pytest.mark.parametrize("name", ["numenta_disk_cpu", "numenta_cpus", "scpu", "2"])
+def test_windows_of_a_file_that_may_be_of_several_series(put, name):
+    source = IntervalSource(put(NAB))
+    with pytest.raises(ValueError, match=r"there are 3 series \(.*\): give one of them as series \(shell: "):
+        source.of(name)
+
+
+def test_the_longest_name_in_that_of_a_file(put):
+    source = IntervalSource(put({"a/cpu.csv": [], "a/cpu_5.csv": [[1, 2]]}))
+    assert len(source.of("numenta_cpu_5")) == 1
+    assert len(source.of("numenta_cpu_6")) == 0
+
+
 def test_windows_of_one_series(put):
     assert read_intervals(put({"a.csv": [[1, 2]]})).pairs().tolist() == [[1, 2]]
     assert read_intervals(put([[1, 2], [3.0, 4]])).pairs().tolist() == [[1, 2], [3, 4]]
@@ -329,7 +352,8 @@ def test_windows_of_one_series(put):
 def test_which_series_of_nab(put):
     path = put(NAB)
     every = "realKnownCause/cpu.csv, realAWS/disk.csv, realTweets/disk.csv"
-    assert refused(path) == f"there are 3 series ({every}): give one of them as series"
+    shell = "(shell: --series NAME beside --incidents, or --alerts FILE=NAME)"
+    assert refused(path) == f"there are 3 series ({every}): give one of them as series {shell}"
     assert refused(path, series="gpu") == f"series 'gpu' is not there: there are {every}"
     said = "series 'disk' may be any of 2: give the whole name, one of realAWS/disk.csv, realTweets/disk.csv"
     assert refused(path, series="disk") == said
@@ -426,12 +450,34 @@ def test_which_task_of_label_studio(put):
         {"annotations": [], "data": None},
     ]
     path = put(tasks)
-    assert refused(path) == "there are 2 series (3, 4): give one of them as series"
+    assert refused(path).startswith("there are 2 series (3, 4): give one of them as series ")
     for series in ("3", "/data/upload/1/cpu.csv", "cpu.csv", "cpu"):
         assert read_intervals(path, series=series).pairs().tolist() == [[1, 2]]
     assert read_intervals(path, series="disk").pairs().tolist() == [[5, 6]]
     assert len(read_intervals(path, series="5")) == 0
     assert refused(path, series="gpu") == "series 'gpu' is not there: there are 3, 4, 5, 4"
+
+
+def test_predictions_of_label_studio(put):
+    """They stand for annotations where nobody has annotated the task; elsewhere they are named and left out."""
+    predicted = {"predictions": [{"model_version": "v2", "result": [region(5, 6)]}, {"result": [region(8, 9)]}, 7]}
+    alone = read_intervals(put([{"id": 3, "data": {}, **predicted}]))
+    assert alone.pairs().tolist() == [[5, 6], [8, 9]]
+    assert alone.remarks == ("nobody has annotated the task: the predictions of an unnamed model, v2 are taken",)
+    cancelled = {"was_cancelled": True, "result": [region(1, 2)]}
+    tasks = [
+        task(3, region(1, 2), **predicted),
+        {"id": 4, "annotations": [cancelled], **predicted},
+        task(5, **predicted),
+    ]
+    path = put(tasks)
+    annotated = read_intervals(path, series="3")
+    assert (annotated.pairs().tolist(), annotated.remarks) == ([[1, 2]], ("2 predicted segments left out",))
+    assert read_intervals(path, series="4").pairs().tolist() == [[5, 6], [8, 9]]
+    quiet = read_intervals(path, series="5")  # somebody looked at it, and found nothing
+    assert (len(quiet), quiet.remarks) == (0, ("2 predicted segments left out",))
+    assert read_intervals(put([task(3, region(1, 2), predictions=[12, 13])])).remarks == ()
+    assert refused(put([{"id": 3, "predictions": 5}])) == "predictions of task 1 must be a JSON list: got 5"
 
 
 def test_tasks_without_segments(put):
@@ -484,7 +530,7 @@ def test_grafana(put):
         ({"time": 5, "timeEnd": {}}, "timeEnd of annotation 2 must be a whole number: got an object"),
         (
             {"time": 5, "timeEnd": 4},
-            "annotation 2 ends before it starts: 1970-01-01T00:00:00.005 to 1970-01-01T00:00:00",
+            "annotation 2 ends before it starts: 1970-01-01T00:00:00.005Z to 1970-01-01T00:00:00.004Z",
         ),
         ({"time": 2**61}, "annotation 2: "),
         ({"time": 2**62}, "time of annotation 2 is too large: got 4611686018427387904"),
@@ -492,6 +538,154 @@ def test_grafana(put):
 )
 def test_wrong_annotations(put, entry, said):
     assert refused(put([{"time": 1}, entry])).startswith(said)
+
+
+def state(minute, new, before="Normal", *, alert=7, instance="a", **more):
+    """Return a change of state as Grafana keeps it, a second and a fraction after the minute."""
+    time = 1767261600000 + 60000 * minute + 1017
+    text = f"High CPU {{instance={instance}}} - B=93.4" if instance else ""
+    about = {"alertId": alert, "alertName": "High CPU", "newState": new, "prevState": before, "tags": [], "text": text}
+    return {"time": time, "timeEnd": time, **about, **more}
+
+
+def minutes(found):
+    """Return pairs in minutes since the first."""
+    return ((found.pairs().astype("M8[ms]").astype(int) - 1767261600000) / 60000).round().tolist()
+
+
+def test_state_history_of_grafana(put):
+    """An alert lasts from Alerting to the next other state of the same instance; all else is no alert."""
+    oldest_first = [
+        state(0, "Pending"),
+        state(0, "Alerting", "Pending", instance="b"),
+        state(5, "Alerting", "Pending"),
+        state(7, "Alerting (NoData)", "Alerting"),
+        state(8, "Normal", "Alerting", instance="b"),
+        state(8, "Pending", "Normal", instance="b"),
+        state(9, "Normal (MissingSeries)", "Alerting"),
+        state(20, "Alerting", "Normal"),
+        state(21, "NoData", "Alerting"),
+    ]
+    found = read_intervals(put(oldest_first[::-1]))
+    assert sorted(minutes(found)) == [[0, 8], [5, 9], [20, 21]]
+    assert set(zip(found.ids, found.notes, strict=True)) == {
+        ("High CPU", "High CPU {instance=a}"),
+        ("High CPU", "High CPU {instance=b}"),
+    }
+    assert found.remarks == ("3 alerts from 9 changes of state: each lasts from Alerting to the next other state",)
+    assert len(read_intervals(put([state(0, "Normal"), state(1, "Pending")]))) == 0
+
+
+def test_state_history_of_older_versions(put):
+    """States are in small letters, and nothing tells instances from each other."""
+    changes = [state(3, "ok", "alerting", instance=""), state(2, "no_data", alert=8), state(1, "alerting", instance="")]
+    assert minutes(read_intervals(put(changes))) == [[1, 3]]
+
+
+def test_state_history_without_beginning_or_end(put):
+    changes = [state(0, "Normal", "Alerting"), state(3, "Alerting"), state(9, "Pending", alert=8)]
+    found = read_intervals(put(changes[::-1]))
+    assert minutes(found) == [[3, 9]]
+    assert found.remarks[1:] == (
+        "1 alert still alerting at the end: taken up to the last change of state",
+        "1 alert alerting before the first change of state: left out",
+    )
+
+
+def test_state_history_beside_other_annotations(put):
+    note = {"time": 1767261600000, "newState": "", "text": "deployed", "tags": ["ops"]}
+    path = put([note, state(2, "Normal", "Alerting"), state(1, "Alerting")])
+    found = read_intervals(path)
+    assert minutes(found) == [[0, 0], [1, 2]]
+    assert found.remarks[-1] == "1 other annotation taken together with them"
+    assert read_intervals(path, series="ops").remarks == ()
+    assert minutes(read_intervals(path, series="High CPU")) == [[1, 2]]
+    assert refused(put([state(1, "Alerting", time="now")])) == "time of annotation 1 must be a whole number: got 'now'"
+
+
+# Alertmanager
+
+
+def alert(start, end="0001-01-01T00:00:00Z", name="Disk", **more):
+    labels = {"alertname": name, "instance": "db1:9100", "severity": "page"}
+    return {"labels": labels, "annotations": {"summary": "full"}, "startsAt": start, "endsAt": end, **more}
+
+
+def webhook(*alerts):
+    """Return what Alertmanager sends: of each alert it says whether it is firing."""
+    status = "firing" if any(each["status"] == "firing" for each in alerts) else "resolved"
+    about = {"receiver": "hook", "groupLabels": {}, "version": "4", "groupKey": "{}", "truncatedAlerts": 0}
+    return {"status": status, "alerts": list(alerts), **about}
+
+
+BEGAN = "2026-01-01T10:00:12.739266876Z"
+
+
+def test_alerts_of_alertmanager(put):
+    """What is firing has an end that is guessed and lies ahead: it is known up to its last update."""
+    about = {"fingerprint": "1a30", "receivers": [{"name": "hook"}], "status": {"state": "active", "silencedBy": []}}
+    over = alert(BEGAN, "2026-01-01T10:08:00.000Z", updatedAt="2026-01-01T10:08:00.020Z", **about)
+    ahead = alert("2026-01-01T11:00:00.000Z", "2026-01-01T12:04:00Z", "Load", updatedAt="2026-01-01T12:00:00Z", **about)
+    path = put([over, ahead])
+    found = read_intervals(path)
+    assert shown(found) == [
+        ("2026-01-01T10:00:12.739266000", "2026-01-01T10:08:00.000000000"),
+        ("2026-01-01T11:00:00.000000000", "2026-01-01T12:00:00.000000000"),
+    ]
+    assert (found.ids, found.notes[0]) == (("Disk", "Load"), "instance=db1:9100, severity=page")
+    assert (found.closed, found.source, found.aware) == ("left", "Alertmanager alerts", True)
+    assert found.remarks == (
+        "alerts of 2 names are taken together: Disk, Load",
+        "1 alert still firing: taken up to the last update, or as a moment",
+    )
+    assert shown(read_intervals(path, series="Load")) == shown(found)[1:]
+    assert refused(path, series="gpu") == "series 'gpu' is not there: there are Disk, Load"
+    groups = [{"labels": {}, "receiver": {"name": "hook"}, "alerts": [each]} for each in (over, ahead)]
+    assert shown(read_intervals(put(groups))) == shown(found)
+
+
+def test_webhooks_of_alertmanager(put):
+    """An alert that is sent again is one, and ends when it was resolved."""
+    firing = alert(BEGAN, status="firing")
+    resolved = alert(BEGAN, "2026-01-01T12:30:00+02:00", status="resolved")
+    one = read_intervals(put(webhook(firing)))
+    assert shown(one) == [("2026-01-01T10:00:12.739266000",) * 2]
+    assert one.remarks == ("1 alert still firing: taken up to the last update, or as a moment",)
+    for order in ([webhook(firing), webhook(firing), webhook(resolved)], [webhook(resolved), webhook(firing)]):
+        found = read_intervals(put(order))
+        assert shown(found) == [("2026-01-01T10:00:12.739266000", "2026-01-01T10:30:00.000000000")]
+        assert found.remarks == ()
+    assert len(read_intervals(put({"status": "resolved", "alerts": []}))) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ([alert(BEGAN), 5], "entry 2 must be a JSON object: got 5"),
+        ([{"alerts": 5}], "alerts of entry 1 must be a JSON list: got 5"),
+        ([{"alerts": [5]}], "alert 1 must be a JSON object: got 5"),
+        ([{**alert(BEGAN), "labels": []}], "labels of alert 1 must be a JSON object: got a list"),
+        ([alert(BEGAN), alert(None)], "startsAt of alert 2 must be a time such as 2026-01-31T12:00:00"),
+        ([alert(BEGAN, True)], "endsAt of alert 1 must be a time such as 2026-01-31T12:00:00"),
+        ([alert(BEGAN, "soon")], "alert 1: the times, such as '2026-01-01T10:00:12.739266876Z', cannot be read"),
+        ([alert(BEGAN, "2026-01-01T09:00:00Z")], "alert 1 ends before it starts: 2026-01-01T10:00:12.739266876Z to"),
+    ],
+)
+def test_wrong_alerts(put, content, said):
+    assert refused(put(content)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("content", "cell"),
+    [
+        ([alert(BEGAN, "2026-01-01T10:08:00Z")], "1 s"),
+        ([state(1, "Alerting"), state(2, "Normal", "Alerting")], "1 s"),
+        ([{"time": 1767261600017}, {"time": 1767261660000}], "1 s"),
+        ([{"time": 1767261600000}, {"time": 1767261660000}], "1 min"),
+    ],
+)
+def test_fractions_of_a_second_make_no_finer_cells(put, content, cell):
+    assert str(dqeval.evaluate_intervals(read_intervals(put(content)), []).axis).endswith(f" of {cell}")
 
 
 # Prometheus
@@ -517,6 +711,25 @@ def test_prometheus(put):
     assert found.notes == ("instance=a", "instance=a", "severity=page, team=db")
     assert found.remarks == ("1 pending alert left out",)
     assert (found.closed, found.source, found.aware) == ("left", "Prometheus alerts", True)
+
+
+@pytest.mark.parametrize(("begin", "cell"), [(1767261600, "15 s"), (1767261600.781, "15 s"), (1767261607, "1 s")])
+def test_cells_of_prometheus_last_a_step_of_the_query_by_default(put, begin, cell):
+    """Where times have fractions, which say when the query was made."""
+    times = [begin + 15 * k for k in (0, 1, 2, 40)]
+    found = read_intervals(put(matrix(({"alertname": "Disk"}, times))))
+    minute = np.datetime64("2026-01-01T10:00") + np.arange(2) * np.timedelta64(5, "m")
+    by_dates = dqeval.evaluate_intervals(found, [], near=0)
+    assert str(by_dates.axis).endswith(f" of {cell if begin % 1 else '1 s'}")
+    incidents = [tuple(f"{time}Z" for time in minute)]
+    beside = dqeval.evaluate_intervals(incidents, found, span=("2026-01-01T10:00Z", "2026-01-01T11:00Z"), near=0)
+    assert str(beside.axis).endswith(f" of {'15 s' if begin % 1 else '1 s'}")
+    assert str(dqeval.evaluate_intervals(incidents, found, resolution="1min", near=0).axis).endswith(" of 1 min")
+
+
+def test_a_single_sample_with_a_fraction_lasts_a_second(put):
+    found = read_intervals(put(matrix(({}, [1767261600.781]))))
+    assert str(dqeval.evaluate_intervals(found, []).axis) == "1 cell of 1 s"
 
 
 def test_samples_far_apart_are_moments(put):
@@ -639,6 +852,9 @@ KEYS = st.sampled_from(
             "alertname",
             "alertstate",
             "was_cancelled",
+            "newState",
+            "labels",
+            "predictions",
         ),
     )
 )
@@ -663,6 +879,11 @@ SHAPED = st.one_of(
     st.builds(lambda values: matrix(({}, [])) | {"data": {"resultType": "matrix", "result": values}}, JSON),
     st.builds(lambda times: matrix(({"alertname": "a"}, times)), st.lists(CELLS)),
     st.builds(lambda ends: [task(1, *(region(*each) for each in ends))], st.lists(st.tuples(CELLS, CELLS))),
+    st.lists(
+        st.fixed_dictionaries({"startsAt": CELLS}, optional={"endsAt": CELLS, "updatedAt": CELLS, "labels": JSON})
+    ),
+    st.lists(st.fixed_dictionaries({"time": CELLS, "newState": st.sampled_from(["Alerting", "Normal"])})),
+    st.lists(st.fixed_dictionaries({"predictions": st.lists(st.fixed_dictionaries({"result": st.lists(JSON)}))})),
 )
 
 

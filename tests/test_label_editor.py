@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import re
+from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
@@ -17,8 +20,12 @@ from browsing import settle
 from commands import caller
 from dqeval import Series
 from dqeval.core.levels import grid
+from dqeval.core.moments import shown
+from dqeval.core.prepared import Labelled, prepare_series
 from dqeval.core.scaling import min_max
+from dqeval.core.timeline import TimeAxis
 from dqeval.render.html import source_of
+from dqeval.render.page_clock import clock_of
 from dqeval.render.tables import in_csv
 from test_page_use import serious
 
@@ -58,6 +65,26 @@ def test_notes_in_csv_are_no_formulas(blank, text):
         { start: String, end: String })"""
     (_, row) = csv.reader(io.StringIO(blank.evaluate(script, text)))
     assert row == ["1", "2", *in_csv([text, text])]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin", "-03:30"])
+def test_times_in_words_are_those_of_python(blank, zone):
+    """On a clock that is put back in the night, and with the same digits and offsets."""
+    hour = 3_600 * 10**9
+    origin = int(np.datetime64("2026-10-24T22:30", "ns").astype(int))
+    axis = TimeAxis(origin, hour, 30, "local" if zone is None else "universal", zone=zone or "UTC")
+    series = Series("x", np.zeros(30), {"a": np.arange(30.0)})
+    clock = clock_of(replace(prepare_series(series, near=1), labelled=Labelled(np.zeros(30, bool), axis)))
+    events = [[start, start + 1] for start in range(29)]
+    found = blank.evaluate(
+        "([clock, events]) => { const times = labelFiles.timesOf(clock, [], []);"
+        " return events.map(([a, b]) => [times.start(a), times.words(a, b)]); }",
+        [clock, events],
+    )
+    assert [words for _, words in found] == [axis.between(*event) for event in events]
+    exact = [datetime.fromisoformat(start) for start, _ in found]
+    moments = [datetime.fromisoformat(shown(axis.start_of(a), zone)) for a, _ in events]
+    assert exact == moments
 
 
 @st.composite
@@ -615,6 +642,11 @@ def even_times(zone=""):
     return [f"{moment}{zone}" for moment in np.datetime64("2026-01-01T00:00") + MINUTE * np.arange(400)]
 
 
+def times_of_a_night():
+    """Return times between which clocks are put back in Berlin."""
+    return [f"{moment}Z" for moment in np.datetime64("2026-10-24T22:30") + MINUTE * np.arange(400)]
+
+
 def times_with_gaps():
     kept = np.concatenate([np.arange(100), np.arange(130, 300), np.arange(400, 530)])
     return [str(moment) for moment in np.datetime64("2026-01-01T00:00") + MINUTE * kept]
@@ -634,6 +666,8 @@ CLOCKS = {
     "seconds since 1970": ([str(1_700_000_000 + 60 * t) for t in range(400)], []),
     "gaps": (times_with_gaps(), ["--resolution", "1min"]),
     "a time zone": (even_times(), ["--timezone", "Europe/Berlin", "--resolution", "1min"]),
+    "clocks put back": (times_of_a_night(), ["--timezone", "Europe/Berlin"]),
+    "an offset": (even_times("-03:30"), []),
     "not even": (jittering_times(), []),
 }
 
@@ -668,9 +702,12 @@ def test_what_is_exported_is_read_back(opened, tmp_path, monkeypatch, capsys, cl
     ]
     rows = saved["labels"].read_text(encoding="utf-8").splitlines()
     assert [row.rpartition(",")[2] for row in rows] == ["label", *(str(int(label)) for label in labels)]
-    if clock in ("even dates", "universal time", "gaps"):
-        written = [row.partition(",")[0] for row in rows if row.endswith(",1")]
-        assert [moment.replace(":00Z", "Z").removesuffix(":00") for moment in written] == known
+    written = [row.partition(",")[0] for row in rows if row.endswith(",1")]
+    if clock in ("even dates", "universal time", "gaps", "an offset"):
+        assert [re.sub(r":00(Z|-03:30)?$", r"\1", moment) for moment in written] == known
+    if clock == "clocks put back":
+        assert [datetime.fromisoformat(moment) for moment in written] == list(map(datetime.fromisoformat, known))
+        assert {moment[-6:] for moment in written} == {"+01:00", "+02:00"}
     on_clock = {"gaps": {"times": times, "resolution": "1min"}, "not even": {"times": times}}.get(clock, {})
     expected = dqeval.evaluate(labels, scores, near=20, **on_clock).per_event
     names = {"intervals": 'early, "maybe"', "studio": 'event-new-1: anomaly: early, "maybe"'}

@@ -446,7 +446,11 @@ WRONG = [
     (([FINE, FINE], [FINE, FINE]), {"near": [1, -2]}, "series 1: near must be a finite number of at least 0: got -2"),
     (([FINE, FINE], [FINE, FINE]), {"period": [1, 0]}, "series 1: period must be a finite number above 0: got 0"),
     (([FINE, FINE], [FINE, FINE]), {"near": "10min"}, "near '10min' is a duration, .*evaluate_frame"),
-    (([FINE, FINE], [FINE, FINE]), {"period": [1, "1h"]}, "series 1: period '1h' is a duration, and there is no clock"),
+    (
+        ([FINE, FINE], [FINE, FINE]),
+        {"period": [1, "1h"]},
+        "series 1: period '1h' is a duration, and many series are counted",
+    ),
     ((FINE, FINE), {"near": 1, "period": 2}, "give at most one of near, period"),
     ((FINE, FINE), {"thresholds": 0}, "thresholds must be"),
     ((FINE, FINE), {"scale": "max"}, "scale must be"),

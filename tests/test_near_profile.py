@@ -1,6 +1,7 @@
 """How DQE depends on the near range: the periods, the curve, and where detectors change places."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from commands import caller, write_demo
 from dqeval.analysis import near_profile as near_profile_module
 from dqeval.analysis.near_profile import best_by_range, profile_of
 from dqeval.core.near import Near
+from dqeval.core.sampling import Clock
 from dqeval.core.types import Series
 from dqeval.datasets.door import prepare
 
@@ -71,6 +73,20 @@ def test_events_that_are_short_beside_the_period():
     assert "short beside" not in dqeval.near_profile(DEMO).recommendation
     none = dqeval.near_profile(Series("none", np.zeros(4000), {}, wave(1000)))
     assert "short beside" not in none.recommendation
+
+
+def test_ranges_on_a_clock_without_a_period_are_parts_of_the_median_event():
+    """The fallback would be so many cells, however long they are."""
+    series = Series("made", np.arange(300) // 10 % 7 == 3, {"mine": np.arange(300) * 7 % 11})
+    series = replace(series, timestamps=np.datetime64("2026-01-01") + np.arange(300) * np.timedelta64(1, "m"))
+    for resolution, event in (("1min", 10), ("2min", 5)):
+        found = profile_of(prepare(series, clock=Clock(resolution=resolution)))
+        shares = {"0": 0, "event/4": 0.25, "event/2": 0.5, "event": 1, "2 events": 2, "4 events": 4}
+        assert found.tabulated == {word: share * event for word, share in shares.items()}
+        assert (found.period, found.ranges[-1]) == (2 * event, 4 * event)
+        assert "event (10 min)" in str(found)
+    moments = profile_of(prepare(replace(series, labels=np.zeros(300), scores={}), clock=Clock(resolution="1min")))
+    assert (moments.near.points, moments.ranges[-1]) == (0, 2)
 
 
 def test_noise_has_no_period():

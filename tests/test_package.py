@@ -20,8 +20,8 @@ SOURCE = Path(dqeval.__file__).parent
 # A package stands for all of its modules that are not named apart.
 LAYERS = [
     {
-        *("support.extras", "support.frames", "support.modules", "support.naming", "support.on_demand"),
-        *("support.short_paths", "support.threads", "support.writing"),
+        *("support.extras", "support.frames", "support.hints", "support.modules", "support.naming"),
+        *("support.on_demand", "support.short_paths", "support.threads", "support.writing"),
         *("render.tables", "render.drawing", "core.arguments", "core.confidence"),
     },
     {"core.types", "core.event_scores", "core.entries", "core.metric_groups", "core.registry"},
@@ -33,7 +33,7 @@ LAYERS = [
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
         *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.spans"),
         *("core.numeric_arrays", "core.sweep", "core.joined"),
-        *("core.prepared", "core.matching", "core.times", "analysis.explain_result", "support.versions"),
+        *("core.prepared", "core.matching", "core.times", "core.zones", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},
     {

@@ -372,9 +372,10 @@ def test_an_index_of_times_is_used(tmp_path):
     frame = pd.DataFrame(small(), index=pd.date_range("2026-01-01", periods=8, freq="min"))
     assert times_on_the_page(frame, tmp_path) == ["2026-01-01 00:02 – 00:04"]
     zoned = frame.tz_localize("Europe/Paris")
-    assert times_on_the_page(zoned, tmp_path) == ["2025-12-31 23:02 – 23:04"]
+    assert times_on_the_page(zoned, tmp_path) == ["2026-01-01 00:02 – 00:04 +01:00"]
     uneven = frame.set_index(frame.index.union([pd.Timestamp("2026-01-02")]).delete(0))
-    assert times_on_the_page(uneven, tmp_path) == ["2026-01-01T00:03 – 2026-01-01T00:04"]  # no clock: the timestamps
+    assert times_on_the_page(uneven, tmp_path) == ["2026-01-01 00:03 – 00:04"]  # no clock: the timestamps
+    assert times_on_the_page(uneven.tz_localize("UTC"), tmp_path) == ["2026-01-01 00:03 – 00:04 UTC"]
     assert times_on_the_page(frame.reset_index(drop=True), tmp_path) is None
     numbered = frame.reset_index(drop=True).rename_axis("epoch")
     assert times_on_the_page(numbered, tmp_path) == ["2 – 3"]

@@ -5,6 +5,7 @@ import zlib
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dqeval
@@ -34,7 +35,23 @@ def test_even_dates_have_an_origin_and_a_step():
     origin = str(DAY.astype(int))
     assert clock_of(prepared(times)) == {"kind": "local", "origin": origin, "step": "90000000000"}
     zoned = prepared([f"{moment}Z" for moment in times.astype("M8[s]")])
-    assert clock_of(zoned) == {"kind": "universal", "origin": origin, "step": "90000000000"}
+    even = {"kind": "universal", "origin": origin, "step": "90000000000"}
+    assert clock_of(zoned) == {**even, "offsets": [[origin, 0]]}
+    berlin = prepared([f"{moment}+01:00" for moment in (times + np.timedelta64(1, "h")).astype("M8[s]")])
+    assert clock_of(berlin) == {**even, "offsets": [[origin, 60]]}
+
+
+def test_clocks_that_are_put_forward_have_two_offsets():
+    for steps in (np.arange(8), np.cumsum([0, 1, 1, 2, 1, 1, 1, 1])):
+        times = pd.Timestamp("2026-03-29T00:00") + pd.to_timedelta(20 * steps, "min")
+        series = prepared(times.tz_localize("UTC").tz_convert("Europe/Berlin"))
+        forward = str(pd.Timestamp("2026-03-29T01:00").value)
+        assert clock_of(series)["offsets"] == [[str(times[0].value), 60], [forward, 120]]
+
+
+def test_offsets_that_are_no_whole_minutes_are_those_of_utc():
+    times = pd.date_range("1880-01-01", periods=8, freq="h", tz="Europe/Berlin")
+    assert clock_of(prepared(times))["offsets"] == [[str(times[0].value), 0]]
 
 
 def test_a_clock_that_was_asked_for():
@@ -56,7 +73,8 @@ def test_samples_that_are_not_even(steps, behind):
     found = clock_of(prepared(times))
     assert (found["kind"], found["behind"]) == ("local", behind)
     assert ticks_in(found).tolist() == times.astype(int).tolist()
-    assert clock_of(prepared([f"{moment}+01:00" for moment in times]))["kind"] == "universal"
+    zoned = clock_of(prepared([f"{moment}+01:00" for moment in times]))
+    assert (zoned["kind"], zoned["offsets"]) == ("universal", [[str(ticks_in(zoned)[0]), 60]])
 
 
 def test_numbers_count_themselves_or_since_1970():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
+from dqeval.analysis.chance import _random_alerts
 from dqeval.core import prepared, thresholds
 from dqeval.core.events import find_events
 from dqeval.core.metric_choice import default_metrics
@@ -189,6 +190,63 @@ def test_chance_of_detections_detects_as_many_points():
     share = y_pred.mean()
     assert chance.mean["point_f1"] == pytest.approx(2 * share * Y_TRUE.mean() / (share + Y_TRUE.mean()), abs=0.03)
     assert chance.mean["auc_roc"] == pytest.approx(0.5, abs=0.03)
+
+
+@given(st.lists(st.integers(1, 6), max_size=8), st.integers(0, 30), st.integers(0, 99))
+def test_random_alerts_last_as_long_and_are_apart(lengths, more, seed):
+    points = sum(lengths) + max(len(lengths) - 1, 0) + more or 1
+    drawn = _random_alerts(np.random.default_rng(seed), np.array(lengths, dtype=np.intp), points)
+    assert len(drawn) == points
+    runs = find_events(drawn == 1)
+    assert sorted((runs.stops - runs.starts).tolist()) == sorted(lengths)
+
+
+def test_random_alerts_lie_anywhere():
+    random = np.random.default_rng(0)
+    draws = [_random_alerts(random, np.array([2, 1]), 6) for _ in range(600)]
+    every = {tuple(draw.astype(int).tolist()) for draw in draws}
+    assert len(every) == 12  # of two alerts in two orders, with three free points, of which one is between them
+    assert np.mean(draws, axis=0) == pytest.approx(np.mean(list(every), axis=0), abs=0.07)
+
+
+FINE = np.datetime64("2026-01-01") + np.arange(6 * 60 * 24) * np.timedelta64(10, "s")
+INCIDENT = np.isin(np.arange(len(FINE)) // 180, [7, 20, 31, 44])
+ALERT = np.isin(np.arange(len(FINE)) // 60, [22, 40, 62, 79, 100, 101, 118, 140])
+
+
+@pytest.mark.skipif(not dqeval.kernels.compiled, reason="many panels, which is slow with interpreted kernels")
+def test_chance_of_alerts_hardly_depends_on_the_resolution():
+    """Single points would be an alert each, of which finer cells have more."""
+
+    def chance(resolution, **options):
+        panel = dqeval.panel(INCIDENT, ALERT, times=FINE, resolution=resolution, metrics=["dqe"], **options)
+        return panel.chance(repeats=60)
+
+    for options in ({"near": "15min"}, {}):
+        levels = [chance(resolution, **options) for resolution in ("10s", "1min", "5min")]
+        assert {level.drawn for level in levels} == {"as many random alerts"}
+        assert np.ptp([level.mean["dqe"] for level in levels]) < 0.05
+    points = [
+        dqeval.panel(INCIDENT[::step], ALERT[::step], near=90 / step, metrics=["dqe"]).chance(repeats=60)
+        for step in (1, 6, 30)
+    ]
+    assert {each.drawn for each in points} == {"as many random detections"}
+    assert np.ptp([each.mean["dqe"] for each in points]) > 0.2
+
+
+def test_an_index_that_nobody_asked_for_changes_no_chance_level():
+    index = pd.DatetimeIndex(FINE[: len(Y_TRUE)])
+    options = {"near": 24, "metrics": ["dqe", "point_f1"]}
+    plain = dqeval.panel(Y_TRUE, Y_SCORE > 0.7, **options).chance(repeats=2)
+    assert dqeval.panel(pd.Series(Y_TRUE, index=index), Y_SCORE > 0.7, **options).chance(repeats=2) == plain
+
+
+def test_chance_without_a_detection():
+    labels, times = np.arange(60) // 10 == 3, FINE[:60]
+    found = dqeval.panel(labels, np.zeros(60), times=times, near=2, metrics=["dqe", "point_f1"])
+    chance = found.chance(repeats=2)
+    assert chance.mean == found.values
+    assert set(chance.spread.values()) == {0.0}
 
 
 @pytest.mark.skipif(not dqeval.kernels.compiled, reason="many panels, which is slow with interpreted kernels")

@@ -1,5 +1,7 @@
 """Where points are drawn on the axis of time, and durations in words in place of numbers of points."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,12 @@ def test_kinds_of_clocks():
     zoned = Series("x", np.array([0, 1]), {"a": np.arange(2.0)}, timestamps=minutes(0, 1), zoned=True)
     assert scale_of(prepare_series(zoned, near=1)).label == "time (UTC)"
     assert scale_of(prepare_series(zoned, near="1min")).label == "time (UTC)"
+    berlin = prepare_series(replace(zoned, zone="Europe/Berlin"), near=1)
+    assert scale_of(berlin).label == "time (UTC+01:00)"
+    assert scale_of(berlin).origin - scale_of(prepare_series(zoned, near=1)).origin == 3_600_000
+    # All cells are drawn as wide, so no clock can be drawn that is put forward between them.
+    year = replace(zoned, zone="Europe/Berlin", timestamps=START + np.arange(2) * np.timedelta64(180, "D"))
+    assert scale_of(prepare_series(year, near=1)).label == "time (UTC)"
     numbers = scale_of(prepared(np.array([10, 20, 30, 100]), resolution=10))
     assert (numbers.kind, numbers.label, numbers.limits) == ("numbers", "time", (10, 110))
     # Closer than what a float that counts from 1970 on can tell apart.
@@ -95,6 +103,6 @@ def test_words():
     assert size_in_words(None, 6) == "6 points"
     assert size_in_words(GAPS, 6) == "6 cells of 1 min"
     assert event_times(GAPS, np.array([1, 3]), np.array([3, 4])) == [
-        "2026-01-01 00:01 – 00:03",
-        "2026-01-01 00:07 – 00:08",
+        "2026-01-01 00:01 – 00:03 UTC",
+        "2026-01-01 00:07 – 00:08 UTC",
     ]

@@ -2,10 +2,14 @@
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +17,11 @@ from hypothesis import strategies as st
 import dqeval
 import naive
 from commands import caller
-from dqeval.core.moments import Moments, in_zone, zone_of
+from dqeval.cli.series_files import series_columns, write_columns
+from dqeval.core.moments import Moments, in_zone, moments_of, shown
+from dqeval.core.zones import on_clocks, texts_of, zone_of, zone_told
 from dqeval.datasets import read_columns, read_intervals, series_of, split
+from dqeval.datasets.door import prepare
 
 BERLIN = "Europe/Berlin"
 # With clocks that are put forward and back by an hour, by half of one, and never; and far from universal time.
@@ -62,9 +69,154 @@ def assert_as_naive(ticks, timezone):
 
 
 def test_other_moments_stay_as_they_are():
-    for kind in ("number", "universal"):
-        moments = Moments(np.arange(3), kind)
-        assert in_zone(moments, BERLIN, str) is moments
+    """Those with a zone are only shown in the one that is asked for."""
+    numbers, dates = (Moments(np.arange(3), kind) for kind in ("number", "universal"))
+    assert in_zone(numbers, BERLIN, str) is numbers
+    assert in_zone(dates, BERLIN, str).ticks is dates.ticks
+    assert in_zone(dates, BERLIN, str).shown(1) == "1970-01-01T01:00:00.000000001+01:00"
+
+
+DAY = datetime(2026, 1, 1, 10)
+TOLD = {
+    "an offset": (["2026-01-01T10:00+01:00", "2026-01-02 10:00+0100"], "+01:00"),
+    "one without a colon": (["2026-01-01T10:00-0330"], "-03:30"),
+    "universal time": (["2026-01-01T10:00Z", "2026-01-01T10:00+00:00"], "UTC"),
+    "several offsets": (["2026-01-01T10:00+01:00", "2026-07-01T10:00+02:00"], "UTC"),
+    "no zone": (["2026-01-01"], False),
+    "text": (["soon"], None),
+    "numbers": ([1, 2], None),
+    "nothing": ([], None),
+    "moments of NumPy": (np.array(["2026"], dtype="datetime64[D]"), None),
+    "naive datetimes": ([DAY], False),
+    "datetimes of a zone": (
+        [DAY.replace(tzinfo=ZoneInfo(BERLIN)), datetime(2026, 7, 1, tzinfo=ZoneInfo(BERLIN))],
+        BERLIN,
+    ),
+    "datetimes of UTC": ([DAY.replace(tzinfo=UTC)], "UTC"),
+    "datetimes of an offset": ([DAY.replace(tzinfo=timezone(timedelta(hours=-5)))], "-05:00"),
+    "datetimes of two zones": ([DAY.replace(tzinfo=ZoneInfo(BERLIN)), DAY.replace(tzinfo=UTC)], "UTC"),
+    "an index of pandas": (pd.DatetimeIndex([DAY]).tz_localize(BERLIN), BERLIN),
+    "a column of pandas": (pd.Series([DAY]).dt.tz_localize("UTC"), "UTC"),
+    "pandas with an offset": (pd.to_datetime(["2026-01-01T10:00+01:00"]), "+01:00"),
+    "pandas without": (pd.DatetimeIndex([DAY]), False),
+    "polars": (pl.Series([DAY]).dt.replace_time_zone(BERLIN), BERLIN),
+    "pyarrow": (pa.array([DAY], type=pa.timestamp("us", tz="Etc/UTC")), "UTC"),
+    "pyarrow with an offset": (pa.array([DAY], type=pa.timestamp("us", tz="+05:30")), "+05:30"),
+}
+
+
+@pytest.mark.parametrize("form", TOLD)
+def test_the_zone_that_dates_were_given_in(form):
+    given, zone = TOLD[form]
+    assert zone_told(given) == zone
+    if zone and form != "one without a colon":
+        assert moments_of("times", given).zone == zone
+
+
+def test_zones_of_other_libraries():
+    """Some have no name that can be found again."""
+
+    class Odd(tzinfo):
+        def utcoffset(self, when):
+            return None if when is None else timedelta(hours=2)
+
+    assert zone_told([DAY.replace(tzinfo=Odd())]) == "UTC"
+    named = Odd()
+    named.zone = BERLIN  # as pytz has it
+    assert zone_told([DAY.replace(tzinfo=named)]) == BERLIN
+    named.zone = "Middle-earth/Shire"
+    assert zone_told([DAY.replace(tzinfo=named)]) == "UTC"
+
+
+@given(st.lists(st.integers(-(8 * 10**9), 9 * 10**9), min_size=1, max_size=20), st.sampled_from([*ZONES, "+01:30"]))
+def test_universal_time_on_the_clocks_of_a_zone(seconds, zone):
+    """As Python has it, which knows each moment by itself."""
+    known = timezone(timedelta(minutes=90)) if zone == "+01:30" else ZoneInfo(zone)
+    expected = [(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=s)).astimezone(known) for s in seconds]
+    dates = np.array(seconds).astype("datetime64[s]")
+    local, ahead = on_clocks(dates, zone)
+    assert local.astype("datetime64[s]").tolist() == [moment.replace(tzinfo=None) for moment in expected]
+    assert ahead.tolist() == [round(moment.utcoffset().total_seconds()) for moment in expected]
+    again = [datetime.fromisoformat(text) for text in texts_of(dates, zone)]
+    assert again == expected
+    assert [datetime.fromisoformat(shown(date, zone)) for date in dates] == expected
+
+
+def test_dates_at_the_end_of_what_numbers_hold_are_shown_in_universal_time():
+    assert shown(np.datetime64(2**63 - 1, "ns"), BERLIN) == "2262-04-11T23:47:16.854775807Z"
+
+
+def test_events_are_shown_in_the_zone_of_their_times():
+    """Every printed time carries its offset, also where clocks are put back within an event."""
+    incidents = [
+        ("2026-01-01T10:00+01:00", "2026-01-01T11:30+01:00"),
+        ("2026-01-02T10:00+01:00", "2026-01-02T10:05+01:00"),
+    ]
+    grafana = [datetime(2026, 1, 1, 9, 10, tzinfo=UTC)]
+    found = dqeval.evaluate_intervals(incidents, grafana, near="1h")
+    assert [event.place for event in found.per_event] == [
+        "2026-01-01 10:00 – 11:30 +01:00",
+        "2026-01-02 10:00 – 10:05 +01:00",
+    ]
+    assert found.per_event[0].record()["start_time"] == "2026-01-01T10:00+01:00"
+    assert found.per_event[0].start_time == np.datetime64("2026-01-01T09:00")
+    assert "2026-01-02 10:00 – 10:05 +01:00" in str(found)
+    for library in ("pandas", "polars"):  # which knows no offsets but by the names of zones
+        ends = found.to_frame(library)["start_time"]
+        assert ends[1] == pd.Timestamp("2026-01-02T10:00+01:00")
+        assert ends[1].utcoffset() == timedelta(hours=library == "pandas")
+    night = pd.date_range("2026-10-25 00:30", periods=12, freq="30min", tz="UTC").tz_convert(BERLIN)
+    back = dqeval.evaluate(np.arange(12) // 2 % 3 == 0, np.arange(12), times=night, near="1h")
+    assert [event.place for event in back.per_event] == [
+        "2026-10-25 02:30 +02:00 – 02:30 +01:00",
+        "2026-10-25 04:30 – 05:30 +01:00",
+    ]
+    assert dqeval.partition(np.arange(12) == 5, times=night, near=1).to_frame()["start_time"][0] == night[5]
+    assert "04:00 – 04:30 +01:00" in str(dqeval.partition(np.arange(12) == 5, times=night, near=1))
+
+
+def test_times_in_errors_and_findings_carry_their_zone():
+    with pytest.raises(ValueError, match=r"ends before it starts: 2026-01-02T10:00\+01:00 to 2026-01-01T10:00\+01:00"):
+        dqeval.evaluate_intervals([("2026-01-02T10:00+01:00", "2026-01-01T10:00+01:00")], [])
+    hours = pd.date_range("2026-01-01", periods=300, freq="h", tz=BERLIN)
+    with pytest.raises(ValueError, match=r"at position 1, 2026-01-01T00:00\+01:00 is there twice"):
+        dqeval.evaluate([0, 1], [0, 1], times=hours[[0, 0]])
+    with pytest.raises(ValueError, match=r"times go from 1700-01-01T00:00Z to 2261-01-01T00:00Z: that is too long"):
+        dqeval.evaluate([0, 1], [0, 1], times=["1700-01-01T00:00Z", "2261-01-01T00:00Z"])
+    labels = np.arange(300) % 50 == 30
+    frame = pd.DataFrame({"label": labels, "mine": np.arange(300) * 7 % 11, "value": 1.5}, index=hours)
+    messages = str(dqeval.check(frame.drop(hours[100])))
+    assert "first after point 99 (2026-01-05T03:00+01:00)" in messages
+    assert "first after point 99 (2026-01-05T03:00:00" in str(dqeval.check(frame.drop(hours[100]).tz_localize(None)))
+
+
+def test_the_zone_of_several_inputs():
+    """That of the incidents, unless they are in universal time and others are not; or the one that is asked for."""
+    series = dqeval.Series("s", np.zeros(4), {"a": np.arange(4.0)}, timestamps=np.arange(4).astype("M8[h]"), zoned=True)
+    incidents = dqeval.datasets.door.spans_of("incidents", [("1970-01-01T03:00+02:00", "1970-01-01T04:00+02:00")])
+    for zone, spans, expected in (
+        ("UTC", incidents, "+02:00"),
+        (BERLIN, incidents, "+02:00"),
+        (BERLIN, replace(incidents, zone="UTC"), BERLIN),
+        ("UTC", replace(incidents, zone="UTC"), "UTC"),
+    ):
+        assert prepare(replace(series, zone=zone, incidents=spans)).labelled.axis.zone == expected
+    span = ("1970-01-01T00:00-05:00", "1970-01-02T00:00-05:00")
+    at = ["1970-01-01T09:00Z"]
+    assert dqeval.evaluate_intervals(at, at, span=span, near=0).axis.zone == "-05:00"
+
+
+def test_columns_that_are_written_carry_their_zone(tmp_path):
+    """Read back, they are the same moments."""
+    times = pd.date_range("2026-03-29", periods=6, freq="h", tz=BERLIN)
+    frame = pd.DataFrame({"label": [0, 1, 0, 0, 1, 0], "value": np.arange(6.0)}, index=times)
+    series = dqeval.datasets.series_of(frame, scores=[])
+    columns = series_columns(series)
+    assert columns["timestamp"].tolist()[1:3] == ["2026-03-29T01:00:00+01:00", "2026-03-29T03:00:00+02:00"]
+    assert series_columns(replace(series, zoned=False))["timestamp"][1].startswith("2026-03-29T00:00:00")
+    write_columns(tmp_path / "a.csv", columns)
+    again = dqeval.datasets.read(tmp_path / "a.csv")
+    assert (next(iter(again)).timestamps == series.timestamps).all()
 
 
 @pytest.mark.parametrize("name", ["Europe/Berln", "../etc/passwd", "", 5, "/etc/passwd", "a\0b"])

@@ -231,6 +231,11 @@ FORMS = {
     "pyarrow": lambda x: pa.array([float(v) for v in x]),
     "pyarrow chunks": lambda x: pa.chunked_array([[float(v) for v in x[:2]], [float(v) for v in x[2:]]]),
 }
+TENSORS = {
+    "with a gradient": lambda torch, x: torch.tensor(x, requires_grad=True),
+    "bfloat16": lambda torch, x: torch.tensor(x, dtype=torch.bfloat16),
+    "both": lambda torch, x: torch.tensor(x, dtype=torch.bfloat16, requires_grad=True),
+}
 BINARY_FORMS = {
     "bool": lambda x: np.asarray(x, dtype=bool),
     "uint8": lambda x: np.asarray(x, dtype=np.uint8),
@@ -339,6 +344,32 @@ def test_what_kernels_cannot_count(monkeypatch):
     assert dqeval.best_threshold("range_f1", y_true[:20], y_score[:20]).recall == 1
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("tensor", TENSORS.values(), ids=TENSORS)
+def test_tensors_of_models(tensor):
+    """Scores come from a model as tensors that NumPy does not take."""
+    torch = pytest.importorskip("torch")
+    plain = [0.125, 0.25, 0.875, 0.5, 0.375, 0.0]  # exact in bfloat16
+    expected, scores, labels = evaluate(y_score=plain), tensor(torch, plain), torch.tensor(LABELS)
+    assert evaluate(y_true=labels, y_score=scores) == expected
+    assert dqeval.panel(labels, scores, near=2, metrics=["dqe"])["dqe"] == expected.dqe
+    assert dqeval.evaluate_many([LABELS, labels], [scores, plain], near=2).dqe.tolist() == [expected.dqe] * 2
+    assert dqeval.compare({"label": labels, "mine": scores}, near=2).panels["mine"]["dqe"] == expected.dqe
+    findings = dqeval.check({"label": LABELS, "mine": plain}, near=2)
+    assert dqeval.check(dqeval.Series("series", labels, {"mine": scores}, values=scores), near=2) == findings
+    assert dqeval.find_period(tensor(torch, np.tile(plain, 20).tolist())) == dqeval.find_period(np.tile(plain, 20))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("tensor", TENSORS.values(), ids=TENSORS)
+def test_lists_of_tensors(tensor):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(
+        ValueError, match=r"y_score cannot be read as an array of numbers: .*; convert it to an array of f"
+    ):
+        evaluate(y_score=list(tensor(torch, SCORES)))
+
+
 def test_kernels_count_in_32_bits():
     assert validate.MOST_COUNTED == 2**31 - 1
     assert validate.MOST_THRESHOLDS < validate.MOST_COUNTED
@@ -371,6 +402,33 @@ def test_different_indexes_are_refused(pair):
     pair(INDEXED, TURNED[::-1])
     pair(INDEXED, np.array(SCORES))
     pair(INDEXED.reset_index(drop=True), pd.Series(SCORES))
+
+
+class Coordinates:
+    """What dqeval knows of a DataArray of xarray: its dimensions, their indexes, and its numbers."""
+
+    def __init__(self, numbers, index=None):
+        self.dims, self.indexes = ("time",), {} if index is None else {"time": index}
+        self._numbers = np.asarray(numbers)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._numbers.astype(dtype or self._numbers.dtype)
+
+
+def test_other_coordinates_are_refused():
+    """Arrays of xarray are aligned by their coordinates; by position they may be paired with the wrong labels."""
+    shifted = Coordinates(SCORES, INDEXED.index + pd.Timedelta("1h"))
+    for labels in (Coordinates(LABELS, INDEXED.index), INDEXED):
+        with pytest.raises(
+            ValueError, match=r"different indexes: position 0 .* as with xarray.align\(y_true, y_score\)"
+        ):
+            evaluate(y_true=labels, y_score=shifted)
+    with pytest.raises(ValueError, match=r"align them first, as with values.reindex\(y_true.index\)"):
+        evaluate(y_true=Coordinates(LABELS, shifted.indexes["time"]), near=None, values=INDEXED)
+    expected = evaluate().dqe
+    assert evaluate(y_score=shifted).dqe == evaluate(y_true=Coordinates(LABELS), y_score=shifted).dqe == expected
+    same = Coordinates(LABELS, INDEXED.index), Coordinates(SCORES, INDEXED.index)
+    assert evaluate(*same, near="2d").dqe == expected
 
 
 def test_frames_of_polars_and_of_pandas_are_columns():

@@ -12,9 +12,11 @@ from dqeval.analysis.timed_result import alarms_on
 from dqeval.core import arguments, durations, validate
 from dqeval.core.alarms import Alarms
 from dqeval.core.durations import Length
+from dqeval.core.near import AS_GIVEN, Near
 from dqeval.core.prepared import Labelled, Points, Scored, points_of
-from dqeval.core.sampling import NO_CLOCK, Clock
+from dqeval.core.sampling import Clock
 from dqeval.core.timeline import TimeAxis, cells_of_duration, given_resolution
+from dqeval.core.times import dates_of_index
 from dqeval.core.types import BoolArray, Numbers
 from dqeval.core.validate import Undefined
 from dqeval.metrics.alarm_curve import AlarmCurve, Per, alarm_curve_of, threshold_within
@@ -99,7 +101,7 @@ def alarms(
         event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells, as by
-        `evaluate`.
+        `evaluate`. Pandas columns with an index of dates need none: evenly spaced dates count as times.
     resolution : str, timedelta or number, optional
         How long a point lasts, such as "1min", or in seconds: then delays are durations, and false alarms are counted
         per day. With ``times``, the length of a cell; the median step by default.
@@ -125,7 +127,8 @@ def alarms(
     longest time without an alarm  3 h
     """
     labels, detections = validate.labels_and_detections(y_true, y_pred)
-    points = _on_clock(y_true, labels, detections, Clock(times, resolution, max_gap))
+    clock = Clock(times, resolution, max_gap)
+    points = _on_clock(y_true, y_pred, labels, detections, clock, early, max_delay)
     labelled = points.labelled
     before = _length("early", early, labelled)
     limit = None if max_delay is None else _length("max_delay", max_delay, labelled)
@@ -154,7 +157,7 @@ def alarm_curve(
         How many points, or how long, before an event an alarm already counts for it.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells, as by
-        `evaluate`.
+        `evaluate`. Pandas columns with an index of dates need none: evenly spaced dates count as times.
     resolution : str, timedelta or number, optional
         How long a point lasts, such as "1min", or in seconds: then delays are durations, and false alarms are counted
         per day. With ``times``, the length of a cell; the median step by default.
@@ -177,7 +180,7 @@ def alarm_curve(
     1 of 2                 9.0             0                 0        10.00 %
     2 of 2                 3.0             3               300        50.00 %
     """
-    scored, notes = _scored(y_true, y_score, Clock(times, resolution, max_gap))
+    scored, notes = _scored(y_true, y_score, Clock(times, resolution, max_gap), early)
     return alarm_curve_of(scored, early=_length("early", early, scored.labelled), notes=notes)
 
 
@@ -209,7 +212,7 @@ def threshold_for(
         How many points, or how long, before an event an alarm already counts for it.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells, as by
-        `evaluate`.
+        `evaluate`. Pandas columns with an index of dates need none: evenly spaced dates count as times.
     resolution : str, timedelta or number, optional
         How long a point lasts, such as "1min", or in seconds: then delays are durations, and false alarms are counted
         per day. With ``times``, the length of a cell; the median step by default.
@@ -250,7 +253,7 @@ def threshold_for(
     longest time without an alarm  1 h
     """
     budget, per = _budget(false_alarms_per_day, false_alarms_per_1000)
-    scored, notes = _scored(y_true, y_score, Clock(times, resolution, max_gap))
+    scored, notes = _scored(y_true, y_score, Clock(times, resolution, max_gap), early)
     if per == "day" and scored.labelled.resolution is None:
         advice = 'give times that are dates, or how long a point lasts, such as resolution="1min"'
         raise ValueError(f"false_alarms_per_day needs a clock: {advice}; or give false_alarms_per_1000")
@@ -266,28 +269,22 @@ def operating_point_of(scored: Scored, budget: float, *, per: Per, early: int) -
     return OperatingPoint(threshold, alarms, budget, per)
 
 
-def _scored(y_true: Numbers, y_score: Numbers, clock: Clock) -> tuple[Scored, tuple[str, ...]]:
+def _scored(y_true: Numbers, y_score: Numbers, clock: Clock, early: Any) -> tuple[Scored, tuple[str, ...]]:
     """Return labels and scores, and what was left out on a clock."""
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    points = _on_clock(y_true, labels, raw, clock)
+    points = _on_clock(y_true, y_score, labels, raw, clock, early)
     return Scored(points.labelled, points.found), points.notes
 
 
-def _on_clock(y_true: Numbers, labels: BoolArray, found: NDArray[Any], clock: Clock) -> Points:
+def _on_clock(
+    y_true: Numbers, y_score: Numbers, labels: BoolArray, found: NDArray[Any], clock: Clock, *lengths: Any
+) -> Points:
     """Return labels, and what was found, on a clock; one that only says how long a point lasts will do."""
-    points = points_of(
-        y_true,
-        labels,
-        found,
-        near=0,
-        period=None,
-        values=None,
-        clock=NO_CLOCK if clock.asked == ["resolution"] else clock,
-    )
-    if clock.asked != ["resolution"]:
-        return points
+    if clock.asked != ["resolution"] or dates_of_index(y_true, y_score) is not None:
+        options: dict[str, Any] = {"near": 0, "period": None, "values": None, "clock": clock, "lengths": lengths}
+        return points_of(y_true, labels, found, y_score=y_score, **options)
     axis = TimeAxis(0, given_resolution(clock.resolution, dated=True), len(labels), "local")
-    return replace(points, labelled=Labelled(labels, axis))
+    return Points(Labelled(labels, axis), found, Near(0.0, AS_GIVEN))
 
 
 def _length(name: str, given: Any, labelled: Labelled) -> int:

@@ -12,24 +12,55 @@ import numpy as np
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.core import arguments, validate
 from dqeval.core.entries import Metric
+from dqeval.core.events import find_events, flags_of
 from dqeval.core.joined import chunks
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.registry import METRICS
-from dqeval.core.types import FloatArray
+from dqeval.core.types import Events, FloatArray, IntArray
 from dqeval.support.threads import in_order, worker_count
 
 # Some scores, the near range, the thresholds of DQE and metrics, to what these say of each.
 ValuesOf = Callable[[Sequence[Scored], float, int | Literal["exact"], Sequence[Metric]], list[list[float]]]
 
+# What is drawn: alerts of these lengths, or so many points that are detected; None for scores.
+Drawn = IntArray | int | None
+
+_IN_WORDS = {
+    type(None): "random scores",
+    int: "as many random detections",
+    np.ndarray: "as many random alerts",
+}
 MOST_CHANCE_LEVELS = 16
 # The last ones: who tries one detector after the other on the same labels needs the same chance level each time.
 _chance_levels: dict[Hashable, tuple[list[Metric], list[list[float]]]] = {}
 
 
+def drawn_like(scored: Scored) -> Drawn:
+    """Return what is drawn at random in place of some scores.
+
+    Finer cells have more cells per alert, not more alerts: so on a clock, alerts are drawn, as long as the detector's.
+    """
+    if not scored.binary:
+        return None
+    if not scored.labelled.on_clock:
+        return int(np.count_nonzero(scored.raw))
+    alerts = find_events(scored.raw == 1)
+    return np.asarray(alerts.stops - alerts.starts)
+
+
+def _random_alerts(random: np.random.Generator, lengths: IntArray, points: int) -> FloatArray:
+    """Draw alerts of some lengths, in any order and anywhere, but apart from each other; gaps may cut them."""
+    lasting = random.permutation(lengths)
+    free = points - int(lasting.sum())
+    before = np.sort(random.choice(free + 1, len(lasting), replace=False))  # free points before each alert
+    stops = before + np.cumsum(lasting)
+    return flags_of(Events(stops - lasting, stops, points)).astype(np.float64)
+
+
 def _random_rows(
     values_of: ValuesOf,
     labelled: Labelled,
-    detected: int | None,
+    drawn: Drawn,
     near: float,
     thresholds: int | Literal["exact"],
     metrics: Sequence[Metric],
@@ -39,16 +70,19 @@ def _random_rows(
     workers: int,
 ) -> list[list[float]]:
     """Return what the metrics say of random scores or detections, one row per repeat."""
-    random = np.random.default_rng(seed)
+    random, points = np.random.default_rng(seed), len(labelled.labels)
+
+    def draw() -> FloatArray:
+        return _random_alerts(random, drawn, points) if isinstance(drawn, np.ndarray) else random.random(points)
 
     def work(several: list[FloatArray]) -> list[list[float]]:
-        if detected is not None:
-            several = [(np.argsort(np.argsort(scores)) < detected).astype(float) for scores in several]
-        scored = [Scored(labelled, scores, binary=detected is not None) for scores in several]
+        if isinstance(drawn, int):
+            several = [(np.argsort(np.argsort(scores)) < drawn).astype(float) for scores in several]
+        scored = [Scored(labelled, scores, binary=drawn is not None) for scores in several]
         return values_of(scored, near, thresholds, metrics)
 
     rows: list[list[float]] = []
-    several = chunks((random.random(len(labelled.labels)) for _ in range(count)), len)
+    several = chunks((draw() for _ in range(count)), len)
     for row in chain.from_iterable(in_order(work, several, workers)):
         rows.append(row)
         if progress is not None:
@@ -59,7 +93,7 @@ def _random_rows(
 def chance_of(
     values_of: ValuesOf,
     labelled: Labelled,
-    detected: int | None,
+    drawn: Drawn,
     thresholds: int | Literal["exact"],
     evaluation: Evaluation,
     repeats: int,
@@ -67,7 +101,7 @@ def chance_of(
     progress: Callable[[int, int], None] | None,
     workers: int | None,
 ) -> Chance:
-    """Return the chance level: random scores, or as many random detections as there were."""
+    """Return the chance level: random scores, or random alerts (see `drawn_like`)."""
     count = arguments.whole_number("repeats", repeats, least=1, most=validate.MOST_COUNTED)
     start = arguments.seed(seed)
     arguments.callback("progress", progress)
@@ -78,7 +112,7 @@ def chance_of(
     key = (
         points,
         labelled.breaks.tobytes(),
-        detected,
+        drawn.tobytes() if isinstance(drawn, np.ndarray) else drawn,
         evaluation.near,
         thresholds,
         tuple(map(id, metrics)),
@@ -87,7 +121,7 @@ def chance_of(
     )
     if key not in _chance_levels:
         rows = _random_rows(
-            values_of, labelled, detected, evaluation.near, thresholds, metrics, count, start, progress, threads
+            values_of, labelled, drawn, evaluation.near, thresholds, metrics, count, start, progress, threads
         )
         while len(_chance_levels) >= MOST_CHANCE_LEVELS:
             _chance_levels.pop(next(iter(_chance_levels)))
@@ -105,4 +139,5 @@ def chance_of(
         spread=dict(zip(names, spread.tolist(), strict=True)),
         repeats=repeats,
         labels=evaluation.labels,
+        drawn=_IN_WORDS[type(drawn)],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from shlex import quote
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from dqeval.analysis.no_detector import FIRST_LOOK, IS_IDENTIFIER, SHORTEST_BLOC
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
 from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
+from dqeval.core.numeric_arrays import as_array
 from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, part_of, sampling_in
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, Sampling
@@ -50,7 +51,8 @@ def check(
         a duration such as "10min" if the series has timestamps.
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
-        with neither, it is the period that the series has, or that is estimated from its values.
+        with neither, it is the period that the series has, or that is estimated from its values. In cells of a clock
+        nothing is estimated, and ``near`` is the median length of an event.
     part : "all" or "test", default "all"
         Whether to look at the whole series, or at its test part, where it says where training ends.
 
@@ -87,16 +89,17 @@ def findings_in(
         asked = Clock(resolution=resolution, max_gap=max_gap)
         sampling = sampling_in(series, near=near, period=period, clock=asked)
         times = _of_reading(series) if sampling is None else list(_on_clock(series, sampling))
+        lengths = None
         if sampling is not None:
-            series, flags = _in_cells(series, flags, sampling)
+            series, flags, lengths = _in_cells(series, flags, sampling)
     except ValueError as error:
         if series.timestamps is None:  # then it is about what was asked, not about the series
             raise
         return [Finding("error", "timestamp", str(error))]
     labelled = Labelled(flags, train_stop=series.train_stop) if sampling is None else Labelled(flags, sampling.axis)
     usable = series if given or _has_period(series) else replace(series, values=None)
-    in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis)
-    found = [*_labels(series, labelled, in_use), *_values(series, given), *times]
+    in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis, lengths=lengths)
+    found = [*_labels(series, labelled, in_use), *_values(series, given or lengths is not None), *times]
     rest: list[Finding] = []
     for name, scores in series.scores.items():
         if wrong := _unusable(scores, len(flags) if sampling is None else sampling.samples):
@@ -125,15 +128,17 @@ def findings_of_scores(name: str, scored: Scored, near: Near, detections: BoolAr
     return [*found, *_scores(name, scored), *_misleading_scores(name, scored, near, detections)]
 
 
-def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray]:
-    """Return a series with cells in place of samples, and which of them are anomalous."""
+def _in_cells(series: Series, flags: BoolArray, sampling: Sampling) -> tuple[Series, BoolArray, FloatArray]:
+    """Return a series with cells in place of samples, which of them are anomalous, and how long events last."""
     values = None if series.values is None else sampling.last(series.values)
     if series.incidents is None:
         cells, labels = sampling.highest(flags), sampling.highest(np.asarray(series.labels, dtype=np.float64))
+        lengths = sampling.event_lengths(flags)
     else:
-        cells = flags_of(incidents_on(sampling.axis, series).events)
+        incidents = incidents_on(sampling.axis, series)
+        cells, lengths = flags_of(incidents.events), incidents.lengths
         labels = cells.astype(np.float64)
-    return replace(series, labels=labels, values=values), cells
+    return replace(series, labels=labels, values=values), cells, lengths
 
 
 def _on_clock(series: Series, sampling: Sampling) -> Iterator[Finding]:
@@ -154,7 +159,7 @@ def misread_times(series: Series) -> list[Finding]:
 
     Like `misread_scores`, it is a part of `check`, and what the commands that compute numbers warn of.
     """
-    return [] if series.timestamps is None else list(_times(series.timestamps))
+    return [] if series.timestamps is None else list(_times(series.timestamps, series.zone if series.zoned else None))
 
 
 def about_times(prepared: Prepared) -> list[Finding]:
@@ -190,9 +195,12 @@ def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolAr
 
 
 def _as_floats(series: Series) -> Series:
-    scores = {name: np.asarray(column, dtype=np.float64) for name, column in series.scores.items()}
-    values = None if series.values is None else np.asarray(series.values, dtype=np.float64)
-    return replace(series, labels=np.asarray(series.labels, dtype=np.float64), scores=scores, values=values)
+    def floats(name: str, column: Any) -> FloatArray:
+        return as_array(name, column).astype(np.float64, copy=False)
+
+    scores = {name: floats(name, column) for name, column in series.scores.items()}
+    values = None if series.values is None else floats("value", series.values)
+    return replace(series, labels=floats("label", series.labels), scores=scores, values=values)
 
 
 def _flags(labels: BoolArray | FloatArray) -> BoolArray:
@@ -200,11 +208,11 @@ def _flags(labels: BoolArray | FloatArray) -> BoolArray:
     return np.asarray((labels == 1) & bool(np.isin(labels, (0, 1)).all()))
 
 
-def _times(times: Times) -> Iterator[Finding]:
+def _times(times: Times, zone: str | None) -> Iterator[Finding]:
     if clock.numeric_times(times) is None:
         shown = f"such as {str(times[0])!r}, are not all numbers or dates like 2024-01-31T12:00:00"
         yield warning("timestamp", f"timestamps, {shown}: missing points and several series cannot be seen")
-    yield from (warning("timestamp", why) for why in clock.trouble(times))
+    yield from (warning("timestamp", why) for why in clock.trouble(times, zone))
 
 
 def _stacked(name: str, scores: FloatArray) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import durations
+from dqeval.core.moments import shown
 from dqeval.core.times import Times, are_known
 from dqeval.core.types import BoolArray, FloatArray
 from dqeval.render.tables import count_of, percent
@@ -29,17 +30,21 @@ class NumericTimes:
     numbers : array of float, shape (n,)
     unit : str
         " s" for dates, otherwise nothing.
-    shown : array, shape (n,)
+    given : array, shape (n,)
         The timestamps.
+    zone : str, optional
+        The time zone in which dates with one are shown.
     """
 
     numbers: FloatArray
     unit: str
-    shown: Times
+    given: Times
+    zone: str | None = None
 
     def place(self, step: int) -> str:
         """Say where a step is."""
-        return f"after point {step:,} ({self.shown[step]})"
+        moment = self.given[step]
+        return f"after point {step:,} ({shown(moment, self.zone) if self.zone and self.unit else moment})"
 
 
 def steps_of(numbers: FloatArray) -> FloatArray:
@@ -48,14 +53,14 @@ def steps_of(numbers: FloatArray) -> FloatArray:
         return np.diff(numbers)
 
 
-def trouble(timestamps: Times) -> list[str]:
-    """Return in sentences what is wrong with timestamps that can be read."""
+def trouble(timestamps: Times, zone: str | None = None) -> list[str]:
+    """Return in sentences what is wrong with timestamps that can be read; dates with a zone are shown in it."""
     with np.errstate(over="ignore"):  # of huge steps, and of the points that are missing between tiny ones
-        return list(_trouble(timestamps))
+        return list(_trouble(timestamps, zone))
 
 
-def _trouble(timestamps: Times) -> Iterator[str]:
-    times = numeric_times(timestamps)
+def _trouble(timestamps: Times, zone: str | None) -> Iterator[str]:
+    times = numeric_times(timestamps, zone)
     if times is None or len(times.numbers) < 3:
         return
     steps = np.diff(times.numbers)
@@ -70,7 +75,7 @@ def _trouble(timestamps: Times) -> Iterator[str]:
         yield from _uneven(times, steps)
 
 
-def numeric_times(timestamps: Times) -> NumericTimes | None:
+def numeric_times(timestamps: Times, zone: str | None = None) -> NumericTimes | None:
     """Return timestamps as numbers; None where they are neither numbers nor moments, or too far apart."""
     if not are_known(timestamps):
         return None
@@ -80,7 +85,7 @@ def numeric_times(timestamps: Times) -> NumericTimes | None:
         found, unit = timestamps.astype(np.float64), ""
     # Not finite either if one of them is not.
     finite = not len(found) or math.isfinite(float(found.max()) - float(found.min()))
-    return NumericTimes(found, unit, timestamps) if finite else None
+    return NumericTimes(found, unit, timestamps, zone) if finite else None
 
 
 def _jumps(times: NumericTimes, steps: FloatArray) -> str:

@@ -144,7 +144,7 @@ class Comparison(Framed, Result):
     def _standing(self) -> str:
         best, dqe = self.best, self.panels[self.best]["dqe"]
         chance = self.chance[best]
-        random = "as many random detections" if self.panels[best].binary else "random scores"
+        random = self.chance[best].drawn
         above = dqe > chance.mean["dqe"] + 2 * chance.spread["dqe"]
         level = f"{random} get" if above else f"no better than {random}, which get"
         level += f" {chance.mean['dqe']:.3f}"
@@ -302,7 +302,7 @@ class Comparison(Framed, Result):
         binary = [name for name, panel in self.panels.items() if panel.binary]
         if len(binary) == len(self.panels):
             others = "; below for each detector" if len(binary) > 1 else ""
-            return f"as many random detections as {self.best} has, {repeats}{others}"
+            return f"{self.chance[self.best].drawn} as {self.best} has, {repeats}{others}"
         others = f"; not shown for 0/1 detections: {', '.join(binary)}" if binary else ""
         return f"random scores, {repeats}{others}"
 

@@ -48,10 +48,12 @@ def evaluate(
         The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
-        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125, or
+        with times the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
+        Pandas columns with an index of dates need none: durations, ``resolution`` and ``max_gap`` use the index.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -133,10 +135,12 @@ def evaluate_detections(
         The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
-        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125, or
+        with times the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
+        Pandas columns with an index of dates need none: durations, ``resolution`` and ``max_gap`` use the index.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3

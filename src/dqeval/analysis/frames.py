@@ -15,17 +15,18 @@ from dqeval.analysis.panel import panel_of
 from dqeval.analysis.timed_result import TimedResult
 from dqeval.core import arguments, validate
 from dqeval.core.durations import Length
-from dqeval.core.moments import in_zone, moments_of, zone_of
+from dqeval.core.moments import in_zone, moments_of
 from dqeval.core.prepared import Prepared
 from dqeval.core.sampling import Clock
 from dqeval.core.types import DQEResult
 from dqeval.core.validate import Undefined
+from dqeval.core.zones import zone_of, zone_told
 from dqeval.datasets.columns import content_in_memory, with_roles
 from dqeval.datasets.door import prepare
 from dqeval.datasets.files import NOTHING_NAMED
 from dqeval.datasets.grouping import unknown_column
 from dqeval.datasets.guard import some_names
-from dqeval.support.frames import LIBRARIES, Library, columns_of_items, frame_of
+from dqeval.support.frames import LIBRARIES, Library, columns_of_items, frame_of, in_frame
 
 _EVENT_TIMES = ("start_time", "stop_time")  # columns of `evaluate_frame_events`, where there are times
 
@@ -99,7 +100,8 @@ def evaluate_frame(
         median length of an event, or with ``times`` a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is estimated
-        from the values of each series; ``near`` is 125 if there are none.
+        from the values of each series; ``near`` is 125 if there are none. With times, ``near`` is the median length of
+        an event instead.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -174,7 +176,8 @@ def evaluate_frame_events(
         median length of an event, or with ``times`` a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. With neither, it is estimated
-        from the values of each series; ``near`` is 125 if there are none.
+        from the values of each series; ``near`` is 125 if there are none. With times, ``near`` is the median length of
+        an event instead.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -190,8 +193,8 @@ def evaluate_frame_events(
     pandas.DataFrame or polars.DataFrame
         A row per series, detector and event, series in the order in which they come first. The columns are those of
         ``by``, and detector, event (counted from 0), start, stop, dqe, capture, near_miss, false_alarm. With ``times``,
-        start and stop count cells, and start_time and stop_time follow: dates in universal time if they have a zone. A
-        frame without rows gives a frame without rows that has these columns and their types.
+        start and stop count cells, and start_time and stop_time follow: dates in the time zone of the times, if they
+        have one. A frame without rows gives a frame without rows that has these columns and their types.
 
     Examples
     --------
@@ -208,7 +211,7 @@ def evaluate_frame_events(
     groups = split.evaluated(asked)
     rows = [[row for found in group.found for row in _event_rows(found)] for group in groups]
     results = [found.result for group in groups for found in group.found]
-    return split.table(EventRow, groups, rows, {} if times is None else split.event_times(times, results))
+    return split.table(EventRow, groups, rows, {} if times is None else split.event_times(asked, results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +264,7 @@ class _Asked:
             return Clock(times, self.resolution, self.max_gap)
         moments = in_zone(moments_of("times", times), self.timezone, lambda _: "times")
         ticks = moments.ticks if moments.kind == "number" else moments.ticks.view("datetime64[ns]")
-        return Clock(ticks, self.resolution, self.max_gap, moments.kind)
+        return Clock(ticks, self.resolution, self.max_gap, moments.kind, moments.zone)
 
     def evaluate(self, prepared: Prepared) -> list[_Found]:
         """Return the results of all detectors on one series."""
@@ -334,14 +337,17 @@ class _Split:
             return names.iloc[series].reset_index(drop=True).join(found)
         return names[series].hstack(found)
 
-    def event_times(self, times: str, results: Sequence[DQEResult]) -> dict[str, Any]:
+    def event_times(self, asked: _Asked, results: Sequence[DQEResult]) -> dict[str, Any]:
         """Return when events started and stopped, as columns; whole numbers where the times are numbers."""
         axes = [result.axis for result in results if isinstance(result, TimedResult) and result.axis is not None]
         # Without a series, such as Dask asks with for the types of columns, only the column itself tells.
-        numbers = not axes[0].dated if axes else np.asarray(self._frame[times]).dtype.kind in "iuf"
+        times = self._frame[asked.times]
+        numbers = not axes[0].dated if axes else np.asarray(times).dtype.kind in "iuf"
+        zone = axes[0].zone_shown if axes else None if numbers else asked.timezone or zone_told(times) or None
         events = [event for result in results for event in result.per_event]
         every = {name: [getattr(event, name) for event in events] for name in _EVENT_TIMES}
-        return {name: np.array(column, dtype=np.int64 if numbers else "M8[ns]") for name, column in every.items()}
+        kind = np.int64 if numbers else "M8[ns]"
+        return {name: in_frame(np.array(column, dtype=kind), zone) for name, column in every.items()}
 
     def _check_columns(self, argument: str, names: Sequence[str]) -> None:
         for name in names:

@@ -12,8 +12,8 @@ from dqeval.analysis.time_intervals import TimeIntervals
 from dqeval.analysis.timed_result import TimedEventColumns, TimedResult
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
-from dqeval.core.moments import Kind, moments_of, same_kind
-from dqeval.core.near import FALLBACK_NEAR
+from dqeval.core.moments import Moments, moments_of, same_kind
+from dqeval.core.near import median_length
 from dqeval.core.numeric_arrays import binary_array
 from dqeval.core.regions import cut
 from dqeval.core.sampling import even_step, median_step
@@ -42,18 +42,20 @@ def evaluate_intervals(
     Parameters
     ----------
     incidents, alerts : sequence, mapping or DataFrame
-        Pairs of start and end; or single moments; or columns called ``start`` and ``end``, or ``start`` and
-        ``duration``; or an IntervalIndex of pandas; or what `dqeval.datasets.read_intervals` has read. Times are dates
-        of any kind, all with a time zone or all without, or whole numbers. Those that overlap or touch are one.
+        Pairs of start and end, which something else may follow; or single moments; or columns called ``start`` and
+        ``end``, or ``start`` and ``duration``; or an IntervalIndex of pandas; or what `dqeval.datasets.read_intervals`
+        has read. Times are dates of any kind, all with a time zone or all without, or whole numbers. Those that overlap
+        or touch are one.
     span : pair of times, optional
         The observed time, from when to when; by default from the first start to the last end of all.
     resolution : str, timedelta or number, optional
         The length of a cell, in which time is counted: such as "1min", or a number of seconds. By default the largest
-        of a day, an hour, a minute, a second and so on in which all times are whole; 1 where they are numbers. An
-        interval takes all cells that it overlaps. DQE depends on it: false alarms are counted in cells.
+        of a day, an hour, a minute, a second and so on in which all times are whole; 1 where they are numbers. The
+        fractions of a second of Prometheus, Grafana and Alertmanager do not count: there it is the step of the query,
+        or a second. An interval takes all cells that it overlaps. DQE depends on it: false alarms are counted in cells.
     near : str, timedelta or number, optional
         How long before and after an incident an alert still is a near miss: a duration such as "10min", or a number of
-        cells; 0 for none. 125 cells by default.
+        cells; 0 for none. By default the median length of an incident, which is 0 if most are moments.
     closed : "left" or "both", default "left"
         Whether ends are outside their intervals, or inside, as in sources with inclusive ends. Files know it.
     undefined : "raise" or "nan", default "raise"
@@ -87,7 +89,7 @@ def evaluate_intervals(
     axis = axis_of(spans, span=span, resolution=resolution, closed=closed)
     events, found = axis.positions(spans["incidents"], closed), axis.positions(spans["alerts"], closed)
     validate.check_defined(events.events, undefined, none="there is no incident in the span")
-    regions = cut(events.events, _near(near, axis))
+    regions = cut(events.events, _near(near, axis, events.lengths))
     local = np.minimum(scores_of_intervals(found.events, regions), 1.0)
     return TimedResult(
         *_means(local),
@@ -138,9 +140,9 @@ def labels_from_intervals(intervals: Any, times: Numbers, *, closed: Closed = "l
     """
     arguments.one_of("closed", closed, ("left", "both"))
     spans = spans_of("intervals", intervals)
-    kind, points = _point_times(times)
+    moments, points = _point_times(times)
     if len(points.ticks):
-        same_kind({"intervals": spans.kind, "times": kind})
+        same_kind({"intervals": spans.kind, "times": moments.kind})
     return spans.points(points, closed)
 
 
@@ -160,7 +162,8 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     TimeIntervals
         A sequence of pairs of start and end, with ``start`` and ``end`` as arrays, and ``to_frame()``: of dates
         (``datetime64``), or of numbers, as the times are. `labels_from_intervals` takes it, or that table, and gives
-        the labels again. Dates that had a time zone are in UTC: the table says so, ``datetime64`` cannot.
+        the labels again. Dates that had a time zone are in UTC, which ``datetime64`` cannot say; the table has their
+        zone.
 
     Examples
     --------
@@ -168,24 +171,25 @@ def intervals_from_labels(labels: Numbers, times: Numbers) -> TimeIntervals:
     [(10, 30), (40, 50)]
     """
     flags = binary_array("labels", labels)
-    kind, points = _point_times(times)
+    moments, points = _point_times(times)
     if len(flags) != len(points.ticks):
         raise ValueError(f"labels and times must have the same length: got {len(flags):,} and {len(points.ticks):,}")
     events = find_events(flags)
-    return TimeIntervals.of_ticks(points.at(events.starts), points.ends(events.stops - 1), kind)
+    starts, ends = points.at(events.starts), points.ends(events.stops - 1)
+    return TimeIntervals.of_ticks(starts, ends, moments.kind, moments.zone)
 
 
-def _point_times(times: Any) -> tuple[Kind, PointTimes]:
-    """Return which kind of times these are, and when points begin and how long they last."""
+def _point_times(times: Any) -> tuple[Moments, PointTimes]:
+    """Return times as moments, and when points begin and how long they last."""
     clock = moments_of("times", times)
     even = even_step(clock)
     step = median_step(np.diff(clock.ticks)) if even is None else even
-    return clock.kind, PointTimes(clock.ticks, step, even is not None)
+    return clock, PointTimes(clock.ticks, step, even is not None)
 
 
-def _near(given: Any, axis: TimeAxis) -> float:
+def _near(given: Any, axis: TimeAxis, lengths: FloatArray) -> float:
     if given is None:
-        return FALLBACK_NEAR
+        return median_length(lengths)
     if durations.is_duration(given):
         return near_in_cells(given, axis)
     advice = 'it is a duration such as "10min", or a number of cells; 0 for no near misses'

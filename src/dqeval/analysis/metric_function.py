@@ -39,7 +39,7 @@ class MetricFunction:
         median length of an event, or on a clock a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series; ``near`` is then half of it. Give at most one of the two; with neither, ``near`` is
-        125.
+        125, or on a clock the median length of an event.
     undefined : "raise" or "nan"
         What to do if the metric is undefined: raise `UndefinedError`, or return NaN with a warning.
     parameters : mapping
@@ -80,7 +80,9 @@ class MetricFunction:
     def __call__(self, y_true: Numbers, y_score: Numbers, *, clock: Clock = NO_CLOCK) -> float:
         """Return the metric of labels and scores; of a metric of detections, the best over thresholds."""
         labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-        points = points_of(y_true, labels, raw, near=self.near, period=self.period, values=None, clock=clock)
+        points = points_of(
+            y_true, labels, raw, near=self.near, period=self.period, values=None, clock=clock, y_score=y_score
+        )
         events, needs_normal = points.labelled.events, METRICS[self.metric].needs_normal
         if not validate.check_defined(events, self.undefined, needs_normal=needs_normal):
             return float("nan")

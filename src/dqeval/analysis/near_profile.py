@@ -18,6 +18,7 @@ from dqeval.core.near import (
     FALLBACK,
     GIVEN_PERIOD,
     KNOWN,
+    MEDIAN_EVENT,
     Near,
     Period,
     candidate_periods,
@@ -47,6 +48,7 @@ MUCH_STRONGER = 0.1  # by which a longer period must be stronger to be worth a w
 NO_VALUES = "there is no column of values"
 NOT_FINITE = "some values are infinite"
 PARTS_OF_PERIOD = {"0": 0.0, "period/8": 0.125, "period/4": 0.25, "period/2": 0.5, "period": 1.0, "2 periods": 2.0}
+PARTS_OF_EVENT = {"0": 0.0, "event/4": 0.25, "event/2": 0.5, "event": 1.0, "2 events": 2.0, "4 events": 4.0}
 _CLOSE = 1e-9  # of the near range at which two detectors change places
 _SAME = 1e-12  # differences of DQE that are rounding
 
@@ -78,13 +80,14 @@ class NearProfile(Framed, Result):
         The lags at which the whole series repeats best, up to a third of its length; the strongest first.
     period : float
         What the near ranges are shown as parts of: the period that is given, known, estimated or the strongest of all
-        lags; 125, which only stands in for one, where there is none.
+        lags; 125, which only stands in for one, where there is none, and on a clock twice the median event.
     ranges : array of float, shape (n,)
         Near ranges from 0 to two periods, and the one in use.
     dqe : mapping of str to array of float, shape (n,)
         DQE at each of them, by detector; empty where there are no scores.
     tabulated : mapping of str to float
-        Near ranges by name: parts of the period, and before them the one in use, if it is none of them.
+        Near ranges by name: parts of the period, or on a clock without one of the median event, and before them the one
+        in use, if it is none of them.
     at_tabulated : mapping of str to array of float
         DQE at each of these, by detector.
     flips : tuple of Flip
@@ -333,6 +336,8 @@ def profile_of(
     widest = max(2.0 * period, in_use, 2 * NARROWEST)
     ranges = np.unique([0.0, in_use, *np.geomspace(NARROWEST, widest, STEPS)])
     parts = parts_of_period(PARTS_OF_PERIOD, period, is_period=is_period)
+    if not is_period and prepared.near.source == MEDIAN_EVENT:
+        parts = {word: share * in_use for word, share in PARTS_OF_EVENT.items()}
     tabulated = parts if in_use in parts.values() else {"in use": in_use} | parts
     if prepared.scores:
         prepared.require_event()
@@ -394,6 +399,8 @@ def _period_of(prepared: Prepared, estimated: Period, candidates: Sequence[Perio
         return 2 * near.points, True
     if estimated.points is None and candidates and _strength(candidates[0]) >= WEAK:
         return candidates[0].or_fallback, True
+    if estimated.points is None and near.source == MEDIAN_EVENT:  # the fallback would be a number of cells
+        return 2 * near.points, False
     return estimated.or_fallback, estimated.points is not None
 
 

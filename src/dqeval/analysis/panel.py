@@ -58,10 +58,12 @@ def panel(
         The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
-        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125, or
+        with times the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
+        Pandas columns with an index of dates need none: durations, ``resolution`` and ``max_gap`` use the index.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -231,7 +233,9 @@ def _started(
     count = validate.thresholds(thresholds)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
     # A copy: the caller may change the labels later, and the chance level is computed from them then.
-    points = points_of(y_true, labels.copy(), raw, near=near, period=period, values=values, clock=clock)
+    points = points_of(
+        y_true, labels.copy(), raw, near=near, period=period, values=values, clock=clock, y_score=y_score
+    )
     validate.check_defined(points.labelled.events, undefined)
     return PanelRun(points.labelled.scored(points.found), points.near.points, count, metrics, points.notes)
 

@@ -67,6 +67,8 @@ class Chance(Framed):
     repeats : int
     labels : dict of str to str
         What the metrics are called in tables.
+    drawn : str
+        What was drawn, in words.
     """
 
     values: dict[str, float]
@@ -74,6 +76,7 @@ class Chance(Framed):
     spread: dict[str, float]
     repeats: int
     labels: dict[str, str]
+    drawn: str = "random scores"
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -194,7 +197,7 @@ class Evaluation(Framed):
         progress: Callable[[int, int], None] | None = None,
         workers: int | None = None,
     ) -> Chance:
-        """Return what uniform random scores get on the same labels, beside every value.
+        """Return what uniform random scores, or random detections, get on the same labels, beside every value.
 
         Parameters
         ----------
@@ -211,7 +214,8 @@ class Evaluation(Framed):
         Returns
         -------
         Chance
-            For detections, as many points at random are detected.
+            For detections, as many points at random are detected; on a clock, there are alerts at random that last as
+            long as those of the detector, so that the level hardly depends on the resolution.
         """
         make_chance: Callable[..., Chance] | None = vars(self)["_make_chance"]
         if make_chance is None:

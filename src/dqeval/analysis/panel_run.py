@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from dqeval.analysis.best_threshold import as_threshold, at_other_best
-from dqeval.analysis.chance import chance_of
+from dqeval.analysis.chance import chance_of, drawn_like
 from dqeval.analysis.panel_result import BestThreshold, Evaluation, MetricError
 from dqeval.analysis.timed_result import on_clock
 from dqeval.core import thresholds as sweeping
@@ -164,7 +164,6 @@ class PanelRun:
 
     def evaluation(self) -> Evaluation:
         """Return what was computed."""
-        detected = int(np.count_nonzero(self.scored.raw)) if self.scored.binary else None
         return Evaluation(
             values=self.arranged(self.values),
             seconds=self.arranged(self.seconds),
@@ -176,7 +175,9 @@ class PanelRun:
             dqe=self.dqe,
             labels=self.arranged(self.labels),
             notes=self.notes,
-            make_chance=partial(chance_of, values_of_each, self.scored.labelled, detected, self.thresholds),
+            make_chance=partial(
+                chance_of, values_of_each, self.scored.labelled, drawn_like(self.scored), self.thresholds
+            ),
         )
 
     def arranged(self, found: dict[str, Found]) -> dict[str, Found]:

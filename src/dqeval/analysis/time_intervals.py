@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.moments import Kind, Ticks
+from dqeval.core.moments import Kind, Ticks, zone_shown
 from dqeval.core.spans import Spans
+from dqeval.core.zones import UTC, on_clocks
 from dqeval.render.tables import Table, count_of
-from dqeval.support.frames import Framed, Library, frame_of
+from dqeval.support.frames import Framed, Library, frame_of, in_frame
 
 MOST_SHOWN = 10
 UNITS = ("D", "m", "s", "ms", "us", "ns")  # in which dates are shown
@@ -31,9 +31,12 @@ class TimeIntervals(Framed, Sequence[Pair]):
     ----------
     start, end : array of datetime64 or int, shape (n,)
         Dates in nanoseconds, or numbers. Dates with a time zone are in UTC, and do not say so, as ``datetime64`` has no
-        zone. The table of ``to_frame()`` does, and functions that take intervals know it of this object.
+        zone. The table of ``to_frame()`` has them in their zone, and functions that take intervals know it of this
+        object.
     kind : "number", "local" or "universal"
         Whether these are numbers, dates without a time zone, or dates that had one.
+    zone : str
+        The time zone in which dates that had one are shown: that in which they were given.
 
     Examples
     --------
@@ -45,18 +48,19 @@ class TimeIntervals(Framed, Sequence[Pair]):
     start: NDArray[Any]
     end: NDArray[Any]
     kind: Kind
+    zone: str = UTC
 
     @classmethod
-    def of_ticks(cls, starts: Ticks, ends: Ticks, kind: Kind) -> TimeIntervals:
+    def of_ticks(cls, starts: Ticks, ends: Ticks, kind: Kind, zone: str = UTC) -> TimeIntervals:
         """Return intervals of numbers, or of nanoseconds since 1970."""
         if kind == "number":
             return cls(starts, ends, kind)
-        return cls(starts.astype("datetime64[ns]"), ends.astype("datetime64[ns]"), kind)
+        return cls(starts.astype("datetime64[ns]"), ends.astype("datetime64[ns]"), kind, zone)
 
     def spans(self) -> Spans:
         """Return them as everything that takes intervals does."""
         starts, ends = self.start.astype(np.int64), self.end.astype(np.int64)
-        return Spans(starts, ends, self.kind if len(self) else None, starts == ends)
+        return Spans(starts, ends, self.kind if len(self) else None, starts == ends, zone=self.zone)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -71,7 +75,7 @@ class TimeIntervals(Framed, Sequence[Pair]):
     def __getitem__(self, index: int | slice) -> Pair | TimeIntervals:
         start, end = self.start[index], self.end[index]
         if isinstance(index, slice):
-            return TimeIntervals(start, end, self.kind)
+            return TimeIntervals(start, end, self.kind, self.zone)
         return (int(start), int(end)) if self.kind == "number" else (start, end)
 
     def __eq__(self, other: object) -> bool:
@@ -83,19 +87,20 @@ class TimeIntervals(Framed, Sequence[Pair]):
     __hash__ = None  # type: ignore[assignment]
 
     def to_frame(self, library: Library = "pandas") -> Any:
-        """Return a DataFrame with a row for each interval; dates that had a time zone are in UTC there."""
-        found = frame_of({"start": self.start, "end": self.end}, library)
-        if self.kind != "universal":
-            return found
-        if library == "pandas":
-            return found.apply(lambda dates: dates.dt.tz_localize("UTC"))
-        return found.select(import_module(library).all().dt.replace_time_zone("UTC"))
+        """Return a DataFrame with a row for each interval; dates that had a time zone are in it there."""
+        ends = {"start": self.start, "end": self.end}
+        return frame_of({name: in_frame(times, self._zone) for name, times in ends.items()}, library)
+
+    @property
+    def _zone(self) -> str | None:
+        return zone_shown(self.kind, self.zone)
 
     def _table(self) -> Table:
-        texts = _shown(np.stack([self.start[:MOST_SHOWN], self.end[:MOST_SHOWN]], axis=1))
+        ends = np.stack([self.start[:MOST_SHOWN], self.end[:MOST_SHOWN]], axis=1)
+        texts = _shown(ends if self._zone is None else on_clocks(ends, self._zone)[0])
         rows = [(str(start), str(end)) for start, end in texts]
         more = f"the first {MOST_SHOWN} of {count_of(len(self), 'interval')}" if len(self) > MOST_SHOWN else ""
-        zone = ", UTC" if self.kind == "universal" else ""
+        zone = f", {self._zone}" if self._zone else ""
         return Table((f"start{zone}", f"end{zone}"), rows, more, text_columns=2)
 
     def __str__(self) -> str:

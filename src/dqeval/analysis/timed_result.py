@@ -29,30 +29,30 @@ class TimedEventScores(EventScores):
         The first moment of its first cell, and the end of its last cell.
     name : str
         What it is called, where its source says it.
-    universal : bool
-        Whether the times are in universal time, because they were given with a time zone.
+    zone : str, optional
+        The time zone in which times are shown that have one; ``start_time`` and ``stop_time`` are in universal time.
     """
 
     start_time: Any = None
     stop_time: Any = None
     name: str = ""
-    universal: bool = False
+    zone: str | None = None
 
     @property
     def place(self) -> str:
         """What it is called, and when it was."""
-        return ", ".join(filter(None, [self.name, shown_between(self.start_time, self.stop_time)]))
+        return ", ".join(filter(None, [self.name, shown_between(self.start_time, self.stop_time, self.zone)]))
 
     def record(self) -> dict[str, Any]:
-        """Return all of it as a flat row, ready for JSON: times in universal time end with Z."""
+        """Return all of it as a flat row, ready for JSON: times with a time zone have their offset, or Z for UTC."""
         times = {name: self._plain(getattr(self, name)) for name in ("start_time", "stop_time")}
         row = EventScores.record(self) | times
-        del row["universal"]
+        del row["zone"]
         return row
 
     def _plain(self, moment: Any) -> str | int:
         """Return a moment ready for JSON."""
-        return f"{shown(moment)}{'Z' * self.universal}" if isinstance(moment, np.datetime64) else int(moment)
+        return shown(moment, self.zone) if isinstance(moment, np.datetime64) else int(moment)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class TimedResult(DQEResult):
         assert self.axis is not None
         events = cast(tuple[TimedEventScores, ...], self.per_event)
         found = super()._columns()
-        times = {"start_time": self.axis.starts_of(found["start"]), "stop_time": self.axis.ends_of(found["stop"])}
+        times = self.axis.columns(found["start"], found["stop"])
         return without_blank(found | times | {"name": column_of([event.name for event in events], "str")}, "name")
 
     @property
@@ -127,7 +127,7 @@ class TimedEventColumns(EventColumns):
         """Return the objects."""
         places = (self.starts.tolist(), self.stops.tolist())
         times = (each_moment(self.axis.starts_of(self.starts)), each_moment(self.axis.ends_of(self.stops)))
-        about = (self.names or [""] * len(self), [self.axis.kind == "universal"] * len(self))
+        about = (self.names or [""] * len(self), [self.axis.zone_shown] * len(self))
         return tuple(map(TimedEventScores, *places, *self.scores.T.tolist(), *times, *about))
 
 

@@ -215,7 +215,8 @@ def _is_input(given: Any) -> bool:
 
 
 def _is_file(given: Any) -> bool:
-    return isinstance(given, dict) and isinstance(given.get("file"), str)
+    """Tell whether this is a file with a name, and the name of a series in it, if at all."""
+    return isinstance(given, dict) and isinstance(given.get("file"), str) and isinstance(given.get("series", ""), str)
 
 
 def _are_alerts(given: Mapping[str, Any]) -> bool:
@@ -223,7 +224,7 @@ def _are_alerts(given: Mapping[str, Any]) -> bool:
     alerts, span = given.get("alerts"), given.get("span")
     return (
         isinstance(alerts, list)
-        and all(_is_file(each) and isinstance(each.get("series", ""), str) for each in alerts)
+        and all(map(_is_file, alerts))
         and (span is None or (is_list_of_text(span) and len(span) == 2))
         and CLOCK["resolution"](given.get("resolution"))
     )
@@ -272,9 +273,11 @@ def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _B
         if extra := [file for file in others if not file.is_dir()]:
             raise ValueError(f"the receipt was not made with {_clipped(extra[0].name)}: leave it out")
         return [_alerts(then[0], beside)]
-    source = next((beside.find(each["incidents"]) for each in then if "incidents" in each), None)
+    source = next((each["incidents"] for each in then if "incidents" in each), None)
     timezone = next((each.get("timezone") for each in then), None)
-    incidents = None if source is None else IntervalSource(source, column, timezone)
+    incidents = None
+    if source is not None:
+        incidents = IntervalSource(beside.find(source), column, timezone, source.get("series"))
     asked = Asked(series=column, time=named.time, timezone=timezone, incidents=incidents)
     found = list(entries(others, asked))
     if len(found) != len(then):

@@ -194,7 +194,7 @@ def _pickled(function: Callable[[Any], Any], argument: Any) -> bytes:
     try:
         return pickle.dumps((function, argument))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        advice = "define detectors and metrics by def, at the top of a module, and give that with --module"
+        advice = "define detectors and metrics by def, at the top of a module that the run imports"
         raise WorkFailedError(f"the work cannot be sent to another process ({error}): {advice}") from None
 
 

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dqeval.cli.examples import EXAMPLES
+from dqeval.support.hints import know_options
 
 WIDEST = 100  # characters of a line: longer ones are hard to read
 NAMES = 28  # characters of the column of names, at most
@@ -26,6 +27,14 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
         formatter.write(page(self, ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        know_options(option for parameter in self.params for option in parameter.opts)
+        try:
+            return super().invoke(ctx)
+        finally:
+            know_options(None)
 
 
 class Group(TyperGroup):

@@ -80,7 +80,7 @@ def _cells(text: str) -> int | str:
 
 def _zone(timezone: str | None) -> str | None:
     """Check before any work is done that there is such a time zone."""
-    from dqeval.core.moments import zone_of
+    from dqeval.core.zones import zone_of
 
     if timezone is not None:
         try:
@@ -254,7 +254,7 @@ Incidents = Annotated[
     Path | None,
     typer.Option(
         help="File with incidents, each with a start and an end, in place of labels: CSV, or of NAB, Label Studio, "
-        "Grafana, Prometheus or ESA-ADB.",
+        "Grafana, Prometheus, Alertmanager or ESA-ADB. If it has several series, --series may name one.",
         metavar="FILE",
     ),
 ]
@@ -277,7 +277,7 @@ Span = Annotated[
 Timezone = Annotated[
     str | None,
     typer.Option(
-        help="Time zone of dates that are written without one, in all files, such as Europe/Berlin.",
+        help="Time zone, such as Europe/Berlin, of dates without one, in all files, and of dates with one in results.",
         callback=_zone,
         metavar="ZONE",
     ),

@@ -42,7 +42,7 @@ def find_entries(
     if not files:
         raise typer.BadParameter("name a file; or give --incidents and --alerts")
     asked = asked_columns(label, value, scores, series, incidents, time, timezone)
-    if series is None:
+    if asked.series is None:
         return list(entries(files, asked))
     with output.progress("reading") as tell:
         return list(entries(files, asked, progress=tell))
@@ -65,6 +65,8 @@ def asked_columns(
         raise typer.BadParameter("--incidents stand in place of labels: leave out --label")
     column, chosen, names = (series or "").partition("=")
     found = None if incidents is None else IntervalSource(incidents, column or None, timezone)
+    if found is not None and series is not None and found.choose(series):
+        column, chosen = "", ""
     return Asked(label, value, scores, column or None, names if chosen else None, time, timezone, found)
 
 

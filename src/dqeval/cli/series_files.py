@@ -31,7 +31,13 @@ def series_columns(series: Series, scores: Mapping[str, FloatArray] | None = Non
     """Return a series with values as columns that other commands know by name: scores that it had before are kept."""
     values = series.values
     assert values is not None
-    columns: dict[str, Any] = {} if series.timestamps is None else {"timestamp": series.timestamps.astype(str)}
+    from dqeval.core.zones import texts_of
+
+    times = series.timestamps
+    columns: dict[str, Any] = {}
+    if times is not None:
+        is_zoned = series.zoned and times.dtype.kind == "M"
+        columns["timestamp"] = texts_of(times, series.zone) if is_zoned else times.astype(str)
     columns |= {f"value_{i}": column for i, column in enumerate(values.T)} if values.ndim > 1 else {"value": values}
     return columns | {"label": series.labels.astype(int), **series.scores, **(scores or {})}
 

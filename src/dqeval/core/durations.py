@@ -1,4 +1,4 @@
-"""Durations: as text such as "30min", as what Python, NumPy and pandas have, or as a number."""
+"""Durations: as text such as "30min" or "PT30M", as what Python, NumPy and pandas have, or as a number."""
 
 from __future__ import annotations
 
@@ -29,8 +29,16 @@ _OTHER_NAMES = {
     **dict.fromkeys(("day", "days"), "d"),
     **dict.fromkeys(("week", "weeks"), "w"),
 }
-_DURATION = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([a-z]+)", re.ASCII | re.IGNORECASE)
+_NUMBER = r"((?:\d{1,15}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,2})?)"  # also as Python writes floats
+_DURATION = re.compile(rf"{_NUMBER}\s*([a-z]+)", re.ASCII | re.IGNORECASE)
 _DURATIONS = re.compile(rf"\s*(?:{_DURATION.pattern}\s*){{1,8}}", re.ASCII | re.IGNORECASE)
+_ISO_NUMBER = r"(\d{1,15}(?:[.,]\d{1,20})?)"
+_ISO_UNITS = ("w", "d", "h", "min", "s")
+_ISO = re.compile(  # years and months have no fixed length
+    rf"\s*P(?=[\dT])(?:{_ISO_NUMBER}W)?(?:{_ISO_NUMBER}D)?"
+    rf"(?:T(?=\d)(?:{_ISO_NUMBER}H)?(?:{_ISO_NUMBER}M)?(?:{_ISO_NUMBER}S)?)?\s*",
+    re.ASCII | re.IGNORECASE,
+)
 _LONGEST = 2**62
 
 Length = float | str | timedelta | np.timedelta64  # a number of points or cells, or a duration
@@ -46,8 +54,8 @@ def nanoseconds(name: str, given: Any) -> int:
 
     Examples
     --------
-    >>> nanoseconds("near", "1.5min"), nanoseconds("near", np.timedelta64(2, "s"))
-    (90000000000, 2000000000)
+    >>> nanoseconds("near", "1.5min"), nanoseconds("near", "PT1M30S"), nanoseconds("near", np.timedelta64(2, "s"))
+    (90000000000, 90000000000, 2000000000)
     """
     found: int | None = None
     if isinstance(given, np.timedelta64):
@@ -97,7 +105,10 @@ def in_words(duration: int, *, exact: bool = False) -> str:
 
 
 def _parsed(text: str) -> int | None:
-    """Return a duration that is written as numbers with units; None where it is not."""
+    """Return a duration that is written as numbers with units, or as ISO 8601 has it; None where it is not."""
+    if iso := _ISO.fullmatch(text):
+        numbers = ((number or "0").replace(",", ".") for number in iso.groups())
+        return sum(round(float(number) * UNITS[unit]) for number, unit in zip(numbers, _ISO_UNITS, strict=True))
     if not _DURATIONS.fullmatch(text):
         return None
     found = 0

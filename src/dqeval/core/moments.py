@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core import arguments, durations
+from dqeval.core import durations
 from dqeval.core.arguments import quote
 from dqeval.core.scaling import AT_ONCE, extremes
-from dqeval.core.times import are_known, has_zone, parse_times, told_zone
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
+from dqeval.core.times import are_known, parse_times
+from dqeval.core.zones import UTC, Zone, has_zone, local_ticks, zone_of, zone_told
 
 Ticks = NDArray[np.int64]
 Kind = Literal["number", "local", "universal"]  # universal: a date with a time zone, in universal time
@@ -68,11 +66,14 @@ class Moments:
         Whether they are numbers, dates without a time zone, or dates with one, which are in universal time.
     known_steps : Steps, optional
         Where they were found on the way.
+    zone : str
+        The time zone in which dates with one are shown: that in which they were given.
     """
 
     ticks: Ticks
     kind: Kind
     known_steps: Steps | None = None
+    zone: str = UTC
 
     @property
     def steps(self) -> Steps | None:
@@ -83,6 +84,15 @@ class Moments:
         """Return one of them as a date, or as a number."""
         ticks = int(self.ticks[i])
         return ticks if self.kind == "number" else np.datetime64(ticks, "ns")
+
+    def shown(self, i: int) -> str:
+        """Return one of them as text, in its zone."""
+        return shown(self.moment(i), zone_shown(self.kind, self.zone))
+
+
+def zone_shown(kind: Kind | None, zone: str) -> str | None:
+    """Return the zone in which dates of a kind are shown; None for those without one, and for numbers."""
+    return zone if kind == "universal" else None
 
 
 def moments_of(name: str, given: Any) -> Moments:
@@ -96,8 +106,10 @@ def moments_of(name: str, given: Any) -> Moments:
         Of NumPy, pandas, polars, pyarrow or Python: dates, ISO text, or numbers; numbers that count seconds,
         milliseconds, microseconds or nanoseconds since 1970, from 2001 to 2096, are dates.
     """
-    zoned = has_zone(given)
-    array = np.asarray(given, dtype="datetime64[ns]") if zoned else _as_array(name, given)
+    if has_zone(given):
+        array, zone = np.asarray(given, dtype="datetime64[ns]"), zone_told(given)
+    else:
+        array, zone = _as_array(name, given)
     times = parse_times(array)
     if not are_known(times):
         if (missing := np.flatnonzero(np.isin(array.astype(str), _MISSING))).size:
@@ -106,23 +118,12 @@ def moments_of(name: str, given: Any) -> Moments:
         advice = "give numbers, or dates such as 2026-01-31T12:00:00, all with a time zone or all without"
         raise ValueError(f"{name}: the times, {example}, cannot be read together: {advice}")
     if times.dtype.kind == "M":
-        return _dates(name, times, "universal" if zoned or told_zone(array) else "local")
+        return _dates(name, times, zone)
     return _numbers(name, times)
 
 
-def zone_of(timezone: str) -> ZoneInfo:
-    """Return a time zone by its name; an error says what a name is."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    try:
-        return ZoneInfo(arguments.text("timezone", timezone))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        advice = "give a name such as Europe/Berlin; if all are unknown, install the package tzdata"
-        raise ValueError(f"timezone {quote(timezone)} is not known: {advice}") from None
-
-
 def in_zone(moments: Moments, timezone: str | None, place: Callable[[int], str]) -> Moments:
-    """Return local dates, which are those of a time zone, in universal time; any other moments as they are.
+    """Return local dates, which are those of a time zone, in universal time; others are only shown there.
 
     Parameters
     ----------
@@ -133,8 +134,10 @@ def in_zone(moments: Moments, timezone: str | None, place: Callable[[int], str])
         What to call each of the moments in an error: where clocks are put forward or back, a local date may be none, or
         two.
     """
-    if timezone is None or moments.kind != "local":
+    if timezone is None or moments.kind == "number":
         return moments
+    if moments.kind == "universal":
+        return replace(moments, zone=timezone)
     zone, seconds = zone_of(timezone), moments.ticks // _PER_SECOND
     hours, which = np.unique(seconds // _HOUR, return_inverse=True)
     # Clocks are put forward or back once in an hour at most, so one that begins and ends with an offset has only that.
@@ -146,16 +149,16 @@ def in_zone(moments: Moments, timezone: str | None, place: Callable[[int], str])
             advice = "give times with their offset, such as +01:00, or in UTC"
             raise ValueError(f"{place(i)}: {shown(moments.moment(i))} {trouble} in {timezone}: {advice}")
         ahead[i] = early
-    return Moments(moments.ticks - ahead.astype(np.int64) * _PER_SECOND, "universal")
+    return Moments(moments.ticks - ahead.astype(np.int64) * _PER_SECOND, "universal", zone=timezone)
 
 
-def _only_offset(zone: ZoneInfo, second: int) -> float:
+def _only_offset(zone: tzinfo, second: int) -> float:
     """Return how many seconds local time is ahead in an hour; NaN if that changes in it."""
     found = {_offset(zone, second, 0), _offset(zone, second, 1), _offset(zone, second + _HOUR, 0)}
     return found.pop() if len(found) == 1 else np.nan
 
 
-def _offset(zone: ZoneInfo, second: int, fold: int) -> int:
+def _offset(zone: tzinfo, second: int, fold: int) -> int:
     """Return how many seconds local time is ahead, at a second of local time since 1970."""
     ahead = zone.utcoffset((datetime(1970, 1, 1) + timedelta(seconds=second)).replace(fold=fold))
     return round((ahead or timedelta()).total_seconds())
@@ -174,36 +177,58 @@ def same_kind(kinds: Mapping[str, Kind | None]) -> Kind | None:
     return kind
 
 
-def shown(moment: Any) -> str:
-    """Return a moment as text: of dates, to the minute, or with as many digits as it needs."""
-    if not isinstance(moment, np.datetime64):
-        return f"{moment:,}"
-    whole_minutes = moment == moment.astype("datetime64[m]")
-    return str(np.datetime_as_string(moment, unit="m" if whole_minutes else "auto"))
+def shown(moment: Any, zone: str | None = None) -> str:
+    """Return a moment as text: of dates, to the minute, or with as many digits as it needs, and with the offset.
 
-
-def shown_between(start: Any, stop: Any) -> str:
-    """Return two moments as text; the date once, if it is the same.
+    Those in universal time are shown in a zone; those without a zone have none.
 
     Examples
     --------
-    >>> shown_between(np.datetime64("2026-01-31T10:00"), np.datetime64("2026-01-31T10:30"))
-    '2026-01-31 10:00 – 10:30'
+    >>> moment = np.datetime64("2026-01-31T10:00")
+    >>> shown(moment), shown(moment, "UTC"), shown(moment, "Europe/Berlin")
+    ('2026-01-31T10:00', '2026-01-31T10:00Z', '2026-01-31T11:00+01:00')
     """
-    first, last = shown(start).replace("T", " "), shown(stop).replace("T", " ")
+    text, offset = _shown_apart(moment, zone)
+    return text + offset
+
+
+def shown_between(start: Any, stop: Any, zone: str | None = None) -> str:
+    """Return two moments as text; the date and the offset once, if they are the same.
+
+    Examples
+    --------
+    >>> start, stop = np.datetime64("2026-01-31T10:00"), np.datetime64("2026-01-31T10:30")
+    >>> shown_between(start, stop), shown_between(start, stop, "Europe/Berlin")
+    ('2026-01-31 10:00 – 10:30', '2026-01-31 11:00 – 11:30 +01:00')
+    """
+    (first, before), (last, after) = (_shown_apart(moment, zone) for moment in (start, stop))
+    first, last = first.replace("T", " "), last.replace("T", " ")
     day, _, clock = last.partition(" ")
-    return f"{first} – {clock if clock and first.startswith(day) else last}"
+    begin, end = (f" {offset}".replace("Z", UTC) if offset else "" for offset in (before, after))
+    return f"{first}{begin if before != after else ''} – {clock if clock and first.startswith(day) else last}{end}"
 
 
-def _as_array(name: str, given: Any) -> NDArray[Any]:
-    """Return moments as an array: dates of Python as text, which says their time zone."""
+def _shown_apart(moment: Any, zone: str | None) -> tuple[str, str]:
+    """Return a moment as text, and the offset of the zone then."""
+    if not isinstance(moment, np.datetime64):
+        return f"{moment:,}", ""
+    offset = ""
+    if zone is not None:
+        ticks, offset = local_ticks(int(moment.astype("datetime64[ns]").astype(np.int64)), zone)
+        moment = np.datetime64(ticks, "ns")
+    whole_minutes = moment == moment.astype("datetime64[m]")
+    return str(np.datetime_as_string(moment, unit="m" if whole_minutes else "auto")), offset
+
+
+def _as_array(name: str, given: Any) -> tuple[NDArray[Any], Zone]:
+    """Return moments as an array, dates of Python as text, and the time zone that they tell."""
     is_column = hasattr(given, "dtype") or hasattr(given, "type")
     if not is_column and (isinstance(given, (str, bytes)) or not isinstance(given, Iterable)):
         raise ValueError(f"{name} must be a sequence of times: got {quote(given)}")
     found = np.asarray(given if is_column else list(given))
     if found.ndim != 1:
         raise ValueError(f"{name} must be a sequence of times: got an array of shape {found.shape}")
-    return np.array([_as_text(each) for each in found]) if found.dtype.kind == "O" else found
+    return np.array([_as_text(each) for each in found]) if found.dtype.kind == "O" else found, zone_told(found)
 
 
 def _as_text(given: Any) -> Any:
@@ -224,11 +249,12 @@ def _looked_at(times: Ticks) -> tuple[int, int, Steps | None]:
     return low, high, Steps(min(low for low, _ in steps), max(high for _, high in steps)) if steps else None
 
 
-def _dates(name: str, times: NDArray[Any], kind: Kind) -> Moments:
+def _dates(name: str, times: NDArray[Any], zone: Zone) -> Moments:
     """Return dates as nanoseconds since 1970, as few passes over them as it takes."""
     unit, count = np.datetime_data(times.dtype)
     if unit in _FINER:
-        return _dates(name, times.astype("datetime64[ns]"), kind)
+        return _dates(name, times.astype("datetime64[ns]"), zone)
+    kind: Kind = "universal" if zone else "local"
     units = np.ascontiguousarray(times, dtype=times.dtype.newbyteorder("=")).view(np.int64)
     if not len(units):
         return Moments(units, kind)
@@ -240,9 +266,9 @@ def _dates(name: str, times: NDArray[Any], kind: Kind) -> Moments:
         if abs(far) * each > _FARTHEST:
             raise ValueError(f"{name}: {times[place(units)]} is too far away: dates must be from 1678 to 2261")
     if (high - low) * each > _FARTHEST:
-        ends = " to ".join(shown(np.datetime64(end * each, "ns")) for end in (low, high))
+        ends = " to ".join(shown(np.datetime64(end * each, "ns"), zone or None) for end in (low, high))
         raise ValueError(f"{name} go from {ends}: that is too long, as dates may span 292 years")
-    return Moments(units if each == 1 else units * each, kind, steps and steps.times(each))
+    return Moments(units if each == 1 else units * each, kind, steps and steps.times(each), zone or UTC)
 
 
 def _numbers(name: str, times: NDArray[Any]) -> Moments:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations, validate
-from dqeval.core.events import find_events, split_at
+from dqeval.core.events import find_events
 from dqeval.core.timeline import TimeAxis, cells_of_duration, near_in_cells
 from dqeval.core.types import BoolArray, FloatArray, Numbers, Series
 from dqeval.render.tables import count_of
@@ -21,6 +21,7 @@ FALLBACK_PERIOD = 125
 FALLBACK_NEAR = 125.0
 AS_GIVEN = "as given"
 BY_DEFAULT = "by default"  # the source of a near range that nothing is known for
+MEDIAN_EVENT = "the median event length"  # by default on a clock, and of 1ev
 KNOWN = "half the period of the series"
 GIVEN_PERIOD = "half the given period"
 CONSTANT = "the values are constant"  # why there is no period
@@ -42,7 +43,8 @@ class Near:
     points : float
     source : str
         "as given", "2 times the median event length", "half the given period", "half the period of the series", "half
-        the estimated period", "by default", or "a fallback" with the reason why no period was found.
+        the estimated period", "by default", "the median event length", which is the default on a clock, or "a fallback"
+        with the reason why no period was found.
     strength : float, optional
         The autocorrelation at the period, where that was estimated: 1 for values that repeat exactly, 0 for none.
     words : str
@@ -155,9 +157,17 @@ def _is_repeat(lag: int, of: int, correlation: FloatArray) -> bool:
 
 
 def near_of(
-    series: Series, labels: BoolArray, *, near: Any = None, period: Any = None, axis: TimeAxis | None = None
+    series: Series,
+    labels: BoolArray,
+    *,
+    near: Any = None,
+    period: Any = None,
+    axis: TimeAxis | None = None,
+    lengths: FloatArray | None = None,
 ) -> Near:
     """Return the near range of a series: given, or half the period that is given, known or estimated, or the default.
+
+    Nothing is estimated from cells of a clock, as they are as long as somebody wants them to be.
 
     Parameters
     ----------
@@ -171,6 +181,8 @@ def near_of(
         Half of which the caller wants instead, in points or as a duration. At most one of the two.
     axis : TimeAxis, optional
         The clock on which durations are counted.
+    lengths : array of float, optional
+        If the points are cells of that clock: how long each event lasts, in cells, whatever they are.
 
     Returns
     -------
@@ -184,12 +196,14 @@ def near_of(
     """
     known = series.period if near is None and period is None else None
     one_column = series.values is not None and (series.values.ndim == 1 or series.values.shape[1] == 1)
-    values = series.values if near is period is known is None and one_column else None
+    is_asked = near is not None or period is not None or lengths is not None
+    values = series.values if known is None and not is_asked and one_column else None
     if known is not None:
         return _on_axis(Near(validate.period(known) / 2, KNOWN), axis)
-    if near is period is None and series.no_period:
+    if series.no_period and not is_asked:
         return _on_axis(Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {series.no_period}"), axis)
-    return near_from_arguments(series.labels, labels, near=near, period=period, values=values, axis=axis)
+    given: dict[str, Any] = {"near": near, "period": period, "values": values}
+    return near_from_arguments(series.labels, labels, **given, axis=axis, lengths=lengths)
 
 
 def period_or_fallback(series: Series) -> int:
@@ -227,13 +241,14 @@ def near_from_arguments(
     period: Any,
     values: Numbers | None,
     axis: TimeAxis | None = None,
+    lengths: FloatArray | None = None,
 ) -> Near:
-    """Return the near range: given, or half the period, which is given or found in the values, or the fallback.
+    """Return the near range: given, or half the period, which is given or found in the values, or the default.
 
     The labels are wanted as they were given, and as they were read. With a time axis, a near range or a period may be a
-    duration.
+    duration. With the lengths of events on it, their median is the default.
     """
-    return _on_axis(_near(y_true, labels, near, period, values, axis), axis)
+    return _on_axis(_near(y_true, labels, near, period, values, axis, lengths), axis)
 
 
 def near_of_each(count: int, name: Callable[[int], str], *, near: Any, period: Any) -> tuple[FloatArray, FloatArray]:
@@ -258,8 +273,10 @@ def near_of_each(count: int, name: Callable[[int], str], *, near: Any, period: A
 
 def _points_and_lengths(what: str, given: Any) -> tuple[float, float]:
     if durations.is_duration(given):
-        advice = "give a number of points; for series with times there is dqeval.evaluate_frame"
-        raise ValueError(f"{what} {arguments.quote(given)} is a duration, and there is no clock: {advice}")
+        advice = "give a number of points; for series with times, also in an index, there is dqeval.evaluate_frame"
+        raise ValueError(
+            f"{what} {arguments.quote(given)} is a duration, and many series are counted in points: {advice}"
+        )
     asked = {"near": None, "period": None, what: given}
     points = near_from_arguments((), np.zeros(0, dtype=np.bool_), **asked, values=None).points
     return (0.0, float(given.removesuffix("ev"))) if isinstance(given, str) else (points, 0.0)
@@ -271,31 +288,47 @@ def _on_axis(near: Near, axis: TimeAxis | None) -> Near:
 
 
 def _near(
-    y_true: Numbers, labels: BoolArray, near: Any, period: Any, values: Numbers | None, axis: TimeAxis | None
+    y_true: Numbers,
+    labels: BoolArray,
+    near: Any,
+    period: Any,
+    values: Numbers | None,
+    axis: TimeAxis | None,
+    lengths: FloatArray | None,
 ) -> Near:
     arguments.at_most_one(near=near, period=period, values=values)
     if near is not None and durations.is_duration(near):
         points = near_in_cells(near, axis)
         return Near(points, AS_GIVEN)
     if near is not None:
-        return _as_given(validate.near(near), labels, axis)
+        return _as_given(validate.near(near), labels, lengths)
     if period is not None:
         points = cells_of_duration("period", period, axis) if durations.is_duration(period) else period
         return Near(validate.period(points) / 2, GIVEN_PERIOD)
     if values is not None:
-        return _estimated(validate.values_beside(y_true, labels, values), values)
-    return Near(FALLBACK_NEAR, BY_DEFAULT)
+        found = _estimated(validate.values_beside(y_true, labels, values), values)
+        if lengths is None or not found.is_fallback:
+            return found
+        return Near(median_length(lengths), f"{MEDIAN_EVENT}, as {found.source.removeprefix(f'{FALLBACK}: ')}")
+    return Near(FALLBACK_NEAR, BY_DEFAULT) if lengths is None else Near(median_length(lengths), MEDIAN_EVENT)
 
 
-def _as_given(near: float | str, labels: BoolArray, axis: TimeAxis | None) -> Near:
+def _as_given(near: float | str, labels: BoolArray, lengths: FloatArray | None) -> Near:
     """Return a near range that was given in points or in event lengths, which are 0 where there is no event."""
     if not isinstance(near, str):
         return Near(near, AS_GIVEN)
     times, median = float(near.removesuffix("ev")), 0.0
-    if labels.any():
-        events = split_at(find_events(labels), np.array(() if axis is None else axis.breaks, dtype=np.intp))
-        median = float(np.median(events.stops - events.starts))
-    return Near(times * median, f"{'' if times == 1 else f'{times:g} times '}the median event length")
+    if lengths is not None:
+        median = median_length(lengths)
+    elif labels.any():
+        events = find_events(labels)
+        median = median_length(events.stops - events.starts)
+    return Near(times * median, f"{'' if times == 1 else f'{times:g} times '}{MEDIAN_EVENT}")
+
+
+def median_length(lengths: NDArray[Any]) -> float:
+    """Return the median length of events; 0 where there is none."""
+    return float(np.median(lengths)) if len(lengths) else 0.0
 
 
 def _estimated(filled: FloatArray, given: Numbers) -> Near:

@@ -20,10 +20,19 @@ def as_array(name: str, given: Any) -> np.ndarray[Any, Any]:
     masked = sys.modules.get("numpy.ma")  # loaded by whoever has a masked array, and it takes long to load
     if masked is not None and isinstance(given, masked.MaskedArray) and masked.is_masked(given):
         raise ValueError(f"{name} has masked values: remove or fill them first")
+    if hasattr(given, "detach"):
+        given = _without_gradient(given)
     try:
         return np.asarray(given)
-    except (ValueError, TypeError, UserWarning) as error:  # NumPy's warnings of masked values may be errors
-        raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from None
+    except (ValueError, TypeError, RuntimeError, UserWarning) as error:  # a warning of masked values may be an error
+        advice = "convert it to an array of floats first"
+        raise ValueError(f"{name} cannot be read as an array of numbers: {error}; {advice}") from None
+
+
+def _without_gradient(tensor: Any) -> Any:
+    """Return the numbers of a tensor of PyTorch, wherever it is; in bfloat16, which NumPy does not know, as floats."""
+    found = tensor.detach().cpu()
+    return found.float() if str(found.dtype) == "torch.bfloat16" else found
 
 
 def array_of(name: str, given: Numbers, *, one_column: bool = False) -> np.ndarray[Any, Any]:

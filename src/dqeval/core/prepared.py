@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -21,8 +21,10 @@ from dqeval.core.scaling import Linear, as_given, extremes, linear, scaled
 from dqeval.core.sorting import ascending_with_ties
 from dqeval.core.spans import Spans
 from dqeval.core.timeline import Found, TimeAxis
+from dqeval.core.times import dates_of_index, parse_with_zone
 from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, Partition, Series
 from dqeval.core.validate import NoScoresError, UndefinedError
+from dqeval.core.zones import UTC, Zone, shared_zone, zone_of_series
 from dqeval.kernels import distinct as kernel
 from dqeval.support.on_demand import cached_property, once
 
@@ -56,12 +58,15 @@ class Labelled(Shared):
         What the events are called, where their source says it.
     train_stop : int, optional
         The points before it are for training, and scored like all others.
+    on_clock : bool
+        Whether the points are cells of a time axis, because that was asked for.
     """
 
     labels: BoolArray
     axis: TimeAxis | None = None
     names: tuple[str, ...] = ()
     train_stop: int | None = None
+    on_clock: bool = False
 
     @cached_property
     def breaks(self) -> IntArray:
@@ -139,7 +144,7 @@ class Labelled(Shared):
     def part(self, start: int, stop: int) -> Labelled:
         """Return the labels from one point to another, on the same clock; events lose their names."""
         axis = None if self.axis is None else self.axis.part(start, stop)
-        return Labelled(self.labels[start:stop], axis)
+        return Labelled(self.labels[start:stop], axis, on_clock=self.on_clock)
 
     def scored(self, raw: FloatArray) -> Scored:
         """Return the labels with scores, which are checked: detections, if they hold only 0 and 1.
@@ -275,8 +280,6 @@ class Prepared:
     scores : mapping of str to array of float
         By detector.
     near : Near
-    on_clock : bool
-        Whether the points were put on a time axis, because that was asked for.
     notes : tuple of str
         What was left out on the way.
     samples : Series, optional
@@ -289,10 +292,14 @@ class Prepared:
     labelled: Labelled
     scores: Mapping[str, FloatArray]
     near: Near
-    on_clock: bool = False
     notes: tuple[str, ...] = ()
     samples: Series | None = None
     clock: Clock = NO_CLOCK
+
+    @property
+    def on_clock(self) -> bool:
+        """Whether the points were put on a time axis, because that was asked for."""
+        return self.labelled.on_clock
 
     @property
     def given(self) -> Series:
@@ -384,18 +391,31 @@ def points_of(
     period: Any,
     values: Numbers | None,
     clock: Clock,
+    y_score: Numbers | None = None,
+    lengths: Sequence[Any] = (),
 ) -> Points:
-    """Return labels, which were checked, with what was found, put on a clock if there is one."""
+    """Return labels, which were checked, with what was found, put on a clock if there is one.
+
+    Without times, an index of dates that labels or scores have is the clock, as the timestamps of a series are: points
+    are put on it if the clock, or a duration among the lengths, asks for it; otherwise it only tells when events are.
+    """
+    index = dates_of_index(y_true, y_score) if clock.times is None else None
+    if index is not None and (clock.asked or any(map(durations.is_duration, (near, period, *lengths)))):
+        clock = replace(clock, times=index)
     sampling = clock.sampling(len(labels))
     if sampling is None:
-        in_use = near_from_arguments(y_true, labels, near=near, period=period, values=values)
-        return Points(Labelled(labels), found, in_use)
+        axis = None if index is None else _even_axis(*parse_with_zone(index))
+        in_use = near_from_arguments(y_true, labels, near=near, period=period, values=values, axis=axis)
+        return Points(Labelled(labels, axis), found, in_use)
     validate.same_index("y_true", y_true, "times", clock.times)
     if values is not None:
         values = sampling.last(validate.values_beside(y_true, labels, values))
     cells = sampling.highest(labels)
-    in_use = near_from_arguments(cells, cells, near=near, period=period, values=values, axis=sampling.axis)
-    return Points(Labelled(cells, sampling.axis), sampling.highest(found), in_use, tuple(sampling.notes()))
+    lasting = sampling.event_lengths(labels)
+    given: dict[str, Any] = {"near": near, "period": period, "values": values}
+    in_use = near_from_arguments(cells, cells, **given, axis=sampling.axis, lengths=lasting)
+    labelled = Labelled(cells, sampling.axis, on_clock=True)
+    return Points(labelled, sampling.highest(found), in_use, tuple(sampling.notes()))
 
 
 def part_of(series: Series, part: Any) -> Series:
@@ -439,7 +459,7 @@ def prepare_series(
     if sampling is not None:
         found = _prepared_on_clock(series, labels, scores, near, period, sampling)
         return replace(found, samples=series, clock=clock)
-    axis = None if series.timestamps is None else even_axis(series.timestamps, _KINDS[series.zoned])
+    axis = None if series.timestamps is None else _even_axis(series.timestamps, zone_of_series(series))
     in_use = near_of(series, labels, near=near, period=period, axis=axis)
     return Prepared(series, Labelled(labels, axis, train_stop=series.train_stop), scores, in_use)
 
@@ -453,20 +473,20 @@ def _prepared_on_clock(
     sampling: Sampling,
 ) -> Prepared:
     """Return a series with its points put on a time axis."""
-    cells, incidents = sampling.highest(labels), None
+    cells, incidents, lengths = sampling.highest(labels), None, sampling.event_lengths(labels)
     if series.incidents is not None:
         incidents = incidents_on(sampling.axis, series)
-        cells = flags_of(incidents.events)
+        cells, lengths = flags_of(incidents.events), incidents.lengths
     found = {name: sampling.highest(column) for name, column in scores.items()}
     values = None if series.values is None else sampling.last(series.values)
     known = None if series.period is None else max(round(sampling.in_cells(series.period)), 1)
     times = sampling.axis.times()
     series = replace(series, labels=cells, scores=found, values=values, period=known, timestamps=times, train_stop=None)
-    in_use = near_of(series, cells, near=near, period=period, axis=sampling.axis)
+    in_use = near_of(series, cells, near=near, period=period, axis=sampling.axis, lengths=lengths)
     notes = (*series.remarks, *sampling.notes(), *(() if incidents is None else incidents.notes("incident")))
     names = () if incidents is None else incidents.names
-    labelled = Labelled(cells, sampling.axis, names)
-    return Prepared(series, labelled, found, in_use, on_clock=True, notes=notes)
+    labelled = Labelled(cells, sampling.axis, names, on_clock=True)
+    return Prepared(series, labelled, found, in_use, notes=notes)
 
 
 def incidents_on(axis: TimeAxis, series: Series) -> Found:
@@ -479,6 +499,11 @@ def incidents_on(axis: TimeAxis, series: Series) -> Found:
 _KINDS: dict[bool | None, Kind | None] = {True: "universal", False: "local", None: None}
 
 
+def _even_axis(times: NDArray[Any], zone: Zone) -> TimeAxis | None:
+    """Return the time axis of points that are evenly spaced dates, which nobody has asked to put on a clock."""
+    return even_axis(times, "universal" if zone else None, zone or UTC)
+
+
 def sampling_in(series: Series, *, near: Length | None, period: Length | None, clock: Clock) -> Sampling | None:
     """Return where the points of a series lie on a time axis, if incidents, a duration or the caller ask for one."""
     asked = ["incidents"] if series.incidents is not None else []
@@ -489,7 +514,9 @@ def sampling_in(series: Series, *, near: Length | None, period: Length | None, c
         advice = "the series has no timestamps; give times, or a number of points"
         raise ValueError(f"{asked[0]} needs a clock, and there is none: {advice}")
     if clock.times is None:
-        clock = replace(clock, times=series.timestamps, kind=_kind(series))
+        clock = replace(clock, times=series.timestamps, kind=_kind(series), zone=series.zone)
+    if series.incidents is not None:
+        clock = replace(clock, zone=shared_zone(series.incidents.zone, clock.zone))
     return clock.sampling(len(series.labels))
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core import arguments, durations
-from dqeval.core.moments import Kind, Moments, Ticks, moments_of, shown
+from dqeval.core.events import find_events, split_at
+from dqeval.core.moments import Kind, Moments, Ticks, moments_of
+from dqeval.core.spans import PointTimes
 from dqeval.core.timeline import TimeAxis, given_resolution
-from dqeval.core.types import BoolArray, IntArray
+from dqeval.core.types import BoolArray, FloatArray, IntArray
+from dqeval.core.zones import UTC, shared_zone
 from dqeval.render.tables import count_of, percent
 
 JITTER = 0.02  # of a step: what is closer to a round duration is meant to be that
@@ -48,13 +51,28 @@ class Sampling:
         The first sample of each cell that has one; None where no two samples share a cell.
     lasting : array of int, optional
         For how many cells it stands, as it is carried forward where samples are missing; None where none is.
-    samples : int
+    times : PointTimes
+        When samples are.
+    breaks : array of int
+        The samples before which something was not observed.
     """
 
     axis: TimeAxis
     first: IntArray | None
     lasting: IntArray | None
-    samples: int
+    times: PointTimes
+    breaks: IntArray = field(default_factory=lambda: np.zeros(0, np.intp))
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return len(self.times.ticks)
+
+    def event_lengths(self, labels: BoolArray) -> FloatArray:
+        """Return how long each event lasts, in cells, whatever the cells are: until its last sample is over."""
+        events = split_at(find_events(labels), self.breaks)
+        lasting = self.times.ends(events.stops - 1) - self.times.at(events.starts)
+        return np.asarray(lasting / self.axis.resolution)
 
     def highest(self, points: NDArray[Values]) -> NDArray[Values]:
         """Return the highest of the samples in each cell: of scores, or of labels."""
@@ -100,12 +118,15 @@ class Clock:
         See `sampling_of`.
     kind : "local" or "universal", optional
         Whether dates have a time zone, where the times themselves do not say so.
+    zone : str
+        In which zone dates with one are shown, beside that of the times.
     """
 
     times: Any = None
     resolution: Any = None
     max_gap: Any = None
     kind: Kind | None = None
+    zone: str = UTC
 
     @property
     def asked(self) -> list[str]:
@@ -124,13 +145,14 @@ class Clock:
             raise ValueError(f"times must have one moment per point: got {len(moments.ticks):,} for {samples:,} points")
         if self.kind is not None and moments.kind == "local":
             moments = replace(moments, kind=self.kind)
+        moments = replace(moments, zone=shared_zone(self.zone, moments.zone))
         return sampling_of(moments, resolution=self.resolution, max_gap=self.max_gap)
 
 
 NO_CLOCK = Clock()
 
 
-def even_axis(times: NDArray[Any], kind: Kind | None = None) -> TimeAxis | None:
+def even_axis(times: NDArray[Any], kind: Kind | None = None, zone: str = UTC) -> TimeAxis | None:
     """Return the time axis of dates that are all a step apart; None where there is none."""
     if times.dtype.kind != "M" or len(times) < 2 or np.isnat(times).any():
         return None
@@ -138,7 +160,7 @@ def even_axis(times: NDArray[Any], kind: Kind | None = None) -> TimeAxis | None:
         moments = moments_of("times", times)
         step = even_step(moments)
         if step is not None:
-            return TimeAxis(int(moments.ticks[0]), step, len(times), kind or moments.kind)
+            return TimeAxis(int(moments.ticks[0]), step, len(times), kind or moments.kind, zone=zone)
     return None
 
 
@@ -160,10 +182,12 @@ def sampling_of(moments: Moments, *, resolution: Any = None, max_gap: Any = None
     step = _resolution(resolution, usual, kind)
     longest = _longest_gap(max_gap, step, kind != "number")
     if step == even:
-        return Sampling(TimeAxis(int(ticks[0]), step, len(ticks), kind), None, None, len(ticks))
+        axis = TimeAxis(int(ticks[0]), step, len(ticks), kind, zone=moments.zone)
+        return Sampling(axis, None, None, PointTimes(ticks, step, even=True))
     # Samples that jitter should not fall on both sides of where cells begin. Who gives a resolution may sample finer.
     origin = int(ticks[0]) - (_before_first(ticks, step) if resolution is None else 0)
-    return _uneven(ticks, kind, origin, step, longest)
+    times = PointTimes(ticks, usual or step, even is not None)
+    return _uneven(moments, times, origin, step, longest)
 
 
 def _resolution(given: Any, usual: int | None, kind: Kind) -> int:
@@ -203,16 +227,16 @@ def even_step(moments: Moments) -> int | None:
     if steps is None:
         return None
     if steps.shortest <= 0:
-        _refuse_step(moments.ticks, int(np.argmax(np.diff(moments.ticks) <= 0)), moments.kind)
+        _refuse_step(moments, int(np.argmax(np.diff(moments.ticks) <= 0)))
     return steps.shortest if steps.shortest == steps.longest else None
 
 
-def _refuse_step(ticks: Ticks, i: int, kind: Kind) -> None:
+def _refuse_step(moments: Moments, i: int) -> None:
     """Raise the error that says which moment does not come behind the one before, at a position."""
-    step = int(ticks[i + 1] - ticks[i])
-    before, after = (_shown(int(t), kind) for t in ticks[i : i + 2])
+    step = int(moments.ticks[i + 1] - moments.ticks[i])
+    before, after = moments.shown(i), moments.shown(i + 1)
     what = "is there twice" if step == 0 else f"comes behind {before}"
-    raise ValueError(f"times must ascend: at position {i + 1:,}, {after} {what}; {_advice(step, kind)}")
+    raise ValueError(f"times must ascend: at position {i + 1:,}, {after} {what}; {_advice(step, moments.kind)}")
 
 
 def _advice(step: int, kind: Kind) -> str:
@@ -221,10 +245,6 @@ def _advice(step: int, kind: Kind) -> str:
     if kind != "local" or step < -_HOUR:
         return sort
     return f"{sort}; if clocks were put back there at the end of summer time, give times with a time zone, or in UTC"
-
-
-def _shown(ticks: int, kind: Kind) -> str:
-    return shown(ticks if kind == "number" else np.datetime64(ticks, "ns"))
 
 
 def median_step(steps: Ticks) -> int:
@@ -250,8 +270,9 @@ def _longest_gap(given: Any, step: int, dated: bool) -> int:
     return arguments.whole_number("max_gap", given, least=0, most=_MOST_CELLS)
 
 
-def _uneven(ticks: Ticks, kind: Kind, origin: int, step: int, longest: int) -> Sampling:
+def _uneven(moments: Moments, times: PointTimes, origin: int, step: int, longest: int) -> Sampling:
     """Return samples of which some share a cell, or some cells have none."""
+    ticks = moments.ticks
     cells = (ticks - origin) // step
     ahead, first = np.diff(cells), None
     if len(ahead) and ahead.min() == 0:
@@ -270,4 +291,6 @@ def _uneven(ticks: Ticks, kind: Kind, origin: int, step: int, longest: int) -> S
         lasting = np.ones(count, dtype=np.intp)
         lasting[wide] += carried
     breaks, gaps = (wide + 1 + np.cumsum(carried))[is_gap].tolist(), missing[is_gap].tolist()
-    return Sampling(TimeAxis(origin, step, length, kind, tuple(breaks), tuple(gaps)), first, lasting, len(ticks))
+    axis = TimeAxis(origin, step, length, moments.kind, tuple(breaks), tuple(gaps), moments.zone)
+    behind = wide[is_gap] + 1
+    return Sampling(axis, first, lasting, times, behind if first is None else first[behind])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from dqeval.core import arguments, durations
 from dqeval.core.arguments import quote
 from dqeval.core.events import flags_of
-from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind, shown
+from dqeval.core.moments import LARGEST, Kind, Moments, Ticks, moments_of, same_kind
 from dqeval.core.types import BoolArray, Events, IntArray
+from dqeval.core.zones import UTC, shared_zone
 
 Closed = Literal["left", "both"]
 
@@ -84,6 +85,10 @@ class Spans:
         Whether ends are outside their intervals, or inside, where the source says it.
     names : tuple of str
         What each is called, where the source says it.
+    step : int
+        How many ticks a cell lasts by default; 0 if the times tell it.
+    zone : str
+        The time zone in which dates with one are shown.
     """
 
     starts: Ticks
@@ -92,6 +97,8 @@ class Spans:
     instants: NDArray[np.bool_]
     closed: Closed | None = None
     names: tuple[str, ...] = ()
+    step: int = 0
+    zone: str = UTC
 
     def reaches(self, moment: int, closed: Closed) -> bool:
         """Tell whether a moment, at which an interval ends, is inside of it."""
@@ -120,8 +127,8 @@ def spans_of(name: str, given: Any) -> Spans:
     name : str
         What to call them in an error.
     given : sequence, mapping or DataFrame
-        Pairs of start and end; single moments; columns called start and end, or start and duration; or what was read
-        from a file.
+        Pairs of start and end, which something else may follow; single moments; columns called start and end, or start
+        and duration; or what was read from a file.
     """
     if isinstance(given, Spans):
         return given
@@ -135,9 +142,9 @@ def spans_of(name: str, given: Any) -> Spans:
     first, last = starts.ticks, stops.ticks
     if (wrong := np.flatnonzero(last < first)).size:
         i = int(wrong[0])
-        times = f"{shown(starts.moment(i))} to {shown(stops.moment(i))}"
+        times = f"{starts.shown(i)} to {stops.shown(i)}"
         raise ValueError(f"{name}: the one at position {i} ends before it starts: {times}")
-    return Spans(first, last, kind, instants | (first == last))
+    return Spans(first, last, kind, instants | (first == last), zone=shared_zone(starts.zone, stops.zone))
 
 
 def _columns_of(name: str, given: Any) -> tuple[Moments, Moments, BoolArray]:
@@ -149,14 +156,14 @@ def _columns_of(name: str, given: Any) -> tuple[Moments, Moments, BoolArray]:
         return _pairs(name, given.left, given.right)
     if isinstance(given, Mapping) or hasattr(given, "columns"):
         return _from_table(name, given)
-    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 2:
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] >= 2:
         return _pairs(name, given[:, 0], given[:, 1])
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise ValueError(f"{name} must be pairs of start and end, times, or columns: got {quote(given)}")
     rows = list(given)
-    if rows and all(is_pair(row) for row in rows):
+    if rows and all(_begins_with_pair(row) for row in rows):
         return _pairs(name, [row[0] for row in rows], [row[1] for row in rows])
-    if any(is_pair(row) for row in rows):
+    if any(_begins_with_pair(row) for row in rows):
         raise ValueError(f"{name}: some are pairs of start and end, and others are not")
     moments = moments_of(name, rows)
     return moments, moments, np.ones(len(rows), dtype=np.bool_)
@@ -173,7 +180,7 @@ def _from_table(name: str, table: Any) -> tuple[Moments, Moments, BoolArray]:
     starts = moments_of(name, table[names[start]])
     lengths = [length_of(name, each, starts.kind != "number") for each in table[names[str(length)]]]
     _same_length(name, len(starts.ticks), len(lengths))
-    stops = Moments(starts.ticks + np.array(lengths, dtype=np.int64), starts.kind)
+    stops = replace(starts, ticks=starts.ticks + np.array(lengths, dtype=np.int64), known_steps=None)
     return starts, stops, np.zeros(len(lengths), dtype=np.bool_)
 
 
@@ -201,4 +208,9 @@ def _same_length(name: str, starts: int, ends: int) -> None:
 
 def is_pair(row: Any) -> bool:
     """Tell whether something may be a start and an end."""
-    return isinstance(row, (tuple, list, np.ndarray)) and len(row) == 2
+    return _begins_with_pair(row) and len(row) == 2
+
+
+def _begins_with_pair(row: Any) -> bool:
+    """Tell whether something may be a start and an end, and whatever else is known of the interval."""
+    return isinstance(row, (tuple, list, np.ndarray)) and len(row) >= 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
 
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from dqeval.core import durations
 from dqeval.core.arguments import quote
 from dqeval.core.events import split_at
-from dqeval.core.moments import LARGEST, Kind, Ticks, moments_of, same_kind, shown_between
+from dqeval.core.moments import LARGEST, Kind, Ticks, moments_of, same_kind, shown_between, zone_shown
 from dqeval.core.spans import Closed, Spans, is_pair
-from dqeval.core.types import BoolArray, Events, IntArray
+from dqeval.core.types import BoolArray, Events, FloatArray, IntArray
+from dqeval.core.zones import UTC, shared_zone
 from dqeval.render.tables import count_of
+from dqeval.support.frames import in_frame
 
 _COARSEST = ("d", "h", "min", "s", "ms", "us", "ns")  # for a clock of which nothing is known but its moments
 _MOST_CELLS = 2**53  # positions of cells are floats
@@ -41,6 +43,8 @@ class TimeAxis:
         The position behind each gap, that is behind cells that were not observed.
     gaps : tuple of int
         How many cells each gap has.
+    zone : str
+        The time zone in which dates with one are shown: that in which they were given.
     """
 
     origin: int
@@ -49,11 +53,17 @@ class TimeAxis:
     kind: Kind
     breaks: tuple[int, ...] = ()
     gaps: tuple[int, ...] = ()
+    zone: str = field(default=UTC, compare=False, repr=False)
 
     @property
     def dated(self) -> bool:
         """Whether the times are dates."""
         return self.kind != "number"
+
+    @property
+    def zone_shown(self) -> str | None:
+        """In which zone dates are shown; None for those without one, and for numbers."""
+        return zone_shown(self.kind, self.zone)
 
     @property
     def cells(self) -> int:
@@ -75,7 +85,15 @@ class TimeAxis:
         joined = _joined(starts[observed], stops[observed], self.length, breaks)
         events = split_at(joined, breaks)
         names = _names(spans, events, starts, stops) if spans.names else ()
-        return Found(events, outside, ~observed & ~outside, len(events) - len(joined), names)
+        members = np.bincount(np.searchsorted(joined.starts, starts[observed], side="right"))
+        several = members[members > 1]
+        counts = len(events) - len(joined), names, int(several.sum()), len(several)
+        ends_inside = (spans.closed or closed) == "both"
+        last_tick = spans.stops + (ends_inside & ~spans.instants)
+        end = self.origin + self.cells * self.resolution
+        ends = (np.clip(ticks[observed], self.origin, end) for ticks in (spans.starts, last_tick))
+        lengths = _lengths(*ends) / self.resolution
+        return Found(events, outside, ~observed & ~outside, *counts, lengths)
 
     def _observed(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position of cells; of one that was not observed, that of the next."""
@@ -104,17 +122,22 @@ class TimeAxis:
         """Return when what ends at each position ends."""
         return self._moments(self.cells_at(positions, end=True))
 
+    def columns(self, starts: IntArray, stops: IntArray) -> dict[str, Any]:
+        """Return when what starts and stops at some positions does so, as columns of a table."""
+        ends = {"start_time": self.starts_of(starts), "stop_time": self.ends_of(stops)}
+        return {name: in_frame(times, self.zone_shown) for name, times in ends.items()}
+
     def start_of(self, position: float) -> Any:
-        """Return when what starts at a position starts."""
+        """Return when what starts at a position starts: of dates with a time zone, in universal time."""
         return each_moment(self.starts_of(np.array([int(position)])))[0]
 
     def end_of(self, position: float) -> Any:
-        """Return when what ends at a position ends."""
+        """Return when what ends at a position ends: of dates with a time zone, in universal time."""
         return each_moment(self.ends_of(np.array([int(position)])))[0]
 
     def between(self, start: float, stop: float) -> str:
         """Return from when to when something lasts, in words."""
-        return shown_between(self.start_of(start), self.end_of(stop))
+        return shown_between(self.start_of(start), self.end_of(stop), self.zone_shown)
 
     def part(self, start: int, stop: int) -> TimeAxis:
         """Return the axis of the positions from one to another.
@@ -127,7 +150,7 @@ class TimeAxis:
         origin = self.origin + int(self.cells_at(np.array([start]))[0]) * self.resolution
         inner = [i for i, place in enumerate(self.breaks) if start < place < stop]
         breaks, gaps = tuple(self.breaks[i] - start for i in inner), tuple(self.gaps[i] for i in inner)
-        return TimeAxis(origin, self.resolution, stop - start, self.kind, breaks, gaps)
+        return TimeAxis(origin, self.resolution, stop - start, self.kind, breaks, gaps, self.zone)
 
     def times(self) -> NDArray[Any]:
         """Return when each observed cell begins."""
@@ -165,6 +188,10 @@ class Found:
         Which intervals lie outside the span, and which where nothing was observed.
     cuts : int
         How many cuts at gaps there are.
+    joined, of_joined : int
+        How many intervals touch or overlap others, and how many they are together.
+    lengths : array of float
+        How long what was observed lasts, in cells, whatever the cells are: intervals that touch or overlap as one.
     names : tuple of str
         What each event is called, where the source says it.
     """
@@ -174,6 +201,9 @@ class Found:
     in_gap: BoolArray
     cuts: int
     names: tuple[str, ...] = ()
+    joined: int = 0
+    of_joined: int = 0
+    lengths: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def notes(self, what: str) -> Iterator[str]:
         """Say what was left out."""
@@ -181,6 +211,8 @@ class Found:
             yield f"{count_of(outside, what)} outside the span left out"
         if unseen := int(np.count_nonzero(self.in_gap)):
             yield f"{count_of(unseen, what)} where nothing was observed left out"
+        if self.joined:
+            yield f"{self.joined:,} {what}s that touch or overlap count as {count_of(self.of_joined, what)}"
         if self.cuts:
             yield f"{count_of(self.cuts, 'gap')} inside {what}s: the parts before and behind count as two"
 
@@ -199,15 +231,17 @@ def axis_of(
         where the intervals have one.
     resolution : duration or int, optional
         The length of a cell; by default, for dates the largest of a day, an hour, a minute, a second and so on in which
-        all moments are whole; 1 for numbers.
+        all moments are whole, or the step that some intervals have, if that is shorter; 1 for numbers.
     """
     borders = [border for each in spans.values() if len(each) for border in (each.starts, each.stops)]
     inside = False  # whether the last moment is in the span
+    zones = [each.zone for each in spans.values()]
     kind = same_kind({name: each.kind for name, each in spans.items()})
     if span is not None:
         ends = moments_of("span", _pair(span))
         kind = same_kind({"intervals": kind, "the ends of the span": _as(kind, ends.kind)})
         low, high = ends.ticks.tolist()
+        zones.append(ends.zone)
     elif borders:
         low, high = int(min(b.min() for b in borders)), int(max(b.max() for b in borders))
         inside = any(each.reaches(high, closed) for each in spans.values())
@@ -219,11 +253,15 @@ def axis_of(
     every = [*borders, np.array([low, high])]
     if max(int(b.max()) for b in every) - min(int(b.min()) for b in every) >= _MOST_TICKS:
         raise ValueError("the times are too far apart: dates may span 292 years")
-    step = _resolution(resolution, every, kind != "number")
+    steps = [each.step for each in spans.values() if each.step]
+    told = [border for each in spans.values() if len(each) and not each.step for border in (each.starts, each.stops)]
+    if span is not None:
+        told.append(np.array([low, high]))
+    step = _resolution(resolution, told, steps, kind != "number")
     length = -(-(high + inside - low) // step)
     if length > _MOST_CELLS:
         raise ValueError(f"the span has {length:,} cells of the resolution: give a coarser resolution")
-    return TimeAxis(low, step, length, kind)
+    return TimeAxis(low, step, length, kind, zone=shared_zone(*zones))
 
 
 def _as(kind: Kind | None, other: Kind) -> Kind:
@@ -231,12 +269,12 @@ def _as(kind: Kind | None, other: Kind) -> Kind:
     return "universal" if (kind, other) == ("universal", "local") else other
 
 
-def _resolution(given: Any, borders: list[Ticks], dated: bool) -> int:
+def _resolution(given: Any, borders: list[Ticks], steps: list[int], dated: bool) -> int:
     if given is None:
         if not dated:
             return 1
         divisor = gcd(*(int(np.gcd.reduce(each)) for each in borders))
-        return next(durations.UNITS[unit] for unit in _COARSEST if divisor % durations.UNITS[unit] == 0)
+        return min([next(durations.UNITS[unit] for unit in _COARSEST if divisor % durations.UNITS[unit] == 0), *steps])
     return given_resolution(given, dated=dated)
 
 
@@ -285,6 +323,15 @@ def _names(spans: Spans, events: Events, starts: Ticks, stops: Ticks) -> tuple[s
         for event in found[first[i] : last[i]] if spans.names[i] else ():
             event[spans.names[i]] = None
     return tuple("; ".join(names) for names in found)
+
+
+def _lengths(starts: Ticks, stops: Ticks) -> Ticks:
+    """Return how long intervals last, those that touch or overlap as one."""
+    starts, stops = np.sort(starts), np.sort(stops)  # each for itself, as in `_joined`
+    apart = starts[1:] > stops[:-1]
+    ends = np.ones((2, len(starts)), dtype=np.bool_)
+    ends[0, 1:] = ends[1, :-1] = apart
+    return np.asarray(stops[ends[1]] - starts[ends[0]])
 
 
 def _joined(starts: Ticks, stops: Ticks, length: int, breaks: IntArray) -> Events:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core.types import IntArray
+from dqeval.core.zones import Zone, has_zone, zone_told
 
 Times = NDArray[Any]
 
@@ -61,15 +62,15 @@ def are_known(times: Times) -> bool:
     return times.dtype.kind in "biufM"
 
 
-def parse_with_zone(given: Any, zoned: bool | None = None) -> tuple[Times, bool | None]:
-    """Return timestamps of any kind as `parse_times` does, and whether dates were given with a time zone.
+def parse_with_zone(given: Any, zone: Zone = None) -> tuple[Times, Zone]:
+    """Return timestamps of any kind as `parse_times` does, and the time zone that dates were given in.
 
     They tell it themselves, unless that is known already.
     """
     times = parse_times(as_times(given))
     if times.dtype.kind != "M":
         return times, None
-    return times, told_zone(given) if zoned is None else zoned
+    return times, zone_told(given) if zone is None else zone
 
 
 def as_times(given: Any) -> Times:
@@ -77,30 +78,20 @@ def as_times(given: Any) -> Times:
     return np.asarray(given, dtype="datetime64[ns]" if has_zone(given) else None)
 
 
-def told_zone(given: Any) -> bool | None:
-    """Tell whether dates were given with a time zone; None where nothing says so, as of NumPy's moments and numbers.
+def index_of(column: Any) -> Any:
+    """Return the index of what pandas holds, or xarray along its first dimension; None where there is none."""
+    index = getattr(column, "index", None)
+    if hasattr(column, "indexes") and hasattr(column, "dims"):
+        index = next((column.indexes.get(dimension) for dimension in column.dims), None)
+    return index if hasattr(index, "equals") else None
 
-    Examples
-    --------
-    >>> told_zone(["2026-01-01T12:00:00Z"]), told_zone(["2026-01-01"]), told_zone(np.array(["2026"], "datetime64[D]"))
-    (True, False, None)
-    """
-    if has_zone(given):
-        return True
-    array = np.asarray(given)
-    if array.dtype.kind == "M":
-        return None if isinstance(given, np.ndarray) else False
-    if are_known(array) or not len(array):
-        return None
-    with suppress(ValueError):
-        return datetime.fromisoformat(str(array[0]).strip()).tzinfo is not None
+
+def dates_of_index(*columns: Any) -> Any:
+    """Return the first index of some columns that holds dates; None if none does."""
+    for index in map(index_of, columns):
+        if index is not None and (has_zone(index) or np.asarray(index.values).dtype.kind == "M"):
+            return index
     return None
-
-
-def has_zone(given: Any) -> bool:
-    """Tell whether these are columns of pandas, polars or pyarrow with a time zone."""
-    dtype = getattr(given, "dtype", getattr(given, "type", None))
-    return any(getattr(dtype, zone, None) is not None for zone in ("tz", "time_zone"))
 
 
 def _are_plain_dates(given: Times) -> bool:

@@ -132,8 +132,8 @@ class Partition(Framed):
         cuts = columns_of_items(Region, self.regions)
         if self.axis is None:
             return cuts
-        times = self.axis.starts_of(self.events.starts), self.axis.ends_of(self.events.stops)
-        return cuts | {"start_time": times[0], "stop_time": times[1]}
+        times: dict[str, Any] = self.axis.columns(self.events.starts, self.events.stops)
+        return cuts | times
 
     def _table(self) -> Table:
         header = ("event", "false alarm", "near miss", "capture", "near miss", "false alarm")
@@ -432,6 +432,8 @@ class Series:
         What was left out or assumed where it was read.
     first : int
         Which point of a longer series the first one is, of which this one is the test part.
+    zone : str
+        The time zone in which times are shown if they have one: a name, an offset such as +01:00, or UTC.
     """
 
     name: str
@@ -446,6 +448,7 @@ class Series:
     incidents: Any = None
     remarks: tuple[str, ...] = ()
     first: int = 0
+    zone: str = "UTC"
 
     @property
     def part(self) -> str:

@@ -24,6 +24,7 @@ from dqeval.core.numeric_arrays import (
     same_length,
 )
 from dqeval.core.scaling import Linear, LinearParts, Scale, linear, linear_parts, log_rank, min_max
+from dqeval.core.times import index_of
 from dqeval.core.types import BoolArray, DQEResult, Events, FloatArray, IntArray, Numbers
 
 Undefined = Literal["raise", "nan"]
@@ -211,18 +212,18 @@ def values_beside(y_true: Numbers, labels: BoolArray, given: Numbers) -> FloatAr
 
 
 def same_index(name: str, one: Any, other_name: str, other: Any) -> None:
-    """Check that two columns which both have an index, as those of pandas do, have the same one.
+    """Check that two columns which both have an index, as those of pandas and xarray do, have the same one.
 
     Points are matched by position. Where the indexes differ, that may pair scores with the wrong labels, and to align
     them in silence may drop or repeat points: the caller knows which is right.
     """
-    mine: Any = getattr(one, "index", None)
-    others: Any = getattr(other, "index", None)
-    if not (hasattr(mine, "equals") and hasattr(others, "equals")) or mine.equals(others):
+    mine, others = index_of(one), index_of(other)
+    if mine is None or others is None or mine.equals(others):
         return
     differs = next((i for i, (a, b) in enumerate(zip(mine, others, strict=True)) if a != b), 0)
     found = f"position {differs} is {quote(mine[differs])} in {name} and {quote(others[differs])} in {other_name}"
-    advice = f"align them first, as with {other_name}.reindex({name}.index), or pass .to_numpy() to match by position"
+    way = f"{other_name}.reindex({name}.index)" if hasattr(other, "index") else f"xarray.align({name}, {other_name})"
+    advice = f"align them first, as with {way}, or pass .to_numpy() to match by position"
     raise ValueError(f"{name} and {other_name} have different indexes: {found}; {advice}")
 
 

@@ -147,6 +147,7 @@ def _series(
         {each: alarms.astype(np.float64) for each, alarms in flags.items()},
         timestamps=axis.times(),
         zoned=ZONED[axis.kind],
+        zone=axis.zone,
         incidents=spans["incidents"],
         remarks=tuple(remarks),
     )

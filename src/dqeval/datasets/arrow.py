@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from dqeval.core.zones import Zone, has_zone, zone_told
 from dqeval.datasets.grouping import unknown_column
 from dqeval.datasets.guard import RefusedError, check_size, damage, shorten, size_of
 from dqeval.support import extras
@@ -29,32 +30,34 @@ Named = Callable[[str], bool]  # tells something of a column by its name
 
 def arrow_arrays(
     path: Path, kind: str, ignored: Named, times: Named, series: str | None = None
-) -> tuple[dict[str, Array], bool | None]:
+) -> tuple[dict[str, Array], Zone]:
     """Return the columns of numbers in a file but for those to be ignored, the first one of times, and that of series.
 
-    And whether dates among the times have a time zone; None where there are none, or they are text. Which columns are
+    And the time zone of dates among the times; None where there are none, or they are text. Which columns are
     to be ignored, and which are of times, is told by their names. Anything else is left out before pyarrow touches it:
     on damaged or unusual columns it may end the process.
     """
-    zones: list[bool] = []
+    zones: list[Zone] = []
 
     def chosen(schema: pa.Schema) -> list[str]:
         names = _chosen(schema, ignored, times, series)
         fields = (schema.field(name) for name in names if times(name))
-        zones.extend(field.type.tz is not None for field in fields if hasattr(field.type, "tz"))
+        zones.extend(has_zone(field) and zone_told(field) for field in fields if hasattr(field.type, "tz"))
         return names
 
     arrays = _read(path, kind, chosen)
     return arrays, zones[0] if zones else None
 
 
-def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[str, Array], set[str], dict[str, bool]]:
-    """Return columns of numbers, times, durations or text by their names in small letters, and which have a time zone.
+def named_arrays(
+    path: Path, kind: str, names: Collection[str]
+) -> tuple[dict[str, Array], dict[str, str], dict[str, bool]]:
+    """Return columns of numbers, times, durations or text by their names in small letters, and the time zones of some.
 
     And the names of all other columns, each with whether it holds times. Of a column that is asked for and holds
     anything else, an error tells.
     """
-    zoned: set[str] = set()
+    zones: dict[str, str] = {}
     others: dict[str, bool] = {}
 
     def chosen(schema: pa.Schema) -> list[str]:
@@ -65,11 +68,11 @@ def named_arrays(path: Path, kind: str, names: Collection[str]) -> tuple[dict[st
             if not _is_plain(field.type):
                 what = shorten(str(field.type))
                 raise RefusedError(f"column {field.name} must hold times, numbers or text: it holds {what}")
-        zoned.update(field.name.lower() for field in fields if getattr(field.type, "tz", None))
+        zones.update({field.name.lower(): str(zone_told(field)) for field in fields if has_zone(field)})
         others.update((field.name, _is_date(field.type)) for field in schema if field not in fields)
         return [field.name for field in fields]
 
-    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zoned, others
+    return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zones, others
 
 
 def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:

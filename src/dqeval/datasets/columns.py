@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments, validate
 from dqeval.core.moments import in_zone, moments_of
+from dqeval.core.numeric_arrays import as_array
 from dqeval.core.registry import split_names
-from dqeval.core.times import as_times, has_zone, parse_with_zone, told_zone
+from dqeval.core.times import as_times, dates_of_index, index_of, parse_with_zone
 from dqeval.core.types import Series
+from dqeval.core.zones import as_fields, zone_told
 from dqeval.datasets.files import (
     TIME_NAMES,
     VALUE_NAMES,
@@ -27,6 +29,7 @@ from dqeval.datasets.files import (
 )
 from dqeval.datasets.guard import shorten, some_names
 from dqeval.render.tables import one_line
+from dqeval.support.hints import may_name
 
 NAB_SUMMARY = {"Threshold", "Score", "TP", "TN", "FP", "FN", "Total_Count"}
 LABEL_NAMES = ("label", "is_anomaly")
@@ -243,7 +246,7 @@ def content_in_memory(
     Where labels follow from incidents, there need be none.
     """
     given = {str(column): columns[column] for column in getattr(columns, "columns", columns)}
-    content = content_of_arrays({name: np.asarray(column) for name, column in given.items()}, named)
+    content = content_of_arrays({name: as_array(name, column) for name, column in given.items()}, named)
     content = labelled(content, label) if from_incidents else content
     roles = roles_in_table(content, label=label, value=value, scores=scores, need_scores=need_scores)
     for other in (*roles.scores, roles.value, roles.series):
@@ -253,17 +256,14 @@ def content_in_memory(
     times = _times_of_index(columns) if found is None else found
     if times is None:
         return content, roles
-    return replace(content, times=as_times(times), zoned=told_zone(times)), roles
+    return replace(content, times=as_times(times), zone=zone_told(times)), roles
 
 
 def _times_of_index(columns: Any) -> Any:
     """Return the index of a DataFrame, if it holds timestamps: by what it is, or by its name; None if it does not."""
-    index = getattr(columns, "index", None)
-    if has_zone(index):
-        return index
-    times = np.asarray(getattr(index, "values", 0))
+    index = index_of(columns)
     named = str(getattr(index, "name", "")).lower() in TIME_NAMES
-    return index if times.ndim == 1 and (times.dtype.kind == "M" or named) else None
+    return index if named else dates_of_index(columns)
 
 
 def with_roles(content: Content, roles: Roles, *, name: str) -> Series:
@@ -276,18 +276,19 @@ def with_roles(content: Content, roles: Roles, *, name: str) -> Series:
     if len(detectors) < len(roles.scores):
         raise ValueError(f"two columns of scores have the same name: {some_names(map(one_line, roles.scores))}")
     values = None if roles.value is None else columns[roles.value]
-    timestamps, zoned = (None, None) if times is None else parse_with_zone(times, content.zoned)
-    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, zoned=zoned)
+    timestamps, zone = (None, None) if times is None else parse_with_zone(times, content.zone)
+    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, **as_fields(zone))
 
 
 def series_in_zone(series: Series, timezone: str | None) -> Series:
-    """Return a series with dates of a time zone, where they are written without one, in universal time."""
+    """Return a series with dates that are shown in a time zone, and are of it where they are written without one."""
     times = series.timestamps
     if timezone is None or times is None or times.dtype.kind != "M" or series.zoned:
-        return series
+        return replace(series, zone=timezone) if timezone is not None and series.zoned else series
     moments = in_zone(moments_of("timestamps", times), timezone, lambda i: f"the timestamp of point {i:,}")
     unit = np.promote_types(times.dtype, "datetime64[s]")  # of days, there may be hours now
-    return replace(series, timestamps=moments.ticks.astype("datetime64[ns]").astype(unit), zoned=True)
+    in_universal_time = moments.ticks.astype("datetime64[ns]").astype(unit)
+    return replace(series, timestamps=in_universal_time, zoned=True, zone=timezone)
 
 
 def needs_scores(value: str | None, scores: Sequence[str] | None) -> bool:
@@ -330,8 +331,10 @@ def find_roles(
     label = _chosen(names, label, LABEL_NAMES)
     value = _chosen(names, value, VALUE_NAMES)
     if label is None:
-        hint = "; rename the one that holds the labels, or name it with --label; or give --incidents" if names else ""
-        raise ValueError(f"no numeric column is called label or is_anomaly; there are {some_names(names)}{hint}")
+        hint = "; rename the one that holds the labels" + ", or name it with --label" * may_name("--label")
+        hint += "; or give --incidents" * may_name("--incidents")
+        there = f"{some_names(names)}{hint if names else ''}"
+        raise ValueError(f"no numeric column is called label or is_anomaly; there are {there}")
     others = [name for name in names if name not in (label, value) and not NUMBERED_VALUE.fullmatch(name)]
     detectors = others if scores is None else [_existing(names, name) for name in dict.fromkeys(scores)]
     if label in detectors:

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from dqeval.core.durations import Length
+from dqeval.core.numeric_arrays import as_array
 from dqeval.core.prepared import Prepared, part_of, prepare_series
 from dqeval.core.registry import split_names
 from dqeval.core.sampling import NO_CLOCK, Clock
@@ -21,6 +22,7 @@ from dqeval.core.spans import spans_of
 from dqeval.core.times import are_known, parse_with_zone
 from dqeval.core.types import IntArray, Progress, Series
 from dqeval.core.validate import errors_about
+from dqeval.core.zones import as_fields, zone_of_series
 from dqeval.datasets.columns import Roles, labelled, roles_in_table, series_in, series_in_table, series_in_zone
 from dqeval.datasets.files import Content, Named, read_content
 from dqeval.datasets.guard import shorten, some_names
@@ -85,13 +87,13 @@ def as_series(data: Data, *, name: str = "series") -> Series:
 
 def _as_arrays(series: Series) -> Series:
     """Return a series that somebody has made with its values and timestamps as arrays."""
-    values = None if series.values is None else np.asarray(series.values)
+    values = None if series.values is None else as_array("values", series.values)
     if series.incidents is not None:
         series = replace(series, incidents=spans_of("incidents", series.incidents))
     if series.timestamps is None:
         return replace(series, values=values)
-    times, zoned = parse_with_zone(series.timestamps, series.zoned)
-    return replace(series, values=values, timestamps=times, zoned=zoned)
+    times, zone = parse_with_zone(series.timestamps, zone_of_series(series))
+    return replace(series, values=values, timestamps=times, **as_fields(zone))
 
 
 def _only(found: Sequence[Entry]) -> Entry:
@@ -267,7 +269,7 @@ class Opened:
             "bytes": count,
             "rows": len(self.series.labels),
             **({"format": source.format} if roles is None else {"columns": _as_record(roles, incidents)}),
-            **({} if incidents is None else {"incidents": file_record(incidents.path)}),
+            **({} if incidents is None else {"incidents": _incidents_record(incidents)}),
             **({} if asked.timezone is None else {"timezone": asked.timezone}),
         }
 
@@ -276,6 +278,11 @@ def file_record(path: Path) -> dict[str, Any]:
     """Return what a receipt says of a file."""
     sha256, count = _hashed(((path, path.stat().st_mtime_ns),))
     return {"file": path.name, "sha256": sha256, "bytes": count}
+
+
+def _incidents_record(incidents: IntervalSource) -> dict[str, Any]:
+    chosen = {} if incidents.series is None else {"series": incidents.series}
+    return {**file_record(incidents.path), **chosen}
 
 
 def with_incidents(series: Series, incidents: IntervalFile) -> Series:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.types import FloatArray, IntArray
+from dqeval.core.zones import Zone
 from dqeval.datasets.arrays import npz_arrays
 from dqeval.datasets.arrow import arrow_arrays
 from dqeval.datasets.grouping import Grouping, grouping_of, unknown_column
@@ -113,8 +114,8 @@ class Content:
         The first column of timestamps.
     grouping : Grouping, optional
         Which rows are of which series, if a column that tells was asked for; it is not among the others.
-    zoned : bool, optional
-        Whether the timestamps were given with a time zone; None where they tell it themselves, or nothing does.
+    zone : str or False, optional
+        The time zone that the timestamps were given in, or False; None where they tell it themselves, or nothing does.
     named : Named
         The columns that were asked for by name.
     left_out : tuple of str
@@ -124,7 +125,7 @@ class Content:
     columns: Columns
     times: Times | None
     grouping: Grouping | None = None
-    zoned: bool | None = None
+    zone: Zone = None
     named: Named = NOTHING_NAMED
     left_out: tuple[str, ...] = ()
 
@@ -135,7 +136,7 @@ class Content:
     def at(self, rows: IntArray) -> Content:
         """Return some of the rows."""
         columns = {name: column[rows] for name, column in self.columns.items()}
-        return Content(columns, None if self.times is None else self.times[rows], zoned=self.zoned, named=self.named)
+        return Content(columns, None if self.times is None else self.times[rows], zone=self.zone, named=self.named)
 
 
 def read_content(path: Path, *, named: Named = NOTHING_NAMED, watch: Watch = lambda stream: stream) -> Content:
@@ -212,8 +213,8 @@ def _content_of(path: Path, named: Named, watch: Watch) -> Content:
     if kind == NPZ:
         return _from_arrays(npz_arrays(path), named)
     if kind in ARROW:
-        arrays, zoned = arrow_arrays(path, kind, named.is_ignored, named.is_time, named.series)
-        return replace(_from_arrays(arrays, named), zoned=zoned)
+        arrays, zone = arrow_arrays(path, kind, named.is_ignored, named.is_time, named.series)
+        return replace(_from_arrays(arrays, named), zone=zone)
     with opened(path) as stream:
         watched = watch(stream)
         if kind not in LINES and is_worth_it(path):

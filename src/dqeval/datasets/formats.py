@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dqeval.core.times import parse_times, told_zone
+from dqeval.core.times import parse_times
 from dqeval.core.types import FloatArray, Series
+from dqeval.core.zones import as_fields, zone_told
 from dqeval.datasets.arrays import npy_array, npz_arrays, npz_names
 from dqeval.datasets.columns import LABEL_NAMES, NUMBERED_VALUE, TSB_AD_NAME, find_roles, read_table, train_stop_of
 from dqeval.datasets.files import IGNORED_NAMES, VALUE_NAMES, Columns, column_names, read_with_times
@@ -176,7 +177,7 @@ def nab(path: Path, name: str) -> Series:
                 f"{times[-1]}"
             )
         labels |= inside
-    return Series(name, labels, {}, columns["value"], timestamps=moments, zoned=told_zone(times))
+    return Series(name, labels, {}, columns["value"], timestamps=moments, **as_fields(zone_told(times)))
 
 
 def _moments(times: NDArray[Any]) -> NDArray[Any]:

@@ -21,12 +21,22 @@ from numpy.typing import NDArray
 
 from dqeval.core import arguments
 from dqeval.core.arguments import quote
-from dqeval.core.moments import ZONED, Kind, Moments, in_zone, zone_of
+from dqeval.core.durations import UNITS
+from dqeval.core.moments import ZONED, Kind, Moments, in_zone, shown, zone_shown
 from dqeval.core.spans import STARTS, Closed, Spans
+from dqeval.core.zones import UTC, zone_of
 from dqeval.datasets.arrow import named_arrays
 from dqeval.datasets.files import of_width, text_rows, whole_text
 from dqeval.datasets.guard import check_size, shorten, some_names
-from dqeval.datasets.interval_items import Found, NoSuchSeriesError, clock_times, is_date, kind_of, unknown
+from dqeval.datasets.interval_items import (
+    Found,
+    NoSuchSeriesError,
+    clock_times,
+    is_date,
+    named_inside,
+    unknown,
+    with_zone,
+)
 from dqeval.datasets.interval_json import from_json
 from dqeval.datasets.interval_tables import NAMES, TableOfIntervals, from_columns
 from dqeval.datasets.loading import errors_name_file
@@ -57,6 +67,11 @@ class IntervalFile:
         Whether the dates have a time zone; None if they are numbers, or there is none.
     remarks : tuple of str
         What was left out or assumed.
+    step : int
+        How many nanoseconds a cell lasts by default; 0 if the times tell it. Those of Grafana, Prometheus and
+        Alertmanager do not, if they have fractions of a second.
+    zone : str
+        The time zone in which dates with one are shown: that in which they were given.
     """
 
     starts: NDArray[Any]
@@ -67,6 +82,8 @@ class IntervalFile:
     source: str
     aware: bool | None
     remarks: tuple[str, ...]
+    step: int = 0
+    zone: str = UTC
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -88,7 +105,8 @@ class IntervalFile:
         instants = starts == stops
         named = [": ".join(filter(None, pair)) for pair in zip(self.ids, self.notes, strict=True)]
         names = tuple(named[i] for i in order) if any(named) else ()
-        return Spans(starts[order], stops[order], kind if len(self) else None, instants[order], self.closed, names)
+        about = (kind if len(self) else None, instants[order], self.closed, names, self.step, self.zone)
+        return Spans(starts[order], stops[order], *about)
 
 
 def read_intervals(path: str | Path, *, series: str | None = None, timezone: str | None = None) -> IntervalFile:
@@ -99,11 +117,12 @@ def read_intervals(path: str | Path, *, series: str | None = None, timezone: str
     path : str or Path
         A table (CSV or TSV, packed with gzip or not; Parquet or Feather, with pyarrow) with the columns start and end,
         or start and duration, or start alone for moments; NAB windows; an export of Label Studio; annotations of
-        Grafana; an answer of Prometheus to query_range of ALERTS; labels.csv of ESA-ADB. ``-`` is standard input.
+        Grafana; an answer of Prometheus to query_range of ALERTS; alerts of Alertmanager, from its API or a webhook;
+        labels.csv of ESA-ADB. ``-`` is standard input.
     series : str, optional
         Which of several: in NAB windows the file, in Label Studio the task or its file, in ESA-ADB the channel, of
-        Prometheus the alertname, of Grafana a tag. Files may be given by their path, their name, or their name without
-        its ending. In ESA-ADB, Prometheus and Grafana, all by default.
+        Prometheus and Alertmanager the alertname, of Grafana a tag or the name of an alert. Files may be given by their
+        path, their name, or their name without its ending. In all but NAB windows and Label Studio, all by default.
     timezone : str, optional
         The time zone of dates that are written without one, such as Europe/Berlin. Then all are in universal time.
 
@@ -128,7 +147,7 @@ def read_intervals(path: str | Path, *, series: str | None = None, timezone: str
     if timezone is not None:
         zone_of(timezone)
     with errors_name_file(file):
-        return _on_clock(_reader(file, timezone=timezone)(series), timezone)
+        return _on_clock(_reader(file, timezone=timezone)(series, None), timezone)
 
 
 class IntervalSource:
@@ -141,15 +160,32 @@ class IntervalSource:
         The column that names the series, if the file is a table that has it.
     timezone : str, optional
         Of dates that are written without one.
+    series : str, optional
+        Which of several series of the file it is for all, whatever they are called.
     """
 
-    def __init__(self, path: Path, by: str | None = None, timezone: str | None = None) -> None:
-        self.path, self._by, self._timezone = path, by, timezone
+    def __init__(
+        self, path: Path, by: str | None = None, timezone: str | None = None, series: str | None = None
+    ) -> None:
+        self.path, self.series, self._by, self._timezone = path, series, by, timezone
         self._read = cache(self._of)
 
     def of(self, name: str) -> IntervalFile:
-        """Return the intervals of a series: those under its name, where the file has names; otherwise all of them."""
-        return self._read(name)
+        """Return the intervals of a series: those under its name, where the file has names; otherwise all of them.
+
+        It may be a longer name: of the results of a detector, it often begins with that of the detector.
+        """
+        return self._read(name if self.series is None else self.series)
+
+    def choose(self, name: str) -> bool:
+        """Take the intervals of a series for all, and tell whether the file itself calls one so."""
+        with errors_name_file(self.path):
+            try:
+                self._find(name, None)
+            except NoSuchSeriesError:
+                return False
+        self.series, self._by = name, None
+        return True
 
     def is_at(self, place: Path) -> bool:
         """Tell whether this is the file at a place."""
@@ -158,32 +194,36 @@ class IntervalSource:
     def _of(self, name: str) -> IntervalFile:
         with errors_name_file(self.path):
             try:
-                return _on_clock(self._find(name), self._timezone)
+                return _on_clock(self._find(name, self._by), self._timezone)
             except NoSuchSeriesError as error:
-                only = error.only
-            found = _on_clock(self._find(None), self._timezone)
-        remark = [f"none are called {quote(name)}, so those of {only} are taken"] if only else []
+                inside = named_inside(name, error.names)
+                taken = inside or error.only
+            found = _on_clock(self._find(inside, self._by), self._timezone)
+        remark = [f"none are called {quote(name)}, so those of {one_line(taken)} are taken"] if taken else []
         return replace(found, remarks=(*found.remarks, *remark))
 
     @cached_property
-    def _find(self) -> Callable[[str | None], Found]:
+    def _find(self) -> Callable[[str | None, str | None], Found]:
         return _reader(self.path, self._by, self._timezone)
 
 
-def _reader(file: Path, by: str | None = None, timezone: str | None = None) -> Callable[[str | None], Found]:
+def _reader(
+    file: Path, by: str | None = None, timezone: str | None = None
+) -> Callable[[str | None, str | None], Found]:
     """Read a file, and return what finds the intervals of a series in it; a column of a table may name the series."""
     note_input(file)
     wanted = NAMES if by is None else {*NAMES, by.lower()}
     if kind := _arrow_kind(file):
-        columns, zoned, others = named_arrays(file, kind, wanted)
+        columns, zones, others = named_arrays(file, kind, wanted)
         check_size(_ROW * max(map(len, columns.values()), default=0), file.stat().st_size)
-        return partial(from_columns, TableOfIntervals(columns, zoned, others), by=by, timezone=timezone)
+        return partial(from_columns, TableOfIntervals(columns, zones, others), timezone=timezone)
     text = whole_text(file, memory=_MEMORY)
     if not text.strip():
         raise ValueError("the file is empty: if there were no incidents or alerts, write the line start,end")
     if text.lstrip().startswith(("{", "[")):
-        return partial(from_json, _parsed(text))
-    return partial(from_columns, _table_of(text, wanted), by=by, timezone=timezone)
+        content = _parsed(text)
+        return lambda series, by: from_json(content, series)
+    return partial(from_columns, _table_of(text, wanted), timezone=timezone)
 
 
 def _arrow_kind(file: Path) -> str | None:
@@ -212,7 +252,7 @@ def _table_of(text: str, wanted: Collection[str]) -> TableOfIntervals:
             columns[name].append(row[i])
         if "" in first.values():
             first |= {name: cell for name, cell in zip(header, row, strict=True) if not first.get(name, "-")}
-    return TableOfIntervals(columns, set(), {one_line(name): is_date(cell) for name, cell in first.items()})
+    return TableOfIntervals(columns, {}, {one_line(name): is_date(cell) for name, cell in first.items()})
 
 
 def _refuse_single_value(text: str) -> None:
@@ -244,12 +284,13 @@ def _on_clock(found: Found, timezone: str | None) -> IntervalFile:
     if count:
         given = np.concatenate([found.starts, found.stops])
         both = clock_times(found.source, given, lambda i: found.place(i % count))
-        both = in_zone(replace(both, kind=kind_of(both, found.aware)), timezone, lambda i: found.place(i % count))
+        both = in_zone(with_zone(both, found.aware), timezone, lambda i: found.place(i % count))
         kind = both.kind
     starts, stops = np.split(both.ticks, 2)
     if (wrong := np.flatnonzero(stops < starts)).size:
         i = int(wrong[0])
-        raise ValueError(f"{found.place(i)} ends before it starts: {found.starts[i]} to {found.stops[i]}")
+        first, last = (_as_written(times, i, zone_shown(kind, both.zone)) for times in (found.starts, found.stops))
+        raise ValueError(f"{found.place(i)} ends before it starts: {first} to {last}")
     form = "int64" if both.kind == "number" else "datetime64[ns]"
     return IntervalFile(
         starts.astype(form),
@@ -260,4 +301,11 @@ def _on_clock(found: Found, timezone: str | None) -> IntervalFile:
         source=found.source,
         aware=ZONED[kind],
         remarks=found.remarks,
+        step=found.step if (both.ticks % UNITS["s"]).any() else 0,
+        zone=both.zone,
     )
+
+
+def _as_written(times: NDArray[Any], i: int, zone: str | None) -> str:
+    """Return a time as it stands in a file; dates that are no text with their zone."""
+    return shown(times[i], zone) if times.dtype.kind == "M" else str(times[i])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -12,15 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqeval.core.arguments import quote
-from dqeval.core.moments import Kind, Moments, moments_of
+from dqeval.core.moments import Moments, moments_of
 from dqeval.core.spans import Closed
+from dqeval.core.zones import UTC, Zone
 from dqeval.datasets.guard import LONGEST_TIME, some_names
 from dqeval.render.tables import one_line
+from dqeval.support.hints import may_name
 
 READ = (
     "CSV, TSV, Parquet or Feather with the columns start and end, or start and duration; NAB windows; Label Studio "
-    "exports (JSON, not JSON-MIN); Grafana annotations; answers of Prometheus to query_range of ALERTS; labels.csv of "
-    "ESA-ADB"
+    "exports (JSON, not JSON-MIN); Grafana annotations; answers of Prometheus to query_range of ALERTS; alerts of "
+    "Alertmanager, also from webhooks; labels.csv of ESA-ADB"
 )
 _LARGEST = 2**62  # as far as a clock goes
 
@@ -35,11 +38,13 @@ class NoSuchSeriesError(ValueError):
     ----------
     only : str
         What the file calls the only series that it has, if it has one with a name.
+    names : sequence of sequence of str
+        What each series of the file may be called.
     """
 
-    def __init__(self, message: str, only: str = "") -> None:
+    def __init__(self, message: str, only: str = "", names: Sequence[Sequence[str]] = ()) -> None:
         super().__init__(message)
-        self.only = only
+        self.only, self.names = only, names
 
 
 class Item(NamedTuple):
@@ -65,9 +70,12 @@ class Found:
     place : callable
         The position of an interval to what it is called in a message.
     closed : "left" or "both"
-    aware : bool, optional
-        Whether dates have a time zone, where their text does not say it.
+    aware : str or False, optional
+        The time zone of dates, or False if they have none, where their text does not say it.
     remarks : tuple of str
+    step : int
+        How many nanoseconds a cell lasts by default where the times have fractions of a second, of which those of
+        monitoring systems mean nothing; 0 if they mean what they say.
     """
 
     source: str
@@ -77,15 +85,16 @@ class Found:
     notes: Sequence[str]
     place: Place
     closed: Closed = "left"
-    aware: bool | None = None
+    aware: Zone = None
     remarks: tuple[str, ...] = ()
+    step: int = 0
 
 
 def found_items(source: str, items: Sequence[Item], place: Place, *, unit: str | None = None, **more: Any) -> Found:
     """Return items as columns; of numbers in a unit since 1970, as dates."""
     starts, stops = (_column([item[i] for item in items], unit) for i in (0, 1))
     ids, notes = [item.id for item in items], [item.note for item in items]
-    return Found(source, starts, stops, ids, notes, place, aware=None if unit is None else True, **more)
+    return Found(source, starts, stops, ids, notes, place, aware=None if unit is None else UTC, **more)
 
 
 def _column(cells: Sequence[Any], unit: str | None) -> Array:
@@ -125,11 +134,11 @@ def _first_wrong(times: Array) -> int:
     return low
 
 
-def kind_of(times: Moments, aware: bool | None) -> Kind:
-    """Return what the times of a file are: that dates have a time zone, their text says if nothing else does."""
+def with_zone(times: Moments, aware: Zone) -> Moments:
+    """Return the times of a file with their time zone, if they are dates: their text says it if nothing else does."""
     if times.kind == "number" or aware is None:
-        return times.kind
-    return "universal" if aware else "local"
+        return times
+    return replace(times, kind="universal" if aware else "local", zone=aware or UTC)
 
 
 def moment(cell: Any, what: str) -> str | int:
@@ -196,17 +205,38 @@ def chosen(names: Sequence[Sequence[str]], series: str | None) -> int | None:
     every = some_names(one_line(whole) for whole, *_ in names)
     if series is None:
         if len(names) > 1:
-            raise ValueError(f"there are {len(names):,} series ({every}): give one of them as series")
+            shell = "--series NAME beside --incidents" + ", or --alerts FILE=NAME" * may_name("--alerts")
+            raise ValueError(f"there are {len(names):,} series ({every}): give one of them as series (shell: {shell})")
         return 0 if names else None
     found = [i for i, (whole, *_) in enumerate(names) if whole == series]
     found = found or [i for i, known in enumerate(names) if series in known]
     if not found:
         only = one_line(names[0][0]) if len(names) == 1 else ""
-        raise NoSuchSeriesError(f"series {quote(series)} is not there: there are {every}", only)
+        raise NoSuchSeriesError(f"series {quote(series)} is not there: there are {every}", only, names)
     if len(found) > 1:
         whole = some_names(one_line(names[i][0]) for i in found)
         raise ValueError(f"series {quote(series)} may be any of {len(found):,}: give the whole name, one of {whole}")
     return found[0]
+
+
+def named_inside(name: str, names: Sequence[Sequence[str]]) -> str | None:
+    """Return the series of a file whose name is a part of another name, as results of NAB have it; None if none is one.
+
+    Of several, the longest is it, if it includes the others.
+
+    Examples
+    --------
+    >>> named_inside("numenta_cpu_5", [["a/cpu.csv", "cpu.csv", "cpu"], ["b/cpu_5.csv", "cpu_5.csv", "cpu_5"]])
+    'b/cpu_5.csv'
+    """
+    inside = {
+        known: whole
+        for whole, *others in names
+        for known in (whole, *others)
+        if not known.isdecimal() and re.search(rf"(?<![^\W_]){re.escape(known)}(?![^\W_])", name)
+    }
+    longest = max(inside, key=len, default="")
+    return inside[longest] if longest and all(known in longest for known in inside) else None
 
 
 def path_names(path: str) -> list[str]:

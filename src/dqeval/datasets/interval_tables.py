@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dqeval.core.arguments import quote
-from dqeval.core.moments import ZONED, in_zone
+from dqeval.core.moments import in_zone, zone_shown
 from dqeval.core.spans import LENGTHS, STARTS, STOPS, length_of
+from dqeval.core.zones import Zone
 from dqeval.datasets.guard import some_names
 from dqeval.datasets.interval_items import (
     Array,
@@ -20,13 +21,13 @@ from dqeval.datasets.interval_items import (
     Place,
     clock_times,
     is_blank,
-    kind_of,
     moment,
     no_end,
     objects,
     refuse_series,
     unknown,
     whole_number,
+    with_zone,
 )
 from dqeval.render.tables import one_line
 
@@ -47,19 +48,19 @@ class TableOfIntervals:
     ----------
     columns : mapping of str to sequence
         Those that are known, by their names in small letters.
-    zoned : set of str
-        The columns of ``datetime64`` that have a time zone.
+    zones : mapping of str to str
+        The time zones of the columns of ``datetime64`` that have one.
     others : mapping of str to bool
         The names of all other columns, each with whether it holds times.
     """
 
     columns: Columns
-    zoned: Set[str]
+    zones: Mapping[str, str]
     others: Mapping[str, bool]
 
 
 def from_columns(
-    table: TableOfIntervals, series: str | None, *, by: str | None = None, timezone: str | None = None
+    table: TableOfIntervals, series: str | None, by: str | None = None, *, timezone: str | None = None
 ) -> Found:
     """Return the intervals of a table.
 
@@ -73,20 +74,20 @@ def from_columns(
     timezone : str, optional
         Of dates that are written without one: durations count from there.
     """
-    columns, zoned = table.columns, table.zoned
+    columns, zones = table.columns, table.zones
     if by is not None and by.lower() in columns and series is not None:
         return from_columns(replace(table, columns=_rows_of(columns, by.lower(), series)), None, timezone=timezone)
     if columns.keys() >= set(ESA_ADB):
-        return _esa_adb(columns, zoned, series)
+        return _esa_adb(columns, zones, series)
     start, stop, length, name, note = (_first(columns, names) for names in (STARTS, STOPS, LENGTHS, IDS, NOTES))
     if start is None:
         raise unknown("there is no column start")
     refuse_series(series, "a table")
-    starts, aware = _times(columns[start], "start", _row), _zone(columns[start], start in zoned)
+    starts, aware = _times(columns[start], "start", _row), _zone(columns[start], zones.get(start))
     remarks: tuple[str, ...] = ()
     if stop is not None:
         stops = _ends(columns[stop], starts, _row)
-        _check_zones(aware, _zone(columns[stop], stop in zoned))
+        _check_zones(aware, _zone(columns[stop], zones.get(stop)))
     elif length is not None:
         starts, stops, aware = _with_lengths(starts, columns[length], aware, timezone)
     else:
@@ -123,7 +124,7 @@ def _row(i: int) -> str:
     return f"row {i + 1:,} below the header"
 
 
-def _esa_adb(columns: Columns, zoned: Set[str], series: str | None) -> Found:
+def _esa_adb(columns: Columns, zones: Mapping[str, str], series: str | None) -> Found:
     """Return the anomalies of ESA-ADB: a row for each channel; the end is the last moment that is anomalous."""
     ids, channels = (_texts(columns, name, 0) for name in ("id", "channel"))
     rows = [i for i, channel in enumerate(channels) if series in (None, channel)]
@@ -135,9 +136,9 @@ def _esa_adb(columns: Columns, zoned: Set[str], series: str | None) -> Found:
         return _row(rows[i])
 
     start, stop = ([columns[name][i] for i in rows] for name in ESA_ADB[2:])
-    starts, aware = _times(start, "start", place), _zone(start, "starttime" in zoned)
+    starts, aware = _times(start, "start", place), _zone(start, zones.get("starttime"))
     stops = _ends(stop, starts, place)
-    _check_zones(aware, _zone(stop, "endtime" in zoned))
+    _check_zones(aware, _zone(stop, zones.get("endtime")))
     return Found(
         "ESA-ADB labels",
         starts,
@@ -172,23 +173,22 @@ def _are_dates(column: Column) -> bool:
     return len(column) > 0 and isinstance(column[0], np.datetime64)
 
 
-def _zone(column: Column, zoned: bool) -> bool | None:
-    return zoned if _are_dates(column) else None
+def _zone(column: Column, zone: str | None) -> Zone:
+    """Return the time zone of dates; None where their text tells it."""
+    return zone or False if _are_dates(column) else None
 
 
-def _check_zones(starts: bool | None, ends: bool | None) -> None:
-    if starts != ends:
+def _check_zones(starts: Zone, ends: Zone) -> None:
+    if bool(starts) != bool(ends):
         raise ValueError("starts and ends must both have a time zone, or both none")
 
 
-def _with_lengths(
-    starts: Array, lengths: Column, aware: bool | None, timezone: str | None
-) -> tuple[Array, Array, bool | None]:
+def _with_lengths(starts: Array, lengths: Column, aware: Zone, timezone: str | None) -> tuple[Array, Array, Zone]:
     """Return starts on a clock, ends that follow from durations, and whether they have a time zone."""
     if not len(starts):
         return starts, starts, aware
     begins = clock_times("table", starts, _row)
-    begins = in_zone(replace(begins, kind=kind_of(begins, aware)), timezone, _row)
+    begins = in_zone(with_zone(begins, aware), timezone, _row)
     kind, dated = begins.kind, begins.kind != "number"
     ends = []
     for i, (start, cell) in enumerate(zip(begins.ticks.tolist(), lengths, strict=True)):
@@ -198,7 +198,7 @@ def _with_lengths(
         if ends[-1] >= _BEYOND:
             raise ValueError(f"{_row(i)} ends too far away: dates must be from 1678 to 2261")
     form = "datetime64[ns]" if dated else "int64"
-    return begins.ticks.astype(form), np.array(ends, np.int64).astype(form), ZONED[kind]
+    return begins.ticks.astype(form), np.array(ends, np.int64).astype(form), zone_shown(kind, begins.zone) or False
 
 
 def _length(cell: Any, what: str, dated: bool) -> int:

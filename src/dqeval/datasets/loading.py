@@ -16,6 +16,7 @@ from dqeval.core.registry import Registry
 from dqeval.core.times import parse_with_zone
 from dqeval.core.types import FloatArray, Series
 from dqeval.core.validate import NoSeriesError
+from dqeval.core.zones import as_fields, zone_of_series
 from dqeval.datasets.files import UNREADABLE, name_of
 from dqeval.datasets.guard import NO_MEMORY, some_names
 from dqeval.render.tables import one_line
@@ -325,8 +326,8 @@ def check_shapes(series: Series) -> Series:
     checked = replace(series, labels=labels, values=values)
     if times is None:
         return checked
-    parsed, zoned = parse_with_zone(times, series.zoned)
-    return replace(checked, timestamps=parsed, zoned=zoned)
+    parsed, zone = parse_with_zone(times, zone_of_series(series))
+    return replace(checked, timestamps=parsed, **as_fields(zone))
 
 
 def _label_column(labels: np.ndarray) -> np.ndarray:

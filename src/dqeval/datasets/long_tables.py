@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dqeval.core import arguments
-from dqeval.core.moments import zone_of
 from dqeval.core.types import IntArray, Series
 from dqeval.core.validate import errors_about
+from dqeval.core.zones import zone_of
 from dqeval.datasets.columns import (
     content_in_memory,
     labelled,

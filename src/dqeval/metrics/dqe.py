@@ -99,10 +99,12 @@ def dqe_score(
         The period of the series, in points or as a duration; ``near`` is then half of it.
     values : array-like of numbers, shape (n,), optional
         The values of the series, to estimate the period from with `find_period`, which fills missing ones (NaN). Give
-        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125.
+        at most one of ``near``, ``period`` and ``values``; with none of them, ``near`` is 125, or
+        with times the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order: dates of any kind, or numbers. Then time is counted in cells: a cell has
         the highest score of the samples in it, and the result knows when events were.
+        Pandas columns with an index of dates need none: durations, ``resolution`` and ``max_gap`` use the index.
     resolution : str, timedelta or number, optional
         The length of a cell, such as "1min", or in seconds; the median step of the times by default. DQE depends on it.
     max_gap : int, str or timedelta, default 3
@@ -222,9 +224,9 @@ def dqe_log_rank(
     0.916
     """
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    points = points_of(y_true, labels, raw, near=near, period=period, values=values, clock=NO_CLOCK)
+    points = points_of(y_true, labels, raw, near=near, period=period, values=values, clock=NO_CLOCK, y_score=y_score)
     validate.check_defined(points.labelled.events, undefined)
-    return _dqe_log_rank(Scored(points.labelled, raw), points.near.points)
+    return _dqe_log_rank(Scored(points.labelled, points.found), points.near.points)
 
 
 def sdqe_score(
@@ -279,7 +281,7 @@ def points_with_scores(
     """Validate labels and scores, and return them; the options are those of `points_of`."""
     validate.scaling(scale)
     labels, raw = validate.labels_and_raw_scores(y_true, y_score)
-    points = points_of(y_true, labels, raw, **options)
+    points = points_of(y_true, labels, raw, y_score=y_score, **options)
     validate.check_defined(points.labelled.events, undefined)
     return points
 
@@ -287,7 +289,7 @@ def points_with_scores(
 def points_with_detections(y_true: Numbers, y_pred: Numbers, *, undefined: Undefined, **options: Any) -> Points:
     """Validate labels and detections, and return them; the options are those of `points_of`."""
     labels, detections = validate.labels_and_detections(y_true, y_pred)
-    points = points_of(y_true, labels, detections, **options)
+    points = points_of(y_true, labels, detections, y_score=y_pred, **options)
     validate.check_defined(points.labelled.events, undefined)
     return points
 

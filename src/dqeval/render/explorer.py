@@ -19,7 +19,7 @@ from dqeval.render.drawing import COLOURS, UNOBSERVED
 from dqeval.render.packing import HUGE
 from dqeval.render.plots import embedded, table
 from dqeval.render.tables import printable
-from dqeval.render.time_scale import TimeScale
+from dqeval.render.time_scale import TimeScale, seconds_ahead
 
 # Okabe and Ito's colours, but for the blue, green and red of the parts.
 DETECTOR_COLOURS = (
@@ -94,9 +94,9 @@ def _tip(axis: TimeAxis | None, scale: TimeScale) -> tuple[str, str]:
     if scale.kind == "numbers":
         return ("time", "@at{0,0}")
     forms = (("d", "%F"), ("min", "%F %H:%M"), ("s", "%F %T"))
-    ticks = (axis.origin, axis.resolution)
+    ticks = (axis.origin + seconds_ahead(axis) * UNITS["s"], axis.resolution)
     form = next((form for unit, form in forms if not any(tick % UNITS[unit] for tick in ticks)), "%F %T.%3N")
-    return ("time", f"@at{{{form}}}")
+    return (scale.label, f"@at{{{form}}}")
 
 
 def _cells(axis: TimeAxis) -> str:

@@ -24,7 +24,7 @@ from dqeval.core.types import DQEResult, FloatArray
 from dqeval.datasets.door import Data, prepare
 from dqeval.render import drawing
 from dqeval.render.tables import count_of, printable
-from dqeval.render.time_scale import TimeScale, scale_of, size_in_words
+from dqeval.render.time_scale import TimeScale, scale_of, seconds_ahead, size_in_words
 from dqeval.support.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -172,7 +172,9 @@ def _time_label(axis: TimeAxis | None, scale: TimeScale) -> str:
         return "time in points"
     if scale.kind != "dates":
         return scale.label
-    return f"{scale.label}, {shown(axis.start_of(0))} – {shown(axis.end_of(axis.length))}"
+    # In the clock that is drawn, which the label tells.
+    ahead = np.timedelta64(seconds_ahead(axis), "s")
+    return f"{scale.label}, {shown(axis.start_of(0) + ahead)} – {shown(axis.end_of(axis.length) + ahead)}"
 
 
 def _scale(prepared: Prepared) -> TimeScale:

@@ -2,29 +2,44 @@
 const labelFiles = (() => {
   "use strict";
   const PER_MILLISECOND = 1_000_000n;
+  const PER_MINUTE = 60_000_000_000n;
+  const OFFSET = /(Z|[+-]\d\d:\d\d)?$/;
 
-  // A date as text, with as many digits as it needs.
-  function dateText(nanoseconds, isUniversal) {
-    let rest = nanoseconds % PER_MILLISECOND;
+  // A date as text, with as many digits as it needs; of a time zone, as its clocks show it, with their offset.
+  function dateText(nanoseconds, offsets) {
+    const at = offsets && Math.max(ascending.passed(offsets.map(([begin]) => begin), nanoseconds) - 1, 0);
+    const ahead = offsets ? offsets[at][1] : 0;
+    const local = nanoseconds + BigInt(ahead) * PER_MINUTE;
+    let rest = local % PER_MILLISECOND;
     if (rest < 0n) rest += PER_MILLISECOND;
-    const shown = new Date(Number((nanoseconds - rest) / PER_MILLISECOND)).toISOString().slice(0, -1);
+    const shown = new Date(Number((local - rest) / PER_MILLISECOND)).toISOString().slice(0, -1);
     const digits = shown.slice(20) + String(rest).padStart(6, "0");
     const needed = digits.replace(/0+$/, "");
-    return shown.slice(0, 19) + (needed && `.${needed}`) + (isUniversal ? "Z" : "");
+    return shown.slice(0, 19) + (needed && `.${needed}`) + (offsets ? offsetText(ahead) : "");
   }
 
-  // Two moments for people: to the minute where that is enough, and the date once if it is the same.
+  function offsetText(minutes) {
+    if (minutes === 0) return "Z";
+    const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+    return `${minutes < 0 ? "-" : "+"}${String(hours).padStart(2, "0")}:${String(rest).padStart(2, "0")}`;
+  }
+
+  // Two moments for people: to the minute where that is enough, and the date and the offset once if they are the same.
   function inWords(start, stop) {
-    const [first, last] = [start, stop].map((text) => text.replace("T", " ").replace("Z", ""));
+    const [before, after] = [start, stop].map((text) => OFFSET.exec(text)[0].replace("Z", "UTC"));
+    const [first, last] = [start, stop].map((text) => text.replace(OFFSET, "").replace("T", " "));
     const toMinute = [first, last].every((text) => /:\d\d:00$/.test(text)) ? (text) => text.slice(0, -3) : String;
     const [day, clock] = last.split(" ");
-    return `${toMinute(first)} – ${toMinute(clock && first.startsWith(day) ? clock : last)}`;
+    const begin = before === after ? "" : ` ${before}`;
+    const end = after && ` ${after}`;
+    return `${toMinute(first)}${begin} – ${toMinute(clock && first.startsWith(day) ? clock : last)}${end}`;
   }
 
   // When points are, as text: `clock` says so, as render/series_page.py writes it. Without one, points are counted.
   function timesOf(clock, breaks, gaps) {
     if (!clock) return { start: String, end: String, isKnown: false, words: (first, stop) => `[${first}, ${stop})` };
-    const shown = (ticks) => (clock.kind === "number" ? String(ticks) : dateText(ticks, clock.kind === "universal"));
+    const offsets = clock.offsets?.map(([begin, minutes]) => [BigInt(begin), minutes]);
+    const shown = (ticks) => (clock.kind === "number" ? String(ticks) : dateText(ticks, offsets));
     if (clock.ticks) {
       // Samples that are not even: an event ends right behind its last one.
       const behind = BigInt(clock.behind);

@@ -16,6 +16,7 @@ from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.near_profile import NearProfile
 from dqeval.core import levels as levelling
 from dqeval.core.confidence import RESAMPLES, mean_intervals
+from dqeval.core.moments import shown_between
 from dqeval.core.prepared import Prepared, Scored
 from dqeval.core.types import PARTS, FloatArray, Region
 from dqeval.metrics.alarm_curve import alarm_curve_of
@@ -165,9 +166,10 @@ def _times(prepared: Prepared) -> list[str] | None:
     if times is None:
         return None
     ends = np.stack([times[events.starts], times[events.stops - 1]])
-    if ends.dtype.kind == "M":  # with no more digits than there are
-        ends = np.datetime_as_string(ends, unit="auto")
-    return [f"{start} – {stop}" for start, stop in ends.T]
+    if ends.dtype.kind != "M":
+        return [f"{start} – {stop}" for start, stop in ends.T]
+    zone = prepared.series.zone if prepared.series.zoned else None
+    return [shown_between(start, stop, zone) for start, stop in ends.T]
 
 
 def _raw_thresholds(raw: FloatArray, scores: FloatArray) -> list[str]:

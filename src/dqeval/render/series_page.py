@@ -72,7 +72,8 @@ def report(
         median length of an event, or a duration such as "10min".
     period : float, str or timedelta, optional
         The period of the series, in points or as a duration; ``near`` is then half of it. Give at most one of the two;
-        with neither, it is the period that the series has, or that is estimated from its values.
+        with neither, it is the period that the series has, or that is estimated from its values. In cells of a clock
+        nothing is estimated, and ``near`` is the median length of an event.
     times : array-like, shape (n,), optional
         When each point is, in ascending order, if the series does not say so: dates of any kind, or numbers. Then, and
         with ``resolution``, ``max_gap`` or a duration, time is counted in cells: a cell has the highest score of the

@@ -12,6 +12,7 @@ from dqeval.core.moments import shown, shown_between
 from dqeval.core.prepared import Prepared
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import FloatArray, IntArray
+from dqeval.core.zones import offset_in_words, offsets_between
 from dqeval.render.tables import count_of
 
 # A float that counts milliseconds or days since 1970 cannot tell moments apart that are closer.
@@ -114,11 +115,24 @@ def scale_of(prepared: Prepared, *, origin: float | None = None, unit: int = UNI
     if not axis.dated:
         return TimeScale(float(axis.origin), float(axis.resolution), length, breaks, gaps, "numbers", "time")
     if axis.resolution < FINEST_DATED:
-        label = f"nanoseconds since {shown(axis.start_of(0))}"
+        label = f"nanoseconds since {shown(axis.start_of(0), axis.zone_shown)}"
         return TimeScale(0.0, float(axis.resolution), length, breaks, gaps, "numbers", label)
-    label = "time (UTC)" if axis.kind == "universal" or prepared.series.zoned else "time"
+    ahead = seconds_ahead(axis)
+    label = "time" if axis.zone_shown is None else f"time (UTC{offset_in_words(ahead).removesuffix('Z')})"
     first = axis.origin / unit if origin is None else origin
-    return TimeScale(first, axis.resolution / unit, length, breaks, gaps, "dates", label)
+    return TimeScale(first + ahead * UNITS["s"] / unit, axis.resolution / unit, length, breaks, gaps, "dates", label)
+
+
+def seconds_ahead(axis: TimeAxis) -> int:
+    """Return how far the clock that is drawn is ahead of universal time: that of the zone, if it is never put forward.
+
+    Cells are all as wide, and hours that are left out or there twice would not be. So it is that of UTC otherwise.
+    """
+    if axis.zone_shown is None:
+        return 0
+    last = axis.origin + axis.cells * axis.resolution
+    offsets = offsets_between(axis.zone, axis.origin, last)
+    return offsets[0][1] if len(offsets) == 1 else 0
 
 
 def size_in_words(axis: TimeAxis | None, points: int) -> str:
@@ -129,4 +143,4 @@ def size_in_words(axis: TimeAxis | None, points: int) -> str:
 def event_times(axis: TimeAxis, starts: IntArray, stops: IntArray) -> list[str]:
     """Return from when to when each event lasts."""
     times = each_moment(axis.starts_of(starts)), each_moment(axis.ends_of(stops))
-    return [shown_between(start, stop) for start, stop in zip(*times, strict=True)]
+    return [shown_between(start, stop, axis.zone_shown) for start, stop in zip(*times, strict=True)]

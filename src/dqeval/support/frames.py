@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from typing import Any, Literal
 
@@ -56,7 +56,29 @@ def frame_of(columns: Mapping[str, Any], library: Library = "pandas") -> Any:
         module = import_module(library)
     except ImportError:
         raise ValueError(f"to_frame needs {library}: pip install {library}") from None
-    return module.DataFrame({name: _evened(column) for name, column in columns.items()})
+    made = ((name, each.column(module) if isinstance(each, ZonedColumn) else each) for name, each in columns.items())
+    return module.DataFrame({name: _evened(column) for name, column in made})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ZonedColumn:
+    """Dates in universal time for a column of a table that has them in a time zone."""
+
+    times: Any
+    zone: str
+
+    def column(self, module: Any) -> Any:
+        """Return the column; polars knows zones by their names alone, so offsets are in UTC there."""
+        dates = module.Series(self.times)
+        if module.__name__ == "pandas":
+            return dates.dt.tz_localize("UTC").dt.tz_convert(self.zone)
+        zone = "UTC" if self.zone[0] in "+-" else self.zone
+        return dates.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+
+
+def in_frame(times: Any, zone: str | None) -> Any:
+    """Return times as they are to stand in a table: dates in universal time in a zone."""
+    return times if zone is None else ZonedColumn(times, zone)
 
 
 def _evened(column: Any) -> Any:
