@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from math import nan
 from types import SimpleNamespace
 
@@ -435,6 +435,39 @@ class TestRankings:
         (perturbed,) = robustness.robustness(setting)
         assert perturbed.notes[-1] == found.notes[2]
         assert list(perturbed.tables) == ROBUSTNESS
+
+    def test_what_missing_series_would_need(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)
+        monkeypatch.setattr(rankings, "NAMES", ["FFT"])
+        monkeypatch.setattr(rankings, "LONG", 599)
+        write_pack(tmp_path / "data" / "wsd.npz", WSD)
+        write_pack(tmp_path / "data" / "ucr.npz", UCR)
+        (found,) = rankings.rankings(Setting(tmp_path / "out", data=tmp_path / "data"))
+        table = found.tables["What the missing UCR series would need"]
+        needed, long, ours = ([float(cell) for cell in row[2:]] for row in table.rows if row[0] == "FFT")
+        assert long == ours  # all have more points than that
+        printed = [float(PRINTED["rankings on UCR", "FFT", metric]) for metric in PAPER_METRICS]
+        assert needed == pytest.approx([(228 * p - 2 * m) / 226 for p, m in zip(printed, ours, strict=True)], abs=0.01)
+        assert "the 2 of more than 599 points" in table.note
+
+    def test_printed_means_outside_of_what_seeds_give(self, monkeypatch):
+        monkeypatch.setitem(rankings.PAPER_COUNTS, "WSD", 3)
+        rows = {"series": [], "event": []}
+        for (detector, metric), value in printed_means("WSD").items():
+            draws = 0.0 if detector in ("FFT", "Sub-LOF") else 0.1
+            aside = {("FFT", "pate"): 0.02, ("CNN", "dqe"): 0.3}.get((detector, metric), 0.0)
+            for name, seed in product("abc", (0, 1)):
+                of = {"unit": name, "detector": detector, "seed": seed, "metric": metric}
+                rows["series"].append({**of, "value": value + aside + draws * (seed - 0.5)})
+                if metric == "dqe":
+                    rows["event"].append({**of, "unit": (name, 7), "value": value})
+        ranked = ranked_rows(rows["series"], rows["event"])
+        pate, dqe = (float(PRINTED["rankings on WSD", *of]) for of in (("FFT", "pate"), ("CNN", "dqe")))
+        said = rankings.outside_sentence("WSD", ranked)
+        assert said.startswith("On WSD, 2 of 55 printed means lie outside mean ± SD over the seeds: CNN's DQE, ")
+        assert f"{dqe + 0.3:.3f} beside {dqe:.2f}; FFT's PATE, {pate + 0.02:.3f} beside {pate:.2f}, which" in said
+        assert said.endswith("which draws no random numbers: unexplained.")
+        assert rankings.outside_sentence("WSD", as_printed("WSD")) == ""
 
     def test_what_failed_is_tried_again(self, tmp_path, monkeypatch):
         monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)

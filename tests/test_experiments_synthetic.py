@@ -524,6 +524,22 @@ def test_one_late_answer_and_three_more(more):
     alone = dqeval.evaluate_detections(labels, first, near=10).per_event[1]
     parts = ("capture", "near_miss", "false_alarm", "dqe")
     assert rows["p1 alone", "a2"] == tuple(f"{getattr(alone, part):.2f}" for part in parts)
-    assert [claim.holds for claim in more.claims if claim.section == "3.2"] == [True, True]
-    (axes,) = more.figures["locality"]().axes
-    assert axes.get_xlabel() == "time in points"
+    assert [claim.holds for claim in more.claims if claim.section == "3.2"] == [True, True, True]
+    for name in ("locality", "partition"):
+        (axes,) = more.figures[name]().axes
+        assert axes.get_xlabel() == "time in points"
+
+
+def test_groups_of_the_partition(more):
+    groups = [row[2] for row in more.tables["Groups of the partition"].rows]
+    assert groups == ["p1, p2", "p3, p4", "p5, p6", "p7, p8", "p9, p10"]
+
+
+def test_detections_of_a_fifth_of_an_event(more):
+    table = more.tables["A fifth of an event"]
+    rows = {row[0]: dict(zip(table.header[1:], map(float, row[1:]), strict=True)) for row in table.rows}
+    labels, middle = np.zeros(200), np.zeros(200)
+    labels[90:110] = middle[98:102] = 1
+    assert rows["middle"]["Original-F"] == pytest.approx(dqeval.metrics.point_f1(labels, middle), abs=0.005)
+    assert {row["DQE"] for row in rows.values()} == {1.0}
+    assert [claim.holds for claim in more.claims if claim.section == "2.1"] == [True]

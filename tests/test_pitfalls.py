@@ -142,7 +142,7 @@ def test_a_wrong_point_that_raises_dqe():
     assert dqeval.sdqe_score(labels, detections, near=20) == pytest.approx(0.707, abs=5e-4)
     message = kinds(labels, detections, 20)["wrong point"]
     raised = "one more wrong point right beside the event [5000, 5040) raises its DQE from 0.707 to 0.987"
-    assert message == f"{raised}, as next to a false alarm, no near miss scores 0"
+    assert message == f"{raised}: with a false alarm, near miss is 0 as long as there is none"
     minutes = np.datetime64("2026-01-01T00:00") + np.arange(10_000)
     cautions = dqeval.explain(labels, detections, near=20, times=minutes).cautions
     assert any("right beside the event 2026-01-04 11:20 – 12:00 raises" in caution for caution in cautions)
@@ -156,13 +156,26 @@ def test_a_wrong_point_that_raises_dqe():
     assert kinds(everything, [0, 0, 0, 1, 0, 0, 0, 0, 0], 2) == {}
 
 
+def test_wrong_points_at_all_thresholds():
+    """At the suggested threshold there is no false alarm, and at lower ones a wrong point would raise DQE."""
+    labels, scores_there = np.zeros(2000), np.zeros(2000)
+    labels[1000:1040] = 1
+    scores_there[[1010, 300]] = [1.0, 0.6]
+    said = kinds(labels, scores_there, 20)["wrong point"]
+    more = scores_there.copy()
+    more[1040] = 1.0
+    before, after = (dqeval.dqe_score(labels, each, near=20) for each in (scores_there, more))
+    what = "one more wrong point right beside the event [1000, 1040), as high as the event, raises its DQE"
+    assert said == f"over all thresholds, {what} from {before:.3f} to {after:.3f}"
+
+
 def test_a_wrong_point_that_is_closer_than_the_other_near_misses():
     labels, scores_there = np.zeros(2000), np.zeros(2000)
     labels[1000:1040] = 1
     scores_there[[1010, 1130]] = [0.5, 1.0]
     said = kinds(labels, scores_there, 100)
     assert said["wrong point"].startswith("at the suggested threshold, one more wrong point right beside the event")
-    assert said["wrong point"].endswith("as it is closer than the other near misses")
+    assert said["wrong point"].endswith(": it is the closest near miss")
 
 
 def test_labels_and_near():
@@ -207,7 +220,7 @@ def test_check_takes_a_near_range():
     assert not any("is a fallback" in finding.message for finding in dqeval.check(walk, period=48))
     assert dqeval.check(walk, near="2ev") == dqeval.check(walk, near=2 * 24)
     without = Series("s", DEMO.labels, DEMO.scores)
-    assert [finding.column for finding in dqeval.check(without, near=24)] == ["sharp", "late", "jumpy"]
+    assert [finding.column for finding in dqeval.check(without, near=24)] == ["sharp", "late", "jumpy", "jumpy"]
 
 
 def test_the_command_says_once_what_is_true_of_all_detectors(monkeypatch, capsys, tmp_path):

@@ -53,7 +53,7 @@ def test_significance(ranking):
     raw = [stats.wilcoxon(by_name[a], by_name[b]).pvalue for a, b in pairs]
     assert list(pairs.values()) == pytest.approx(holm(raw))
     assert ("d1", "d2") in ranking.significance.groups or ("d2", "d1") in ranking.significance.groups
-    assert "Not told apart by DQE (5 % level, Wilcoxon, Holm): " in str(ranking)
+    assert "Not told apart by DQE (5 % level, Wilcoxon, Holm over 6 pairs): " in str(ranking)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
@@ -146,7 +146,7 @@ def test_metrics_that_are_not_known_here():
 def test_all_pairs_differ():
     cube = CUBE[:, :2].copy()
     cube[:, 0] += 5
-    assert "All pairs differ by DQE" in rank_rows(rows(cube)).sentence()
+    assert "All pairs are told apart by DQE" in rank_rows(rows(cube)).sentence()
 
 
 def test_too_few_series_for_the_tests():
@@ -156,7 +156,7 @@ def test_too_few_series_for_the_tests():
     assert said in rank_rows(rows(cube[:10, :, None], metrics=("dqe",))).sentence()
     found = rank_rows(rows(cube[:, :, None], metrics=("dqe",))).sentence()
     assert "too few" not in found
-    assert "All pairs differ" in found
+    assert "All pairs are told apart by DQE (5 % level, Wilcoxon, Holm over 28 pairs)" in found
 
 
 def test_records_and_numbers(ranking):

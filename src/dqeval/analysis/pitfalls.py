@@ -25,7 +25,7 @@ BY_ORDER = "DQE-LR (dqe_log_rank) depends on their order alone"
 LOW = 0.3  # of the range of all scores, above which most events are missed
 APART = 2  # times as high is the highest event
 WIDEST_GAP = 3  # points between two events that may be one
-RISES = 0.005  # of DQE of an event
+RISES = 0.005  # of DQE of an event at one threshold
 TRAINING = 0.01  # of DQE
 ROUNDED = 5e-5  # of DQE: it would show in four digits
 THRESHOLDS = 100  # of DQE
@@ -88,7 +88,8 @@ def of_scores(scored: Scored, near: float, detections: BoolArray | None = None) 
         yield from _rounding(scored, near, now)
         yield from _lone_score(scored, near, now)
         yield from _event_heights(scored)
-    yield from _wrong_point(scored, regions, _suggested(scored, regions) if detections is None else detections)
+    said = list(_wrong_point(scored, regions, _suggested(scored, regions) if detections is None else detections))
+    yield from said or _wrong_scores(scored, near)
 
 
 def _gaps(events: Events, breaks: IntArray) -> Iterator[Pitfall]:
@@ -201,16 +202,45 @@ def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> I
         where = "" if scored.binary else "at the suggested threshold, "
         what = f"one more wrong point right beside the event {event} raises its DQE from {before[most, 0]:.3f} to"
         none = before[most, 2] == 0
-        why = "next to a false alarm, no near miss scores 0" if none else "it is closer than the other near misses"
-        yield Pitfall("wrong point", f"{where}{what} {after[most]:.3f}, as {why}")
+        why = "with a false alarm, near miss is 0 as long as there is none" if none else "it is the closest near miss"
+        yield Pitfall("wrong point", f"{where}{what} {after[most]:.3f}: {why}")
+
+
+def _wrong_scores(scored: Scored, near: float) -> Iterator[Pitfall]:
+    """Look at all thresholds: the point beside each event gets a score as high as the highest in the event."""
+    if scored.binary:
+        return
+    regions, events, breaks = scored.labelled.regions(near), scored.events, scored.labelled.breaks
+    before = _scores_at_all_thresholds(scored.scores, regions)
+    heights, rise = event_heights(scored), np.zeros(len(events))
+    for behind in (True, False):
+        points, of_event = _points_beside(events, breaks, behind=behind)
+        changed = scored.scores.copy()
+        changed[points] = np.maximum(changed[points], heights[of_event])
+        rise = np.maximum(rise, _scores_at_all_thresholds(changed, regions) - before)
+    most = int(np.argmax(rise))
+    if rise[most] > MOVES:
+        event, after = scored.labelled.place(most), before[most] + rise[most]
+        what = f"one more wrong point right beside the event {event}, as high as the event, raises its DQE"
+        yield Pitfall("wrong point", f"over all thresholds, {what} from {before[most]:.3f} to {after:.3f}")
+
+
+def _scores_at_all_thresholds(scores: FloatArray, regions: Partition) -> FloatArray:
+    """Return DQE of each event over all thresholds of scores in [0, 1]."""
+    return dqe.local_scores(levelling.sample_levels(scores, regions, THRESHOLDS), dqe_only=True)[:, 0]
+
+
+def _points_beside(events: Events, breaks: IntArray, *, behind: bool) -> tuple[IntArray, IntArray]:
+    """Return the points right behind, or before, the events, where there is one, and of which event each is."""
+    borders = events.stops if behind else events.starts
+    of_event = np.flatnonzero((borders > 0) & (borders < events.length) & ~np.isin(borders, breaks))
+    return borders[of_event] - (not behind), of_event
 
 
 def _with_wrong_points(detections: BoolArray, events: Events, breaks: IntArray, *, behind: bool) -> BoolArray:
     """Return the detections, and one point more right behind, or before, each event, where there is one."""
-    borders = events.stops if behind else events.starts
-    borders = borders[(borders > 0) & (borders < events.length) & ~np.isin(borders, breaks)]
     found = detections.copy()
-    found[borders if behind else borders - 1] = True
+    found[_points_beside(events, breaks, behind=behind)[0]] = True
     return found
 
 

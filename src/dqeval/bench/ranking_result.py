@@ -150,10 +150,16 @@ class Ranking(Framed):
         if len(self.detectors) == 1:
             return f"{self.detectors[0]} is the only detector."
         label = label_of(metric)
-        test = f"{percent(LEVEL)} level, Wilcoxon{' on the means per series' if self.by == 'event' else ''}, Holm"
+        count = len(self.detectors) * (len(self.detectors) - 1) // 2
+        wilcoxon = f"Wilcoxon{' on the means per series' if self.by == 'event' else ''}"
+        test = f"{percent(LEVEL)} level, {wilcoxon}, Holm over {count_of(count, 'pair')}"
         alike = [group for group in found.groups if len(group) > 1]
         names = "; ".join(", ".join(group) for group in alike)
-        pairs = f"Not told apart by {label} ({test}): {names}." if alike else (f"All pairs differ by {label} ({test}).")
+        pairs = (
+            f"Not told apart by {label} ({test}): {names}."
+            if alike
+            else (f"All pairs are told apart by {label} ({test}).")
+        )
         if found.cannot_differ(len(self.per_series)):
             pairs += f" {len(self.per_series)} series are too few for this test to tell any two of them apart."
         if np.isnan(found.friedman):

@@ -1,4 +1,4 @@
-"""Cases that the paper has no numbers for: those of the authors' later code, and a figure on locality and integrity."""
+"""Cases that the paper has no numbers for: those of the authors' later code, two figures, and a sentence."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 
 from dqeval.analysis.evaluate import evaluate_detections
 from dqeval.analysis.panel import panel
-from dqeval.core.registry import experiment
+from dqeval.core.partition import partition
+from dqeval.core.registry import experiment, label_of
 from dqeval.core.types import BoolArray, DQEResult
 from dqeval.experiments import score_plots
 from dqeval.experiments.cases import case_table, read_cases
-from dqeval.experiments.outcome import PAPER_METRICS, Cell, Claim, Outcome
+from dqeval.experiments.outcome import PAPER_METRICS, Cell, Claim, Outcome, metric_header
 from dqeval.experiments.setting import Setting
 from dqeval.experiments.strips import add_legend, draw_strips
-from dqeval.render.tables import Table
+from dqeval.render.tables import Table, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,15 +34,27 @@ LATER = (
 LENGTH, NEAR = 200, 10
 EVENTS = ((30, 40), (90, 100), (160, 170))
 DETECTIONS = ((102, 104), (106, 108), (118, 122), (126, 130))
+# The paper's figure of the partition: p1 to p10 around a2, and the group that its caption puts each pair in.
+PARTITION = {
+    "D_fa, early": ((66, 69), (72, 75)),
+    "D_nm, early": ((81, 83), (86, 88)),
+    "D_cap": ((91, 94), (96, 99)),
+    "D_nm, late": ((102, 104), (107, 109)),
+    "D_fa, late": ((114, 117), (121, 124)),
+}
+# A sentence of section 2.1: detections of a fifth of an event, at its beginning, in its middle, and at its end.
+LONG_EVENT = (90, 110)
+FIFTHS = {"beginning": (90, 94), "middle": (98, 102), "end": (106, 110)}
+BY_COVERAGE = ("point_f1", "auc_roc", "auc_pr", "vus_roc", "vus_pr", "pate")  # the paper's "w/ issue", but for PA-K
 
 Values = Mapping[str, Mapping[str, float]]  # of a case: row to metric to value
 
 
 @experiment(
-    name=NAME, label="Cases without printed numbers", published="cases of the authors' later code, and a figure"
+    name=NAME, label="Cases without printed numbers", published="cases of the authors' later code, and two figures"
 )
 def more_cases(setting: Setting) -> Iterator[Outcome]:
-    """Score the cases of the authors' later code, and the paper's figure of locality and integrity."""
+    """Score the cases of the authors' later code, and what the paper's two figures of regions and section 2.1 show."""
     every = read_cases("later_cases")
     values: dict[str, Values] = {}
     for case in every:
@@ -59,15 +72,22 @@ def more_cases(setting: Setting) -> Iterator[Outcome]:
     yield Outcome(
         NAME,
         "Cases that the paper has no numbers for",
-        {**{case.table: case_table(case, cells) for case in every}, "Locality and integrity": _locality_table()},
+        {
+            **{case.table: case_table(case, cells) for case in every},
+            "Locality and integrity": _locality_table(),
+            "Groups of the partition": _partition_table(),
+            "A fifth of an event": _fifths_table(),
+        },
         list(cells.values()),
-        [*_later_claims(values), *_locality_claims()],
+        [*_later_claims(values), *_locality_claims(), *_partition_claims(), *_fifths_claims()],
         [
             LATER,
             f"Locality and integrity: the events a1, a2 and a3 are {', '.join(map(_span, EVENTS))} of {LENGTH} points, "
             f"the detections p1 to p4 {', '.join(map(_span, DETECTIONS))}, near {NEAR}. The positions are ours.",
+            "Groups of the partition: the same events, and two detections in each part of the region of a2.",
+            f"A fifth of an event: one event, {_span(LONG_EVENT)} of {LENGTH} points, near {NEAR}.",
         ],
-        {"locality": locality_figure},
+        {"locality": locality_figure, "partition": partition_figure},
     )
 
 
@@ -133,3 +153,67 @@ def locality_figure() -> Figure:
     rows[0, 0].set_xlabel("time in points")
     add_legend(drawn)
     return drawn
+
+
+def _parts_of_a2() -> dict[str, tuple[float, float]]:
+    """Return where each part of the region of a2 begins and ends."""
+    region = partition(_points(EVENTS), near=NEAR).regions[1]
+    cuts = (region.left, region.near_start, region.start, region.stop, region.near_stop, region.right)
+    return dict(zip(PARTITION, pairwise(cuts), strict=True))
+
+
+def partition_groups() -> dict[str, list[str]]:
+    """Return the detections in each part of the region of a2, by name."""
+    spans = list(enumerate((span for pair in PARTITION.values() for span in pair), start=1))
+    return {
+        group: [f"p{i}" for i, (start, stop) in spans if low <= start and stop <= high]
+        for group, (low, high) in _parts_of_a2().items()
+    }
+
+
+def _partition_table() -> Table:
+    rows = zip(_parts_of_a2().items(), partition_groups().values(), strict=True)
+    shown = [(group, f"[{low:g}, {high:g})", ", ".join(names)) for (group, (low, high)), names in rows]
+    return Table(("group", "part of the region of a2", "detections"), shown, text_columns=3)
+
+
+def _partition_claims() -> Iterator[Claim]:
+    groups = partition_groups()
+    text = "the caption's groups: p5, p6 are captures, p3, p4, p7, p8 near misses, p1, p2, p9, p10 false alarms"
+    holds = list(groups.values()) == [[f"p{i}", f"p{i + 1}"] for i in range(1, 11, 2)]
+    yield Claim("3.2", text, holds, "; ".join(f"{group}: {', '.join(names)}" for group, names in groups.items()))
+
+
+def partition_figure() -> Figure:
+    """Draw the figure of the partition, and the detections in it."""
+    drawn, rows = score_plots.grid(1, 1, width=5.5, height=1.1)
+    spans = [span for pair in PARTITION.values() for span in pair]
+    draw_strips(rows[0, 0], _points(EVENTS), {"p1 to p10": _points(spans)}, NEAR)
+    rows[0, 0].set_xlabel("time in points")
+    add_legend(drawn)
+    return drawn
+
+
+def _of_fifths() -> dict[str, Mapping[str, float]]:
+    """Return what the metrics say of a detection of a fifth of the event, and of all of it."""
+    spans = {**FIFTHS, "all of it": LONG_EVENT}
+    event = _points([LONG_EVENT])
+    return {
+        where: panel(event, _points([span]).astype(float), near=NEAR, metrics=PAPER_METRICS).values
+        for where, span in spans.items()
+    }
+
+
+def _fifths_table() -> Table:
+    rows = [(where, *(f"{value:.2f}" for value in values.values())) for where, values in _of_fifths().items()]
+    return Table(metric_header(PAPER_METRICS, "detected"), rows)
+
+
+def _fifths_claims() -> Iterator[Claim]:
+    values = _of_fifths()
+    parts = [values[where] for where in FIFTHS]
+    text = "detections only at the beginning, middle, or end of an event are underestimated by coverage of points"
+    lowest = {metric: min(1 - part[metric] / values["all of it"][metric] for part in parts) for metric in BY_COVERAGE}
+    shown = ", ".join(f"{label_of(metric)} {percent(loss)}" for metric, loss in lowest.items())
+    holds = all(loss > 0 for loss in lowest.values()) and all(part["dqe"] == 1 for part in parts)
+    yield Claim("2.1", text, holds, f"less than for all of the event, at least: {shown}; DQE is 1 for each")

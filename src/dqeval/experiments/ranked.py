@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -45,6 +46,13 @@ class Ranked:
     def mean(self, detector: str, metric: str, level: Level = "series") -> float:
         """Return the mean of a metric."""
         return self._of(detector, metric, level, "mean")
+
+    def mean_over(self, detector: str, metric: str, series: Collection[str]) -> float:
+        """Return the mean of a metric over some of the series."""
+        cube = self._cubes["series"]
+        chosen = [i for i, unit in enumerate(cube.units) if unit in series and unit in set(self._names)]
+        values = cube.values[chosen, cube.detectors.index(detector), cube.metrics.index(metric)]
+        return float(values.mean()) if chosen else math.nan
 
     def deviation(self, detector: str, metric: str, level: Level = "series") -> float:
         """Return the standard deviation of the mean from seed to seed; NaN where there is one seed."""

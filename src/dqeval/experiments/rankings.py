@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ from dqeval.experiments.outcome import (
 from dqeval.experiments.published import published_dqe
 from dqeval.experiments.ranked import LEVELS, Level, Ranked, ranked_runs
 from dqeval.experiments.score_work import work_on_scores
-from dqeval.experiments.setting import Setting
+from dqeval.experiments.setting import PAPER_COUNTS, Setting
 from dqeval.experiments.verdicts import Decision, decision, of_both_forms, order_of
 from dqeval.render.diagram import critical_difference, size_of
 from dqeval.render.tables import Table, best_of, count_of
@@ -75,9 +75,57 @@ def rankings(setting: Setting) -> Iterator[Outcome]:
         )
         for dataset, series in datasets.items()
     }
+    for dataset, series in datasets.items():
+        ranked = found[dataset, PUBLISHED]
+        whole = set(NAMES) <= set(ranked.by_series.detectors)
+        if setting.subset is None and whole and ranked.by_series.n < PAPER_COUNTS.get(dataset, 0):
+            long = {each.source.name for each in series if len(each.source.read().labels) > LONG}
+            more[f"What the missing {dataset} series would need"] = missing_table(dataset, ranked, long)
+    notes += [sentence for dataset in datasets if (sentence := outside_sentence(dataset, found[dataset, PUBLISHED]))]
     yield outcome(found, notes, more)
 
 
+def missing_table(dataset: str, ranked: Ranked, long: Collection[str]) -> Table:
+    """Return the means that missing series would need for the printed ones, beside those of the long series here."""
+    printed, (here, there) = expected_numbers(NAME), (ranked.by_series.n, PAPER_COUNTS[dataset])
+    rows = []
+    for detector in ranked.by_series.detectors:
+        of_detector = [float(printed[f"rankings on {dataset}", detector, metric]) for metric in PAPER_METRICS]
+        ours = [ranked.mean(detector, metric) for metric in PAPER_METRICS]
+        needed = [(there * p - here * m) / (there - here) for p, m in zip(of_detector, ours, strict=True)]
+        of_long = [ranked.mean_over(detector, metric, long) for metric in PAPER_METRICS]
+        rows += [
+            (detector, kind, *(f"{value:.2f}" for value in values))
+            for kind, values in {"needed": needed, "long ones here": of_long, "all here": ours}.items()
+        ]
+    note = (
+        f"needed: the mean over the {there - here:,} series that are not here, so that the mean over all {there:,} is "
+        f"the printed one, which is rounded: ± {0.005 * there / (there - here):.2f}; long: the {len(long):,} of more "
+        f"than {LONG:,} points; all as published"
+    )
+    return Table(metric_header(PAPER_METRICS, "detector", ""), rows, note=note, text_columns=2)
+
+
+def outside_sentence(dataset: str, ranked: Ranked) -> str:
+    """Say which printed means lie outside of what the seeds give; nothing where that is asked of no number."""
+    table, printed = f"rankings on {dataset}", expected_numbers(NAME)
+    cells = [cell for cell in _cells(dataset, PUBLISHED, ranked, printed) if cell.table == table]
+    asked = [cell for cell in cells if cell.inside is not None]
+    outside = [cell for cell in asked if not cell.inside]
+    if not outside:
+        return ""
+    opening = f"On {dataset}, {len(outside)} of {len(asked)} printed means lie outside mean ± SD over the seeds"
+    if ranked.by_series.n < PAPER_COUNTS[dataset]:
+        return f"{opening}: see what the missing series would need."
+    shown = "; ".join(
+        f"{cell.row}'s {label_of(cell.metric)}, {cell.ours:.3f} beside {cell.published}"
+        + ("" if cell.deviation else ", which draws no random numbers: unexplained")
+        for cell in outside
+    )
+    return f"{opening}: {shown}."
+
+
+LONG = 100_000  # points
 DIFFERENCE = (
     "“As published” has the detectors and the computation of DQE that the paper's numbers were made with: TimesNet's "
     "scores 15 points early, FFT's transform without effect, CNN's average taken twice; near-miss pieces that overlap, "

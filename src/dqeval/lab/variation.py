@@ -16,6 +16,8 @@ from dqeval.lab.stress_result import ChanceLevel, Varied
 
 LEVEL = 0.95
 
+LEAST_SPREAD = 5e-4  # between detectors: less is shown as 0.000, and nothing is a multiple of that
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies:
@@ -179,7 +181,7 @@ def _relative(rows: Sequence[_Row], what: str, least: float, *, drawn: bool) -> 
     """Return a mean over series as a multiple of their mean spread, and its interval."""
     told = _with(_with(rows, what), "spread")
     spread = _mean([row.spread for row in told])
-    if not spread > 0:
+    if not spread >= LEAST_SPREAD:
         return np.nan, Interval(np.nan, np.nan, LEVEL, 0, "series")
     mean, interval = _measured(told, what, least, drawn=drawn)
     if not interval.is_known:
