@@ -168,7 +168,7 @@ def run(
             all_left = outlook.tasks(_jobs(checked, folder, *shard), expected)
             return (task for task in all_left if groups.have(task) is in_groups)
 
-        with training_of(tasks(True), groups) as training:
+        with training_of(tasks(True), groups, checked.limits.seconds) as training:
             return _do(store, job_results(crew, tasks(False), training), outlook.state, tell, crew, training)
 
 
