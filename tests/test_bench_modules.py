@@ -130,6 +130,22 @@ def test_looking_at_somebodys_run_runs_none_of_its_code(theirs, monkeypatch, cap
         assert "no pages" not in found.err
 
 
+def test_a_site_that_was_made_with_a_module(theirs, monkeypatch, capsys):
+    monkeypatch.chdir(theirs.parent)
+    call = caller(monkeypatch, capsys)
+    assert call("bench", "site", "run", "-o", "site", "--pages", "1", "--module", "plans/beside.py").code == 0
+    assert call("verify", "site/receipt.json", "run").code == 0  # it is imported already
+    for registry in (DETECTORS, METRICS):
+        monkeypatch.setattr(
+            registry, "_added", {k: v for k, v in registry._added.items() if v.function.__module__ != "beside"}
+        )
+    del sys.modules["beside"]
+    told = call("verify", "site/receipt.json", "run")
+    assert told.code == 1
+    assert BY_NAME in told.out
+    assert UNKNOWN in told.out
+
+
 def test_what_is_not_known_of_a_run_without_a_plan(theirs, tmp_path):
     bench.merge([theirs], tmp_path / "merged")
     assert kept_plan.unknown_metrics(tmp_path / "merged").endswith("; --module with the file that defines it does that")

@@ -343,6 +343,12 @@ def test_ctrl_c_in_this_process_is_no_error_of_a_job():
         InProcess().submit(_interrupt, None)
 
 
+def test_an_error_that_cannot_be_said():
+    with pytest.raises(WorkFailedError) as error:
+        InProcess().submit(_fail_without_words, None).result()
+    assert error.value.reason == "MuteError"
+
+
 def test_lines_check_what_they_carry():
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -390,6 +396,7 @@ def test_windows_has_no_groups_and_no_inherited_sockets(monkeypatch):
     monkeypatch.setattr(socket.socket, "share", lambda self, pid: shared.append(pid) or b"it", raising=False)
     child = pool_module._Child(0)
     assert child.end() == 0
+    child.kill()  # its number may be that of another process now
     assert shared == [5]
     assert ran == [["taskkill", "/F", "/T", "/PID", "5"]]
     options = child._process.options
