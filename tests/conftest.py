@@ -66,6 +66,7 @@ SLOW_FILES = {
     "test_metric_properties",
     "test_page",
     "test_page_use",
+    "test_pool",
     "test_receipts",
     "test_reproduce",
     "test_shown",

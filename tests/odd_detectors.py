@@ -1,9 +1,11 @@
 """Detectors that do what detectors must not, for the tests of benchmark runs."""
 
 import itertools
+import multiprocessing
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +97,34 @@ def chatters(values, *, seed=0):
     threading.Thread(target=chatter, daemon=True).start()
     begun.wait()
     return np.abs(values)
+
+
+def _nap(folder):
+    """Say who is here, and never come back."""
+    (Path(folder) / f"{os.getpid()}").touch()
+    time.sleep(3600)
+
+
+@detector(label="Forks", citation="none")
+def forks(values, *, folder=""):
+    """Have other processes hang; each leaves a file that is called after its number."""
+    with multiprocessing.Pool(2) as pool:
+        pool.map(_nap, [folder] * 2)
+
+
+@detector(label="Scribbles", citation="none")
+def scribbles(values, *, seed=0):
+    """Write into all descriptors that there are."""
+    for descriptor in range(3, 64):
+        with suppress(OSError):
+            os.write(descriptor, b"1 of 3 done\n")
+    return np.abs(values)
+
+
+@detector(label="Interrupts", citation="none")
+def interrupts(values):
+    """Raise what Ctrl-C raises."""
+    raise KeyboardInterrupt("enough")
 
 
 def _gathered(values, options, *, at_once, fails="", folder=""):

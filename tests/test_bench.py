@@ -6,6 +6,7 @@ import pickle
 import random
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from dqeval.bench import executors
 from dqeval.bench import pool as pool_module
 from dqeval.bench.jobs import Job, run_job
 from dqeval.bench.plan import Generated, PlannedDetector, PlannedSeries
-from dqeval.bench.pool import InProcess, Limits, LocalPool, Worker, WorkFailedError
+from dqeval.bench.pool import InProcess, Limits, Line, LocalPool, Worker, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.core.registry import DETECTORS
 
@@ -456,7 +457,7 @@ def test_workers_that_are_killed_cost_their_job_alone(tmp_path, undisturbed):
 
     def kill_now_and_then(state):
         if state.done in (20, 60, 120):
-            process = pool[0]._workers[state.done % 2]._process
+            process = pool[0]._workers[state.done % 2]._child._process
             killed.append(process.pid)
             os.kill(process.pid, signal.SIGKILL)
 
@@ -548,9 +549,9 @@ def test_a_worker_ends_with_the_process_that_started_it(monkeypatch):
     ended, parents = [], iter([2, 2, 1])
     monkeypatch.setattr(os, "getppid", lambda: next(parents))
     monkeypatch.setattr(pool_module.time, "sleep", lambda seconds: None)
-    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(pool_module, "kill_group", ended.append)
     pool_module._end_with(2)
-    assert ended == [1]
+    assert ended == [os.getpid()]
 
 
 def test_in_process():
@@ -669,17 +670,39 @@ def test_limits_of_memory(monkeypatch):
 
 
 @pytest.mark.parametrize(("megabytes", "expected"), [(3, [3 * 2**20]), (0, [])])
-def test_serving_with_and_without_a_limit(monkeypatch, megabytes, expected):
-    limits = []
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_serving_with_and_without_a_limit(monkeypatch, system, megabytes, expected):
+    limits, ended = [], []
     monkeypatch.setattr(pool_module, "_here", None)  # and afterwards again
     monkeypatch.setattr(pool_module, "_limit_memory", limits.append)
-    monkeypatch.setattr(os, "dup2", lambda *_: None)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pickle.dumps((abs, -2)))))
-    monkeypatch.setattr(pool_module, "_end_with", lambda parent: None)
-    with open(os.devnull, "w") as nowhere:
-        monkeypatch.setattr(sys, "stdout", nowhere)
-        pool_module.serve(megabytes)
+    monkeypatch.setattr(pool_module, "_end_with", ended.append)
+    monkeypatch.setattr(sys, "platform", system)
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(socket, "fromshare", {b"described": theirs}.get, raising=False)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"described")))
+    line = Line(ours)
+    calls = [(abs, -2), (two_items, 0), (interrupt, 0), (sys.exit, 3)]
+    for number, call in enumerate(calls, start=1):
+        line.send(number, pickle.dumps(call))
+    ours.shutdown(socket.SHUT_WR)
+    pool_module.serve(megabytes, theirs.detach() if system == "linux" else -1)
+    assert line.receive(0) == (0, b"")
+    answers = [pickle.loads(line.receive(number)[1]) for number in (1, 2, 2, 2, 3, 4)]
+    ours.close()
+    kinds = ["done", "item", "item", "done", "failed", "failed"]
+    assert [kind for kind, _ in answers] == kinds
+    assert [pickle.loads(reply) for kind, reply in answers if kind != "failed"] == [2, "a", "b", None]
+    assert [reply[0] for kind, reply in answers if kind == "failed"] == ["KeyboardInterrupt: ", "SystemExit: 3"]
     assert limits == expected
+    assert ended == [os.getppid()] * 2
+
+
+def two_items(_):
+    yield from "ab"
+
+
+def interrupt(_):
+    raise KeyboardInterrupt
 
 
 def test_what_is_cancelled_before_it_starts_is_passed_over():

@@ -459,7 +459,7 @@ def test_what_a_clusters_worker_does(tmp_path, monkeypatch):
     monkeypatch.setattr(tasks_module, "SLICE", 0)
     assert len(do_guarded(Batch([good, bad], Limits(), "two"))) == 1  # the other comes back
     second = tasks_module._own.worker
-    assert (second is not first, first._process) == (True, None)
+    assert (second is not first, first._child) == (True, None)
     do_guarded(Batch([good], Limits(), "two"))
     assert tasks_module._own.worker is second
     second.stop()

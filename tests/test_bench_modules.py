@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands import run
+from commands import caller, run
 from dqeval import bench
+from dqeval.bench import kept_plan
 from dqeval.bench.jobs import run_job
+from dqeval.bench.plan import make_plan
+from dqeval.core.registry import DETECTORS, METRICS
 from test_bench import one_job
 
 DOCS = Path(__file__).parent.parent / "docs" / "bench.md"
@@ -58,7 +61,7 @@ def test_a_module_beside_the_plan_is_found(tmp_path, workers):
 
     call("run", "../plans/plan.toml", "-o", "run", "--workers", workers)
     # The run keeps a copy of the plan, and the module is not beside that.
-    assert call("status", "run").stdout.endswith(" 0 failed, 0 left\n")
+    assert call("status", "run", "--module", "../plans/beside.py").stdout.endswith(" 0 failed, 0 left\n")
     call("retry", "run", "--workers", workers)
 
 
@@ -70,6 +73,86 @@ def test_a_module_in_another_folder(tmp_path):
     assert bench.read_plan(tmp_path / "run" / "plan.json").modules_in == str((tmp_path / "code").resolve())
     with pytest.raises(ValueError, match="modules_in must be the name of a folder: got 3"):
         bench.make_plan({"modules_in": 3})
+
+
+@pytest.fixture
+def theirs(tmp_path, monkeypatch):
+    """The folder of somebody's run, whose module leaves a file when it is imported."""
+    module = f"from pathlib import Path\nPath(__file__).with_name('ran').touch()\n{MINE}"
+    path = write_plan(tmp_path / "plans", f"{module}\n\n{METRIC}", metrics=["dqe", "all_right"])
+    registries = [(registry, dict(registry._entries)) for registry in (DETECTORS, METRICS)]
+    assert bench.run(path, tmp_path / "run").failed == 0
+    for registry, entries in registries:
+        monkeypatch.setattr(registry, "_added", entries)
+    del sys.modules["beside"]
+    (tmp_path / "plans" / "ran").unlink()
+    return tmp_path / "run"
+
+
+METRIC = """
+@dqeval.metric(takes="scores", label="All right")
+def all_right(y_true, y_score):
+    return 1.0
+"""
+BY_NAME = "all_right is shown by name alone: no code of a run is imported to look at it; --module "
+UNKNOWN = (
+    "the plan has modules of its own, which are imported to run it, not to look at it; if you trust that code, add "
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["bench", "status", "run"], "1 job done, 0 failed; the number of jobs left is unknown"),
+        (["bench", "status", "run"], UNKNOWN),
+        (["bench", "failures", "run"], ""),
+        (["bench", "rank", "run"], BY_NAME),
+        (["bench", "export", "run", "-o", "all.csv"], ""),
+        (["bench", "merge", "run", "-o", "merged"], ""),
+        (["bench", "report", "run", "-o", "bench.html"], "wrote bench.html; it has no pages of series, and says why"),
+        (["bench", "report", "run", "-o", "bench.html"], BY_NAME),
+        (["bench", "site", "run", "-o", "site", "--pages", "1"], UNKNOWN),
+        (["bench", "site", "run", "-o", "site"], BY_NAME),
+        (["diff", "run", "run"], BY_NAME),
+    ],
+)
+def test_looking_at_somebodys_run_runs_none_of_its_code(theirs, monkeypatch, capsys, command, told):
+    monkeypatch.chdir(theirs.parent)
+    found = caller(monkeypatch, capsys)(*command)
+    assert found.code == 0
+    assert told in found.out + found.err
+    assert not (theirs.parent / "plans" / "ran").exists()
+    assert "beside" not in sys.modules
+    if command[0] == "diff" or command[1] in ("status", "rank", "report", "site"):
+        found = caller(monkeypatch, capsys)(*command, "--module", "plans/beside.py")
+        assert found.code == 0
+        assert "--module" not in found.out + found.err
+        assert "no pages" not in found.err
+
+
+def test_a_site_that_was_made_with_a_module(theirs, monkeypatch, capsys):
+    monkeypatch.chdir(theirs.parent)
+    call = caller(monkeypatch, capsys)
+    assert call("bench", "site", "run", "-o", "site", "--pages", "1", "--module", "plans/beside.py").code == 0
+    assert call("verify", "site/receipt.json", "run").code == 0  # it is imported already
+    for registry in (DETECTORS, METRICS):
+        monkeypatch.setattr(
+            registry, "_added", {k: v for k, v in registry._added.items() if v.function.__module__ != "beside"}
+        )
+    del sys.modules["beside"]
+    told = call("verify", "site/receipt.json", "run")
+    assert told.code == 1
+    assert BY_NAME in told.out
+    assert UNKNOWN in told.out
+
+
+def test_what_is_not_known_of_a_run_without_a_plan(theirs, tmp_path):
+    bench.merge([theirs], tmp_path / "merged")
+    assert kept_plan.unknown_metrics(tmp_path / "merged").endswith("; --module with the file that defines it does that")
+    (tmp_path / "merged" / "plan.json").write_text('{"modules": 5}')
+    assert kept_plan.unknown_metrics(tmp_path / "merged").endswith("; --module with the file that defines it does that")
+    with pytest.raises(ValueError, match=r"add --module another --module .*run/../plans/beside.py$"):
+        make_plan({"modules": ["sys", "another", "../plans/beside.py"]}, folder=tmp_path / "run", imports=False)
 
 
 def test_without_modules_nothing_becomes_importable(tmp_path):

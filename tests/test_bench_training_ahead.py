@@ -16,7 +16,7 @@ from dqeval import bench
 from dqeval.bench import training_ahead
 from dqeval.bench.jobs import jobs_of, run_job
 from dqeval.bench.plan import PlannedDetector, make_plan
-from dqeval.bench.pool import Limits, Worker, WorkFailedError, _in_turn
+from dqeval.bench.pool import Limits, Worker, WorkFailedError
 from dqeval.bench.store import Store
 from dqeval.bench.training_ahead import NOTE, Group, groups_for, make_scores
 from dqeval.detectors import deep
@@ -265,12 +265,10 @@ def test_items_come_one_after_the_other():
         worker.stop()
 
 
-def test_a_process_sends_each_item():
-    sent = []
-    assert _in_turn(range_of, sent.append, 2) is None
-    assert [(done, each.item) for done, each in sent] == [(True, 0), (True, 1)]
-    assert _in_turn(abs, sent.append, -2) == 2
-    assert len(sent) == 2
+def test_a_group_takes_no_longer_than_its_jobs_may(tmp_path):
+    state = bench.run({**plan(fails="hangs", seeds=[0]), "timeout": 1}, tmp_path, at_once=4)
+    assert (state.done, state.failed, state.made_together) == (6, 0, 3)
+    assert state.problem == "took longer than the limit of 3 seconds"
 
 
 def range_of(count):

@@ -61,6 +61,14 @@ def killed(values):
     return distance(values) if values.min() > 100 else os._exit(1)
 
 
+def interrupted(values):
+    raise KeyboardInterrupt
+
+
+def exits(values):
+    raise SystemExit(4)
+
+
 def gives_nan(values):
     return np.where(np.arange(len(values)) == 3, np.nan, values)
 
@@ -92,6 +100,8 @@ OWN = [
     entry(not_installed, extra="deep"),
     entry(broken),
     entry(killed),
+    entry(interrupted),
+    entry(exits),
     entry(gives_nan),
     entry(gives_few),
 ]
@@ -374,6 +384,14 @@ def test_a_process_that_is_killed(call_with_processes, tmp_path):
     done = call("detect", "a.csv", "b.csv", "c.csv", "--detector", "killed", "-o", "scored", "--jobs", 2)
     why = "the process died (exit code 1): out of memory, or a crash; try fewer --jobs"
     assert (done.code, done.err) == (2, f"dqeval: wrote scored/c.csv\ndqeval: a: {why}\ndqeval: b: {why}\n")
+
+
+def test_what_ends_other_programs_is_an_error_of_one_detector(call_with_processes, tmp_path):
+    write_series(tmp_path / "a.csv")
+    done = call_with_processes("detect", "a.csv", "--detector", "interrupted,exits,distance", "-o", "scored")
+    told = "dqeval: wrote scored/a.csv\ndqeval: a: interrupted: KeyboardInterrupt:\ndqeval: a: exits: SystemExit: 4\n"
+    assert (done.code, done.err) == (2, told)
+    assert list(load(tmp_path / "scored" / "a.csv").scores) == ["distance"]
 
 
 def test_a_disk_that_is_full(call, tmp_path, monkeypatch):

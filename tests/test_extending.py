@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,7 +299,7 @@ def test_other_warnings_of_the_command_line_stay_as_they_are(call, tmp_path):
 
 TAKES_MODULES = {
     *("score", "compare", "diff", "report", "verify", "metrics", "properties", "stress", "detect", "detectors"),
-    *("bench run", "bench rank", "bench report", "bench site"),
+    *("bench run", "bench status", "bench rank", "bench report", "bench site"),
 }
 
 
@@ -311,6 +313,12 @@ def test_which_commands_take_modules():
     for name, command in leaves.items():
         names = {"--metrics", "--detector"} & {option for each in command.params for option in each.opts}
         assert not names or name in taking
+    # The table of what each command may run names every command once, and no other.
+    table = (Path(__file__).parent.parent / "SECURITY.md").read_text(encoding="utf-8").partition("|---|---|\n")[2]
+    rows = [line.split("|")[1:3] for line in table.partition("\n\n")[0].splitlines()]
+    listed = [(name, "--module" in code) for names, code in rows for name in re.findall("`(.*?)`", names)]
+    every = {*leaves, *(f"datasets {name}" for name in commands["datasets"].commands)}
+    assert sorted(listed) == sorted((name, name in taking) for name in every)
 
 
 @pytest.mark.slow

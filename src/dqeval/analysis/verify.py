@@ -157,14 +157,14 @@ def cut_short(sentences: Sequence[str], what: str) -> tuple[str, ...]:
 
 def file_failure(name: str, then: Any, now: Any) -> str:
     """Say that a file is not the one of the receipt."""
-    return f"{_clipped(name)} is not the file of the receipt: its SHA-256 is {_shown(now)}, not {_shown(then)}."
+    return f"{clipped(name)} is not the file of the receipt: its SHA-256 is {_shown(now)}, not {_shown(then)}."
 
 
 def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"it says {_clipped(key)} twice")
+            raise ValueError(f"it says {clipped(key)} twice")
         found[key] = value
     return found
 
@@ -271,7 +271,7 @@ def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _B
     others = [file for file in files if file not in beside.used]
     if len(then) == 1 and then[0].get("format") == ALERTS:
         if extra := [file for file in others if not file.is_dir()]:
-            raise ValueError(f"the receipt was not made with {_clipped(extra[0].name)}: leave it out")
+            raise ValueError(f"the receipt was not made with {clipped(extra[0].name)}: leave it out")
         return [_alerts(then[0], beside)]
     source = next((each["incidents"] for each in then if "incidents" in each), None)
     timezone = next((each.get("timezone") for each in then), None)
@@ -290,7 +290,7 @@ def _inputs(files: Sequence[Path], then: Sequence[Mapping[str, Any]], beside: _B
         for entry in found:
             if entry.trouble is not None:
                 raise entry.trouble
-        made = count_of(len(then), "file") if column is None else f"{len(then):,} series of column {_clipped(column)}"
+        made = count_of(len(then), "file") if column is None else f"{len(then):,} series of column {clipped(column)}"
         raise ValueError(f"the receipt was made from {made}: give as many, in the same order, not {len(found)}")
     return found
 
@@ -325,7 +325,7 @@ class _Beside:
         """Return the file of a record: of several with its name, the one with its content."""
         found = [place for place in self._places if place.name == record["file"]]
         if not found:
-            raise ValueError(f"the receipt was made with {_clipped(record['file'])}: give that file, too")
+            raise ValueError(f"the receipt was made with {clipped(record['file'])}: give that file, too")
         return next((place for place in found if self._hash(place) == record.get("sha256")), found[0])
 
     def _hash(self, place: Path) -> str:
@@ -364,7 +364,7 @@ def _failure(place: Place, then: Any, now: Any, files: Sequence[str]) -> str:
 
 
 def _difference(place: Place, then: Any, now: Any) -> str:
-    where = "".join(f"[{key}]" if isinstance(key, int) else f".{_clipped(key)}" for key in place)
+    where = "".join(f"[{key}]" if isinstance(key, int) else f".{clipped(key)}" for key in place)
     return f"{where.removeprefix('.')} was {_shown(then)} and is {_shown(now)}"
 
 
@@ -373,10 +373,11 @@ def _shown(value: Any) -> str:
         return "absent"
     if isinstance(value, (dict, list)):
         return f"{len(value)} long"
-    return "undefined" if value is None else _clipped(str(value))
+    return "undefined" if value is None else clipped(str(value))
 
 
-def _clipped(text: str) -> str:
+def clipped(text: str) -> str:
+    """Return a text of a receipt as it is shown: without what a terminal acts upon, and not at any length."""
     return printable(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
 
 

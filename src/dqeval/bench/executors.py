@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import exists
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from uuid import uuid4
 from dqeval.bench.jobs import JobResult
 from dqeval.bench.pool import InProcess, Limits, LocalPool
 from dqeval.bench.series_cache import forget_series
-from dqeval.bench.tasks import Batch, Task, do_all, do_guarded
+from dqeval.bench.tasks import Batch, Task, do_all, do_guarded, end_run
 from dqeval.core import arguments
 from dqeval.support import extras
 from dqeval.support.versions import versions
@@ -133,6 +133,11 @@ class Cluster(Crew):
                 advice = "give a folder that all share, or at_once=1 (--at-once 1), and workers make them"
                 raise ValueError(f"the worker {worker} does not see the folder {file.parent}, {why}: {advice}")
 
+    def end(self) -> None:
+        """End the processes that its workers have for this run, with the jobs that nobody waits for any more."""
+        with suppress(Exception):  # of workers that have gone, those processes are gone too
+            self._client.run(end_run, self._run, on_error="ignore")
+
     def _reach(self, call: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return call(*arguments)
@@ -172,7 +177,11 @@ def crew_for(workers: int, scheduler: str | None, limits: Limits, executor: Exec
         yield Crew(executor, OTHERS)
     elif scheduler is not None:
         with _client(scheduler) as client:
-            yield Cluster(client, limits)
+            cluster = Cluster(client, limits)
+            try:
+                yield cluster
+            finally:
+                cluster.end()
     else:
         count = arguments.whole_number("workers", workers, least=0)
         with _processes(count, limits) if count else _this_process() as own:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dqeval.bench.plan import KEPT_AS, Plan, read_content, read_plan, to_json_types, with_modules
+from dqeval.bench.jobs import DETECT, EVALUATE
+from dqeval.bench.plan import KEPT_AS, Plan, not_imported, read_content, read_plan, to_json_types, with_modules
 from dqeval.bench.results_file import FILE
+from dqeval.bench.store import Store
+from dqeval.core.registry import METRICS
+from dqeval.render.tables import in_words
 from dqeval.support.writing import write_text
 
 KEPT = "plan.json"
@@ -49,13 +54,41 @@ def keep(plan: Given, folder: Path, shard: tuple[int, int], modules: tuple[str, 
     write_text(folder / KEPT, json.dumps(content, indent=2, ensure_ascii=False) + "\n", may_be_input=True)
 
 
-def read_kept_plan(folder: Path) -> Kept:
-    """Return the plan and the shard that a run was last started with."""
-    path = next((folder / name for name in (KEPT, _EARLIER) if _is_of_a_run(folder / name)), None)
+def read_kept_plan(folder: Path, *, imports: bool) -> Kept:
+    """Return the plan and the shard that a run was last started with.
+
+    Its modules are code, maybe somebody else's: they are imported to run it, and not to look at it.
+    """
+    path = _place(folder)
     if path is None:
         raise ValueError(f"{folder}: no plan is stored here: merged runs, and runs started from a Plan, have none")
-    plan = read_plan(whole_path(path))
+    plan = read_plan(whole_path(path), imports=imports)
     return Kept(path, _shard(path), plan)
+
+
+def unknown_metrics(folder: Path) -> str:
+    """Say which metrics of a run are known by name alone, and which option tells more; nothing if all are known."""
+    with Store(folder) as store:
+        names = [str(name) for name in store.metrics() if name not in (DETECT, EVALUATE, *METRICS.names)]
+    if not names:
+        return ""
+    options = " ".join(_missing_modules(folder)) or "--module with the file that defines it"
+    shown = f"{in_words(names)} {'is' if len(names) == 1 else 'are'} shown by name alone"
+    return f"{shown}: no code of a run is imported to look at it; {options} does that"
+
+
+def _missing_modules(folder: Path) -> list[str]:
+    """Return the options for the modules of the plan that are not imported, as far as there is a plan to be read."""
+    path = _place(folder)
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        content = {} if path is None else read_content(path)
+        return not_imported(content.get("modules", ()), content.get("modules_in", ""))
+    return []
+
+
+def _place(folder: Path) -> Path | None:
+    """Return the file of the plan that a run has kept."""
+    return next((folder / name for name in (KEPT, _EARLIER) if _is_of_a_run(folder / name)), None)
 
 
 def whole_path(path: str | Path) -> Path:

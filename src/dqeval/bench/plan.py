@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import shlex
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,7 +145,7 @@ class Plan:
     part: str = "all"
 
 
-def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
+def read_plan(path: str | Path, *, modules: Iterable[str] = (), imports: bool = True) -> Plan:
     """Read a plan from a TOML file, or one that a run keeps as JSON; paths in it are relative to the file.
 
     Parameters
@@ -152,6 +154,8 @@ def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
         The file: JSON if it ends with .json, and otherwise TOML.
     modules : iterable of str, optional
         Modules, or Python files, to import first, beside those of the plan: for metrics and detectors of one's own.
+    imports : bool, default True
+        Whether to import these modules, which runs their code. Otherwise it is an error if one is not imported already.
 
     Returns
     -------
@@ -177,7 +181,7 @@ def read_plan(path: str | Path, *, modules: Iterable[str] = ()) -> Plan:
     path = Path(path)
     content = with_modules(read_content(path), tuple(modules))
     try:
-        return make_plan(content, folder=path.parent)
+        return make_plan(content, folder=path.parent, imports=imports)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -201,7 +205,7 @@ def _read_kept(text: str) -> dict[str, Any]:
     return found
 
 
-def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
+def make_plan(content: Mapping[str, Any], *, folder: Path | None = None, imports: bool = True) -> Plan:
     """Return a plan from what a file holds, checked.
 
     Parameters
@@ -214,6 +218,8 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
         or scores, are required.
     folder : Path, optional
         What paths are relative to; the current folder if not given.
+    imports : bool, default True
+        Whether to import these modules, which runs their code. Otherwise it is an error if one is not imported already.
 
     Returns
     -------
@@ -235,7 +241,11 @@ def make_plan(content: Mapping[str, Any], *, folder: Path | None = None) -> Plan
     arguments.at_most_one(near=content.get("near"), period=content.get("period"))
     folder = folder or Path()
     modules_in = str((folder / _folder_name(content)).resolve())
-    import_modules(content.get("modules", ()), modules_in)
+    if imports:
+        import_modules(content.get("modules", ()), modules_in)
+    elif missing := not_imported(content.get("modules", ()), modules_in):
+        advice = f"if you trust that code, add {' '.join(missing)}"
+        raise ValueError(f"the plan has modules of its own, which are imported to run it, not to look at it; {advice}")
     series = [*_every(content, "data", folder), *_every(content, "scores", folder)]
     detectors = [_detector(entry) for entry in content.get("detector", ())]
     # Scores of one's own may be those of a series that detectors work on too.
@@ -324,6 +334,17 @@ def _folder_name(content: Mapping[str, Any]) -> str:
 def import_modules(modules: Iterable[str], folder: str) -> None:
     """Import the modules of a plan, for what they register."""
     import_all(modules, folder, called="the module {} of the plan", hint="put it beside the plan, or install it")
+
+
+def not_imported(modules: Iterable[str], folder: str) -> list[str]:
+    """Return the options that would import those modules of a plan that are not imported."""
+    missing = []
+    for module in modules:
+        name, file = (Path(module).stem, module) if module.endswith(".py") else (module, f"{module}.py")
+        if name not in sys.modules:
+            path = Path(folder, file)
+            missing.append(f"--module {shlex.quote(str(path) if path.is_file() else module)}")
+    return missing
 
 
 def _true_or_false(key: str, given: Any) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import pickle
+import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 import traceback
+import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -18,6 +23,13 @@ from functools import partial
 from typing import Any
 
 _MEGABYTE = 2**20
+_PAUSE = 1.0  # seconds after which it is looked again who is still there
+_SHORTEST = 0.001  # seconds to wait for a message, where none are left
+_HEAD = struct.Struct("!QQI")  # of a message: the number of its call, its length, and its checksum
+_DONE, _ITEM, _FAILED = "done", "item", "failed"  # kinds of answers: after an item, more follow
+_DAMAGED = (
+    "the answer was damaged: something in the process wrote to, or closed, a file descriptor that it had not opened"
+)
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -85,108 +97,246 @@ class WorkFailedError(Exception):
         self.reason, self.where = reason, where
 
 
-@dataclass(frozen=True, slots=True)
-class _Yielded:
-    """One of the answers of a generator, of which more may follow."""
+class _AnswerError(Exception):
+    """What came in place of an answer, in a sentence."""
 
-    item: Any
+
+class Line:
+    """One end of a connection between two processes.
+
+    Each message carries the number of its call, its length and a checksum, so that bytes which the work itself writes
+    into the connection are noticed, and are never taken for an answer.
+
+    Parameters
+    ----------
+    end : socket.socket
+    is_there : callable, optional
+        Says whether the other process is still there: one that it has started may keep the connection open.
+    """
+
+    def __init__(self, end: socket.socket, is_there: Callable[[], bool] = lambda: True) -> None:
+        self._end, self._is_there = end, is_there
+
+    def send(self, number: int, content: bytes, until: float = math.inf) -> None:
+        """Send a message of a call; it is a `TimeoutError` if that takes too long."""
+        self._end.settimeout(None if until == math.inf else max(until - time.monotonic(), _SHORTEST))
+        self._end.sendall(_HEAD.pack(number, len(content), zlib.crc32(content)) + content)
+
+    def receive(self, number: int | None = None, until: float = math.inf) -> tuple[int, bytes]:
+        """Return the number of a call and the next message, which must be of the given call, if there is one."""
+        found, length, check = _HEAD.unpack(self._read(_HEAD.size, until))
+        if number not in (None, found):
+            raise _AnswerError(_DAMAGED)
+        content = self._read(length, until)
+        if zlib.crc32(content) != check:
+            raise _AnswerError(_DAMAGED)
+        return found, content
+
+    def is_idle(self) -> bool:
+        """Return whether there is nothing to read: no message, no stray bytes, no end."""
+        try:
+            self._end.settimeout(0)
+            self._end.recv(1, socket.MSG_PEEK)
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
+        return False
+
+    def hang_up(self) -> None:
+        """Have whoever reads from the line, in any thread, come to its end at once."""
+        with contextlib.suppress(OSError):
+            self._end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        self._end.close()
+
+    def _read(self, size: int, until: float) -> bytes:
+        content = bytearray()
+        while len(content) < size:
+            self._end.settimeout(min(max(until - time.monotonic(), _SHORTEST), _PAUSE))
+            try:
+                piece = self._end.recv(min(size - len(content), _MEGABYTE))
+            except TimeoutError:
+                if time.monotonic() >= until:
+                    raise
+                if self._is_there():
+                    continue
+                piece = b""
+            if not piece:
+                raise EOFError
+            content += piece
+        return bytes(content)
+
+
+class _Child:
+    """A process that leads a group of its own, to which all that it starts belongs, and the line to it."""
+
+    def __init__(self, megabytes: int) -> None:
+        ours, theirs = socket.socketpair()
+        windows = sys.platform == "win32"  # where sockets are handed over in another way
+        with theirs:
+            self._process = subprocess.Popen(
+                # Nothing is imported from the current folder (-P): a file there may have the name of any module.
+                [sys.executable, "-P", "-c", _START, str(megabytes), str(theirs.fileno())],
+                stdin=subprocess.PIPE if windows else subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, **one_thread_each(), "PYTHONPATH": os.pathsep.join(sys.path)},
+                pass_fds=() if windows else (theirs.fileno(),),
+                start_new_session=not windows,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+            if sys.platform == "win32":
+                with self._process.stdin as description:
+                    description.write(theirs.share(self._process.pid))
+        self.line = Line(ours, lambda: self._process.poll() is None)
+        self._lock, self._ended = threading.Lock(), False
+
+    def kill(self) -> None:
+        """End the process and its group, whatever they do; from any thread."""
+        with self._lock:
+            if not self._ended:  # afterwards, its number may be that of another process
+                kill_group(self._process.pid)
+        self.line.hang_up()
+
+    def end(self, patience: float = 0.0) -> int | None:
+        """End the process and its group, and give all back.
+
+        Return its exit code; None if it did not end by itself after so many seconds.
+        """
+        try:
+            code: int | None = self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            code = None
+        self.kill()
+        with self._lock:
+            self._ended = True
+            self._process.wait()
+        self.line.close()
+        return code
 
 
 class Worker:
-    """A process that works on one call after the other; one that hangs or dies is replaced.
+    """A process that works on one call after the other; one that hangs, dies or answers wrongly is replaced.
 
     It is started by its own command, not by `multiprocessing`, which would run the caller's script again, and may not
-    start anything inside a cluster's worker.
+    start anything inside a cluster's worker. It ends together with all processes that it has started.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._process: subprocess.Popen[bytes] | None = None
-        self._expired = False
+        self._child: _Child | None = None
+        self._number = 0  # of the call
+        self._seconds: float | None = None  # that it may take
+        self._until = math.inf
+        self._lock, self._killed = threading.Lock(), False
 
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """Return what the function returns, or raise `WorkFailedError`."""
-        return self._exchange(_pickled(function, argument))
+        self._send(function, argument, self._limits.seconds)
+        return self._receive()[1]
 
-    def stream(self, function: Callable[[Any], Iterator[Any]], argument: Any) -> Iterator[Any]:
-        """Yield what a generator function yields, as it comes, or raise `WorkFailedError`."""
-        reply = self._exchange(_pickled(function, argument))
-        while isinstance(reply, _Yielded):
-            yield reply.item
-            reply = self._exchange(b"")
+    def stream(
+        self, function: Callable[[Any], Iterator[Any]], argument: Any, seconds: float | None = None
+    ) -> Iterator[Any]:
+        """Yield what a generator function yields, as it comes, or raise `WorkFailedError`.
 
-    def _exchange(self, message: bytes) -> Any:
-        """Send a call, if there is one, and return the next answer."""
-        new = self._process is None
-        process = self._process = self._process or self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
+        ``seconds`` is what all of it may take together; the limit of a single call does not apply.
+        """
+        self._send(function, argument, seconds)
         try:
-            if new:
-                pickle.load(process.stdout)  # it is ready: its start takes no job's time
-            with self._clock():
-                process.stdin.write(message)
-                process.stdin.flush()
-                done, reply = pickle.load(process.stdout)
-        except (EOFError, OSError, pickle.UnpicklingError):
-            raise WorkFailedError(self._end()) from None
-        if not done:
-            raise WorkFailedError(*reply)
-        return reply
+            while (answer := self._receive())[0] == _ITEM:
+                yield answer[1]
+        except GeneratorExit:
+            self.stop()  # what nobody wants any more would come in place of the next answer
+            raise
 
     def kill(self) -> None:
-        """End the process, whatever it does; may come from another thread than the call that waits for it."""
-        process = self._process
-        if process is not None:
-            process.kill()
+        """End the process, whatever it does, for good; may come from another thread than the call that waits for it."""
+        with self._lock:
+            self._killed = True
+            if self._child is not None:
+                self._child.kill()
 
     def stop(self) -> None:
         """End the process, and forget it: the next call starts another."""
-        if self._process is not None:
-            self._process.kill()
-            with contextlib.suppress(BrokenPipeError):
-                self._process.communicate()
-            self._process = None
+        self._end()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._expired = False
-        return subprocess.Popen(
-            [sys.executable, "-c", _START, str(self._limits.megabytes or 0)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **one_thread_each(), "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
+    def _send(self, function: Callable[[Any], Any], argument: Any, seconds: float | None) -> None:
+        """Send a call to the process; start one if there is none, or none that waits for a call."""
+        message = _pickled(function, argument)
+        if self._child is not None and not self._child.line.is_idle():
+            self.stop()
+        if self._child is None:
+            self._start()
+        self._number += 1
+        self._seconds, self._until = seconds, math.inf if seconds is None else time.monotonic() + seconds
+        with self._ended_by_errors() as line:
+            line.send(self._number, message, self._until)
+
+    def _receive(self) -> tuple[str, Any]:
+        """Return the kind of the next answer, and the answer."""
+        with self._ended_by_errors() as line:
+            content = line.receive(self._number, self._until)[1]
+            try:
+                kind, reply = pickle.loads(content)
+                found = reply if kind == _FAILED else pickle.loads(reply)
+            except Exception as error:
+                raise _AnswerError(f"its answer cannot be read here: {_said(error)}") from None
+        if kind == _FAILED:
+            raise WorkFailedError(*found)
+        return kind, found
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._killed:
+                raise WorkFailedError("it was stopped before it began")
+            self._child = _Child(self._limits.megabytes or 0)
+        with self._ended_by_errors() as line:
+            line.receive(0)  # it is ready: its start takes no job's time
 
     @contextlib.contextmanager
-    def _clock(self) -> Iterator[None]:
-        if self._limits.seconds is None:
-            yield
-            return
-        timer = threading.Timer(self._limits.seconds, self._expire)
-        timer.start()
+    def _ended_by_errors(self) -> Iterator[Line]:
+        """Give the line to the process, which ends with any error; that is a `WorkFailedError` which says why."""
+        assert self._child is not None
         try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
+            yield self._child.line
+        except TimeoutError:
+            self._end()
+            raise WorkFailedError(f"took longer than the limit of {self._seconds:g} seconds") from None
+        except (EOFError, OSError):
+            raise WorkFailedError(_why_it_ended(self._end(_PAUSE))) from None
+        except _AnswerError as error:
+            self._end()
+            raise WorkFailedError(str(error)) from None
+        except BaseException:
+            self._end()
+            raise
 
-    def _expire(self) -> None:
-        self._expired = True
-        self.kill()
-
-    def _end(self) -> str:
-        """Return why the process is gone, and forget it."""
-        assert self._process is not None
-        code = self._process.wait()
-        expired = self._expired
-        self.stop()
-        if expired:
-            return f"took longer than the limit of {self._limits.seconds:g} seconds"
-        return f"the process died ({f'signal {-code}' if code < 0 else f'exit code {code}'}): out of memory, or a crash"
+    def _end(self, patience: float = 0.0) -> int | None:
+        with self._lock:
+            child, self._child = self._child, None
+        return None if child is None else child.end(patience)
 
 
-_START = "import sys; from dqeval.bench.pool import serve; serve(int(sys.argv[1]))"
+def _why_it_ended(code: int | None) -> str:
+    if code is None:
+        return _DAMAGED
+    if code == 0:
+        return "the process ended before it had answered"
+    return f"the process died ({f'signal {-code}' if code < 0 else f'exit code {code}'}): out of memory, or a crash"
+
+
+_START = "import sys; from dqeval.bench.pool import serve; serve(*map(int, sys.argv[1:]))"
+
+
+def kill_group(leader: int) -> None:
+    """End a process and all that belong to its group, whatever they do; of a group that is gone, nothing."""
+    if sys.platform == "win32":  # which has no such groups: those whose parents are still there
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(leader)], capture_output=True, check=False)
+        return
+    with contextlib.suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _pickled(function: Callable[[Any], Any], argument: Any) -> bytes:
@@ -198,44 +348,53 @@ def _pickled(function: Callable[[Any], Any], argument: Any) -> bytes:
         raise WorkFailedError(f"the work cannot be sent to another process ({error}): {advice}") from None
 
 
-def serve(megabytes: int) -> None:
-    """Answer the calls that come on standard input until it ends, as it does when the caller was killed."""
+def serve(megabytes: int, place: int) -> None:
+    """Answer the calls that come over a socket until it ends, as it does when the caller is gone.
+
+    Parameters
+    ----------
+    megabytes : int
+        The limit of memory; 0 for none.
+    place : int
+        The file descriptor of the socket; on Windows, it is described on standard input.
+    """
     global _here
     _here = Limits(megabytes=megabytes or None)
-    calls = sys.stdin.buffer
-    own = os.dup(sys.stdout.fileno())
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), os.fdopen(own, "wb") as answers:
-        # Whatever prints, also from compiled code, must not come between the answers.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    if sys.platform == "win32":
+        end = socket.fromshare(sys.stdin.buffer.read())
+    else:
+        end = socket.socket(fileno=place)
+        end.set_inheritable(False)
+        os.register_at_fork(after_in_child=end.close)  # or what the work leaves behind would keep the line open
+    line, caller = Line(end), os.getppid()
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), end:
+        threading.Thread(target=_end_with, args=(caller,), daemon=True).start()
         if megabytes:
             _limit_memory(megabytes * _MEGABYTE)
-
-        def send(reply: Any) -> None:
-            pickle.dump(reply, answers)
-            answers.flush()
-
-        send("ready")
+        line.send(0, b"")
         while True:
-            function, argument = pickle.load(calls)
-            send(answer(partial(_in_turn, function, send), argument))
+            number, message = line.receive()
+            done, reply = answer(partial(_in_turn, partial(line.send, number)), message)
+            line.send(number, pickle.dumps((_DONE if done else _FAILED, reply)))
+    _end_with(caller)  # a caller that is still there ends this process and its group itself
 
 
-def _in_turn(function: Callable[[Any], Any], send: Callable[[Any], None], argument: Any) -> Any:
-    """Return what a function gives; of a generator, send one item after the other."""
+def _in_turn(send: Callable[[bytes], None], message: bytes) -> bytes:
+    """Return what a call gives, pickled; of a generator, send one item after the other."""
+    function, argument = pickle.loads(message)
     found = function(argument)
-    if not isinstance(found, Generator):
-        return found
-    for item in found:
-        send((True, _Yielded(item)))
-    return None
+    if isinstance(found, Generator):
+        for item in found:
+            send(pickle.dumps((_ITEM, pickle.dumps(item))))
+        found = None
+    return pickle.dumps(found)
 
 
 def _end_with(parent: int) -> None:
-    """End this process, whatever it does, when the one that started it is gone."""
+    """End this process and its group, whatever they do, when the process that started it is gone."""
     while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+        time.sleep(_PAUSE)
+    kill_group(os.getpid())
 
 
 def answer(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
@@ -247,8 +406,21 @@ def answer(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
         return False, (f"needs more memory than {limit}", traceback.format_exc())
     except WorkFailedError as error:
         return False, (error.reason, error.where)
-    except (Exception, SystemExit) as error:
-        return False, (f"{type(error).__name__}: {error}", traceback.format_exc())
+    except errors_of_work() as error:
+        return False, (_said(error), traceback.format_exc())
+
+
+def errors_of_work() -> tuple[type[BaseException], ...]:
+    """Return which exceptions are errors of the work: in a worker's own process all, anywhere else not Ctrl-C."""
+    return (Exception, SystemExit) if _here is None else (BaseException,)
+
+
+def _said(error: BaseException) -> str:
+    """Return what an error says, if it can say anything."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def _limit_memory(most: int) -> None:

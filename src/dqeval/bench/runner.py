@@ -168,7 +168,7 @@ def run(
             all_left = outlook.tasks(_jobs(checked, folder, *shard), expected)
             return (task for task in all_left if groups.have(task) is in_groups)
 
-        with training_of(tasks(True), groups) as training:
+        with training_of(tasks(True), groups, checked.limits.seconds) as training:
             return _do(store, job_results(crew, tasks(False), training), outlook.state, tell, crew, training)
 
 
@@ -250,16 +250,16 @@ def retry(
     4 of 4 jobs done (4 before), 0 failed, 0 left
     """
     folder = Path(folder)
-    last = read_kept_plan(folder)
+    last = read_kept_plan(folder, imports=True)
     again = partial(run, last.path, folder, shard=last.shard, at_once=at_once, retry_failed=True)
     return again(workers=workers, scheduler=scheduler, executor=executor, any_version=any_version, progress=progress)
 
 
 def progress_of(folder: str | Path) -> State:
-    """Return the progress of a run, by the plan that it was last started with."""
+    """Return the progress of a run, by the plan that it was last started with, of which no module is imported."""
     folder = Path(folder)
     with Store(folder) as store:
-        last = read_kept_plan(folder)
+        last = read_kept_plan(folder, imports=False)
         found = _outlook(store, _jobs(last.plan, folder, *last.shard)).state
     return State(found.earlier, found.failed_earlier, 0, found.total)
 

@@ -201,6 +201,12 @@ class Store:
             *those.values,
         )
 
+    def metrics(self) -> list[str]:
+        """Return the names of the metrics that the rows of the plan are of, and what stands in their place."""
+        those = self._those(True)
+        query = f"SELECT DISTINCT metric FROM results WHERE {those.sql} ORDER BY metric"
+        return [name for (name,) in self._database.execute(query, those.values)]
+
     def pairs(self) -> Iterator[dict[str, Any]]:
         """Return series, dataset and detector of all that was tried, and whether the plan still has them."""
         detectors, series = self._of_detectors("planned"), self._of_series()

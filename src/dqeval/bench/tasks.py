@@ -69,6 +69,9 @@ def _do_one(task: Task) -> JobResult:
 
 
 _own = threading.local()
+_lock = threading.Lock()
+_workers: dict[str, list[Worker]] = {}  # of all threads of this process, by run
+_over: set[str] = set()  # runs
 
 
 def do_guarded(batch: Batch) -> list[JobResult]:
@@ -85,12 +88,24 @@ def do_guarded(batch: Batch) -> list[JobResult]:
     return outcomes
 
 
+def end_run(run: str) -> None:
+    """End the processes beside this one that do jobs of a run, whatever they do; jobs that come too late fail."""
+    with _lock:
+        _over.add(run)
+        for worker in _workers.pop(run, []):
+            worker.kill()
+
+
 def _worker(batch: Batch) -> Worker:
     """Return the process of this thread."""
     if getattr(_own, "run", None) != batch.run:
         if hasattr(_own, "worker"):
             _own.worker.stop()
-        _own.run, _own.worker = batch.run, Worker(batch.limits)
+        with _lock:
+            _own.run, _own.worker = batch.run, Worker(batch.limits)
+            _workers.setdefault(batch.run, []).append(_own.worker)
+            if batch.run in _over:
+                _own.worker.kill()
     found: Worker = _own.worker
     return found
 

@@ -28,7 +28,6 @@ from dqeval.core.types import Series
 AT_ONCE = 256  # networks on a graphics card, which need some gigabytes; fewer where these are not there
 JOBS = 10_000  # that a group may have
 POINTS = 2**27  # of all series of a group: a gigabyte for the values, and as much again for copies
-_MOMENT = 0.1  # seconds
 NOTE = "made together with {} others: the seconds are its share"
 
 
@@ -96,13 +95,15 @@ class Training:
     tasks : iterator of Task
         Of detectors that work on many series at once.
     at_once : int
+    seconds : float or None
+        The time limit of a job: a group may take as long as all of its jobs together.
     """
 
-    def __init__(self, tasks: Iterator[Task], at_once: int) -> None:
+    def __init__(self, tasks: Iterator[Task], at_once: int, seconds: float | None) -> None:
         self.made = 0  # scores
         self.problem = ""  # why groups were given up
         self.over: Future[None] = Future()
-        self._tasks, self._at_once = tasks, at_once
+        self._tasks, self._at_once, self._seconds = tasks, at_once, seconds
         self._ready: deque[Task] = deque()
         self._worker, self._stopped = Worker(Limits()), False
         self._thread = Thread(target=self._work, daemon=True)
@@ -115,9 +116,8 @@ class Training:
     def stop(self) -> None:
         """End the process and the thread; what was made is kept."""
         self._stopped = True
-        while self._thread.is_alive():
-            self._worker.kill()  # more than once: the process may be about to be started
-            self._thread.join(_MOMENT)
+        self._worker.kill()
+        self._thread.join()
         self._worker.stop()
 
     def _work(self) -> None:
@@ -135,8 +135,10 @@ class Training:
     def _make(self, tasks: Sequence[Task]) -> None:
         """Have the scores of tasks made, and hand the tasks on, also those that get none."""
         left = dict(enumerate(tasks))
+        group = Group([task.job for task in tasks], self._at_once)
+        seconds = None if self._seconds is None else self._seconds * len(tasks)
         try:
-            for number, made in self._worker.stream(make_scores, Group([task.job for task in tasks], self._at_once)):
+            for number, made in self._worker.stream(make_scores, group, seconds):
                 if number in left:  # a detector may give the scores of a series twice
                     self.made += made
                     self._ready.append(left.pop(number))
@@ -146,12 +148,12 @@ class Training:
 
 
 @contextmanager
-def training_of(tasks: Iterator[Task], groups: Groups) -> Iterator[Training | None]:
+def training_of(tasks: Iterator[Task], groups: Groups, seconds: float | None) -> Iterator[Training | None]:
     """Have scores made beside the jobs, as long as this lasts; None if no detector works on many series."""
     if not groups.detectors:
         yield None
         return
-    training = Training(tasks, groups.at_once)
+    training = Training(tasks, groups.at_once, seconds)
     try:
         yield training
     finally:

@@ -18,6 +18,7 @@ from dqeval.cli.help import App
 from dqeval.cli.options import Modules, Output, Page
 from dqeval.cli.options import PlainForm as Form
 from dqeval.cli.output_formats import OutputFormat
+from dqeval.cli.results import tell_of_unknown_metrics
 
 if TYPE_CHECKING:
     from dqeval.render.tables import Page as Shown
@@ -135,7 +136,7 @@ def retry(
     at_once: AtOnce = None,
     any_version: AnyVersion = False,
 ) -> None:
-    """Re-run failed and pending jobs.
+    """Re-run failed and pending jobs, with the plan that the folder has, whose modules are imported.
 
     The exit code is 3 if jobs failed or are left.
     """
@@ -145,7 +146,7 @@ def retry(
 
 
 @bench.command()
-def status(folder: Folder) -> None:
+def status(folder: Folder, module: Modules = None) -> None:
     """Show how many jobs are done, failed and left."""
     from dqeval.bench import Store
     from dqeval.bench.runner import progress_of
@@ -188,6 +189,7 @@ def rank(
 
     found = rank(folder, by=by.value, dataset=dataset)
     output.emit(found, form, path, found.numbers)
+    tell_of_unknown_metrics(folder)
 
 
 @bench.command()
@@ -239,7 +241,8 @@ def report(folder: Folder, path: Page, module: Modules = None) -> None:
         pages = bench_report(
             folder, path, progress=lambda done, total: say(f"{done:,} of {total:,} pages of series drawn")
         )
-    output.tell(f"wrote {path}{f' and {pages}/' if pages else ''}")
+    tell_of_unknown_metrics(folder)
+    output.tell(f"wrote {path}{f' and {pages}/' if pages else '; it has no pages of series, and says why'}")
 
 
 @bench.command()
@@ -279,6 +282,7 @@ def site(
             pages=pages,
             progress=lambda done, total: say(f"{done:,} of {total:,} explorer pages drawn"),
         )
+    tell_of_unknown_metrics(folder)
     if written.trouble:
         output.tell(written.trouble)
     for name, reason in written.without_page.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -98,8 +99,8 @@ def detect(
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = []
     on_terminal = output.on_terminal(sys.stderr)
-    with output.progress("detect") as tell:
-        for outcome in _outcomes(planned, jobs):
+    with output.progress("detect") as tell, closing(_outcomes(planned, jobs)) as done:
+        for outcome in done:
             outcomes.append(outcome)
             tell(len(outcomes), len(planned))
             if outcome.done and not on_terminal:
@@ -148,7 +149,7 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
     return {source: target for target, source in targets.items()}
 
 
-def _outcomes(tasks: Sequence[DetectTask], processes: int) -> Iterator[DetectResult]:
+def _outcomes(tasks: Sequence[DetectTask], processes: int) -> Generator[DetectResult, None, None]:
     """Run the tasks in the processes of benchmark runs, and yield the result of each as it ends."""
     from dqeval.bench.executors import crew_for, work_off
     from dqeval.bench.pool import Limits
@@ -171,7 +172,8 @@ def _result(task: DetectTask, future: Future[DetectResult]) -> DetectResult:
     try:
         return future.result()
     except WorkFailedError as error:
-        return DetectResult(task.target, failures=(f"{task.source.name}: {error.reason}; try fewer --jobs",))
+        advice = "; try fewer --jobs" if "memory" in error.reason else ""
+        return DetectResult(task.target, failures=(f"{task.source.name}: {error.reason}{advice}",))
 
 
 def _detect_and_write(job: DetectTask) -> DetectResult:
@@ -254,11 +256,12 @@ def _earlier_scores(path: Path, series: Series, values: FloatArray) -> dict[str,
 def _scores(detector: Detector, series: Series, job: DetectTask) -> FloatArray:
     """Return the scores of a detector; whatever goes wrong is an error that says where."""
     from dqeval.analysis.detect import NoTrainingError, UnfitError, detect
+    from dqeval.bench.pool import errors_of_work
 
     options = {name: value for name, value in job.options.items() if name in detector.parameters}
     try:
         return detect(series, detector, train_stop=job.train_stop, **options)
-    except Exception as error:  # one detector that fails on one series must not end the work on all others
+    except errors_of_work() as error:  # one detector that fails on one series must not end the work on all others
         reason = NO_TRAINING if isinstance(error, NoTrainingError) else output.sentence_of(error)
         kind = UnfitError if isinstance(error, UnfitError) else ValueError
         raise kind(f"{series.name}: {detector.name}: {reason}") from error

@@ -30,7 +30,7 @@ from dqeval.cli.options import (
     page_path,
 )
 from dqeval.cli.output_formats import OutputFormat
-from dqeval.cli.results import asked_columns
+from dqeval.cli.results import asked_columns, tell_of_unknown_metrics
 
 _SIDE = "A file or folder with scores, a receipt (.json) of dqeval score --per-event, or the folder of a benchmark run"
 
@@ -86,6 +86,9 @@ def diff(
     output.emit(result, form, path, result.numbers)
     if html is not None:
         _write_page(result, html)
+    for given in (before, after):
+        if given.is_dir() and holds_numbers(given):
+            tell_of_unknown_metrics(given)
     if path is not None or form in (OutputFormat.CSV, OutputFormat.JSON):  # else the notes have been read
         for sentence in result.warnings:
             output.tell(f"warning: {sentence}")

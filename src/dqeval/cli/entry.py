@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-INTERRUPTED = 130  # as shells have it for Ctrl-C
+INTERRUPTED = 130  # as shells have it for Ctrl-C; whoever else asks a command to end gets it too
 
 
 def main() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -34,9 +36,26 @@ def run() -> int:
     """Run the command line, and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         getattr(stream, "reconfigure", lambda **_: None)(**_how_to_write(stream))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _ended_in_order():
         warnings.showwarning = _sentence_printer(warnings.showwarning)
         return exit_code(_run)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Have whatever asks the command to end do what Ctrl-C does, so that it leaves no process behind.
+
+    What is ignored, as by nohup, stays so.
+    """
+    asking = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {each: signal.getsignal(each) for each in asking if signal.getsignal(each) is signal.SIG_DFL}
+    for each in before:
+        signal.signal(each, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _how_to_write(stream: Any) -> dict[str, str]:

@@ -65,7 +65,7 @@ def tell(sentence: str) -> None:
     typer.echo(wrap(f"dqeval: {printable(sentence)}", width_of(sys.stderr)), err=True)
 
 
-def sentence_of(error: Exception) -> str:
+def sentence_of(error: BaseException) -> str:
     """Return what an error says, in one line."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"

@@ -332,6 +332,14 @@ def places_for(found: Sequence[Entry], path: Path, kind: str, check: Callable[[P
     return places
 
 
+def tell_of_unknown_metrics(folder: Path) -> None:
+    """Say which metrics of a run are shown by name alone, if any are."""
+    from dqeval.bench.kept_plan import unknown_metrics
+
+    if sentence := unknown_metrics(folder):
+        output.tell(sentence)
+
+
 def entry_titles(found: Sequence[Entry]) -> list[str]:
     """Return what to call the series: as their files, or by their own names where a file holds several.
 

@@ -21,7 +21,7 @@ def verify(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="The files or folders it was made from, in the same order; of a site, nothing, or its run.",
+            help="The files or folders it was made from, in the same order; of a site, its run, or nothing.",
             metavar="FILE",
             show_default=False,
         ),
@@ -39,7 +39,8 @@ def verify(
     if is_site_receipt(content):
         from dqeval.analysis.verify_site import verify_site
 
-        found = verify_site(receipt, content, files or [])
+        with output.progress("verify") as tell:
+            found = verify_site(receipt, content, files or [], progress=tell)
     elif not files:
         raise ValueError(f"{receipt}: name the files that it was made from too: dqeval verify {receipt} FILE")
     else:

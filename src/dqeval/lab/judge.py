@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dqeval.analysis.panel import value_of_metric, values_of_metric
+from dqeval.bench.pool import errors_of_work
 from dqeval.core.entries import Metric
 from dqeval.core.prepared import Labelled, Scored
 from dqeval.core.validate import UndefinedError
@@ -118,7 +119,7 @@ class Judge:
             return value_of_metric(self.metric, scored, float(near), own or {})
         except UndefinedError:
             return math.nan
-        except (Exception, SystemExit) as error:
+        except errors_of_work() as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise CannotJudgeError(ERROR, f"{self.metric.label} fails for {called()}: {reason}") from error
 

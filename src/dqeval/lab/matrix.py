@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,10 +102,11 @@ def properties(
     found: dict[str, list[Answer]] = {}
     with TemporaryDirectory(prefix="dqeval-") as folder:
         tasks = [_Task(name, asked, budget, limit, imported, str(Path(folder, str(i)))) for i, name in enumerate(names)]
-        for done, (name, answers) in enumerate(_answered(tasks, count), start=1):
-            found[name] = answers
-            if progress is not None:
-                progress(done, len(names))
+        with closing(_answered(tasks, count)) as answered:
+            for done, (name, answers) in enumerate(answered, start=1):
+                found[name] = answers
+                if progress is not None:
+                    progress(done, len(names))
     labels = {name: METRICS[name].label for name in names}
     described = tuple(
         Question(each.name, each.group, each.title, each.definition, each.citation, _scope(each, budget))
@@ -141,7 +143,7 @@ class _Task:
     kept: str | None = None
 
 
-def _answered(tasks: Sequence[_Task], workers: int) -> Iterator[tuple[str, list[Answer]]]:
+def _answered(tasks: Sequence[_Task], workers: int) -> Generator[tuple[str, list[Answer]], None, None]:
     """Yield the answers for each metric, in the order in which they are done."""
     left = iter(tasks)
     limits = Limits(seconds=PATIENCE * tasks[0].seconds)

@@ -80,7 +80,6 @@ def bench_report(folder: str | Path, path: str | Path, *, progress: Progress | N
     require_jinja()
     folder, path = Path(folder), Path(path)
     with Store(folder) as store:
-        # The plan first: with it come the detectors and metrics that people registered themselves.
         plan = plan_of_run(folder)
         count, seconds = store.count(planned=True), store.seconds()
         values = [{**row, "unit": row["series"]} for row in store.values(planned=True) if row["detector"] not in BOUNDS]

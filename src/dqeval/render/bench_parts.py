@@ -24,9 +24,9 @@ Lacking = Counter[tuple[str, str, str, str]]  # how often, by status, detector, 
 
 
 def plan_of_run(folder: Path) -> Plan | str:
-    """Return the plan of a run, or why there is none."""
+    """Return the plan of a run, or why there is none; no module that it names is imported."""
     try:
-        return read_kept_plan(folder).plan
+        return read_kept_plan(folder, imports=False).plan
     except (OSError, ValueError) as error:
         return without_folders(str(error).removeprefix(f"{folder}: "))
 

@@ -9,6 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from dqeval.analysis.receipts import jsonable
 from dqeval.bench.bounds import BOUNDS
@@ -19,13 +20,15 @@ from dqeval.core.types import SCORE_NAMES, Progress
 from dqeval.render.bench_parts import plan_of_run
 from dqeval.render.drilldown import Case, Pages, cases_of, folder_of, write_pages
 from dqeval.render.html import fill_template, require_jinja
-from dqeval.render.site_downloads import Download, downloads
-from dqeval.render.site_folder import COMMAND, SiteFolder, digest_of
+from dqeval.render.series_page import SCRIPT
+from dqeval.render.site_downloads import DOWNLOADS, Download, downloads
+from dqeval.render.site_folder import COMMAND, SiteFolder, digest_of_file
 from dqeval.render.site_numbers import (
     Group,
     Results,
     detector_numbers,
     failure_numbers,
+    group_keys,
     groups_of,
     metric_numbers,
     series_numbers,
@@ -38,6 +41,7 @@ from dqeval.support.versions import made_with
 
 PAGE = "index.html"
 DATA = "data"
+KINDS = ("datasets", "metrics", "detectors", "series")  # of files of data
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ def bench_site(
     path: str | Path,
     *,
     pages: int = 0,
+    title: str | None = None,
     progress: Progress | None = None,
 ) -> Written:
     """Write a site of a benchmark run: rankings by any metric and dataset, and a page per detector and series.
@@ -68,6 +73,8 @@ def bench_site(
     pages : int, default 0
         For how many series there are pages of the explorer, which show the series itself and the scores: those where
         the metrics disagree most.
+    title : str, optional
+        What the site is called; as the folder of the run if not given.
     progress : callable, optional
         Called with the number of explorer pages done, and that of all.
 
@@ -77,9 +84,9 @@ def bench_site(
     """
     require_jinja()
     folder, target = Path(folder), SiteFolder(Path(path))
+    title = folder.resolve().name if title is None else title
     target.check()
     with Store(folder) as store:
-        # The plan first: with it come the detectors and metrics that people registered themselves.
         plan = plan_of_run(folder)
         results = Results.of(store)
         if not results.rows:
@@ -91,12 +98,12 @@ def bench_site(
         target.claim()
         place = target.path / PAGE
         explorer = write_pages(plan, store, place, cases[:pages], progress) if pages else Pages({}, {})
-        receipt = _receipt(results, store.data())
+        receipt = {**_receipt(results, store.data()), "parameters": {"title": title, "pages": pages}}
     offered = downloads(results, groups)
-    site = _Site(folder.resolve().name, results, groups, {case.name: case for case in cases}, explorer)
+    site = _Site(title, results, groups, {case.name: case for case in cases}, explorer)
     files = {name: each.text for name, each in offered.items()} | site.data_files()
     files[PAGE] = site.page(offered)
-    size = target.write(files, receipt, _digests(folder_of(place)) if explorer.links else {})
+    size = target.write(files, receipt, _digests(target.path, explorer))
     return Written(size, explorer.trouble, explorer.reasons)
 
 
@@ -115,9 +122,11 @@ def _receipt(results: Results, data: Mapping[str, set[str]]) -> dict[str, Any]:
     }
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    """Return the digests of the files in a folder of a site, by path."""
-    return {f"{folder.name}/{path.name}": digest_of(path.read_bytes()) for path in sorted(folder.iterdir())}
+def _digests(folder: Path, explorer: Pages) -> dict[str, str]:
+    """Return the digests of the pages of the explorer, and of what they share, by path."""
+    names = [unquote(link) for link in explorer.links.values()]
+    shared = [f"{folder_of(Path(PAGE)).name}/{SCRIPT}"] if names else []
+    return {name: digest_of_file(folder / name) for name in (*names, *shared)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +148,12 @@ class _Site:
             "title": self.title,
             "version": version("dqeval"),
             "downloads": [{"path": path, **each.record()} for path, each in offered.items()],
-            "detectors": [self._detector(*named) for named in self._named("detectors")],
-            "metrics": [_metric(name, file) for name, file in self._named("metrics")],
+            "detectors": [self._detector(*named) for named in _named(results, "detectors")],
+            "metrics": [_metric(name, file) for name, file in _named(results, "metrics")],
             "about_bounds": ABOUT_BOUNDS,
             "parts": [{"name": name, "label": label_of(name)} for name in SCORE_NAMES],
-            "datasets": [{"name": name, "file": file} for name, file in self._named("datasets")],
-            "series": [self._series(name, file) for name, file in self._named("series")],
+            "datasets": [{"name": name, "file": file} for name, file in _named(results, "datasets")],
+            "series": [self._series(name, file) for name, file in _named(results, "series")],
             "names": _told_apart(results.series),
             "failures": failure_numbers(results),
             "all": self._rankings(None),
@@ -162,19 +171,8 @@ class _Site:
         return {
             f"{DATA}/{file}": _script(file, make(name))
             for kind, make in makers.items()
-            for name, file in self._named(kind)
+            for name, file in _named(self.results, kind)
         }
-
-    def _named(self, kind: str) -> list[tuple[str, str]]:
-        """Return the names of all of one kind, with their files."""
-        datasets = dict.fromkeys(group.dataset for group in self.groups if group.dataset is not None)
-        names = {
-            "datasets": list(datasets),
-            "metrics": self.results.values.metrics,
-            "detectors": self.results.detectors,
-            "series": self.results.series,
-        }[kind]
-        return [(name, f"{kind}/{file}") for name, file in zip(names, file_names(names, "js"), strict=True)]
 
     def _rankings(self, dataset: str | None) -> dict[str, Any]:
         found = (group for group in self.groups if group.dataset == dataset)
@@ -196,6 +194,24 @@ class _Site:
         agreement = case.tau if case else float("nan")
         link = self.explorer.links.get(name, "")
         return [self.results.datasets[name], len(table.places) if table else None, *short([agreement]), file, link]
+
+
+def names_of_files(results: Results) -> set[str]:
+    """Return the paths of the files that a site of some results has, but for the pages of the explorer."""
+    data = {f"{DATA}/{file}" for kind in KINDS for _, file in _named(results, kind)}
+    return {PAGE, *DOWNLOADS, *data}
+
+
+def _named(results: Results, kind: str) -> list[tuple[str, str]]:
+    """Return the names of all of one kind, with their files."""
+    datasets = dict.fromkeys(dataset for dataset, _ in group_keys(results.datasets.values()) if dataset is not None)
+    names = {
+        "datasets": list(datasets),
+        "metrics": results.values.metrics,
+        "detectors": results.detectors,
+        "series": results.series,
+    }[kind]
+    return [(name, f"{kind}/{file}") for name, file in zip(names, file_names(names, "js"), strict=True)]
 
 
 def _metric(name: str, file: str) -> dict[str, str]:

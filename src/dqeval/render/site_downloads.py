@@ -21,6 +21,7 @@ FOLDER = "downloads"
 RANKINGS = f"{FOLDER}/rankings.json"
 RESULTS = f"{FOLDER}/results.json"
 EVENTS = f"{FOLDER}/events.json"
+DOWNLOADS = tuple(f"{FOLDER}/{what}.{kind}" for what in ("rankings", "results", "events") for kind in ("csv", "json"))
 RESULT_COLUMNS = ("series", "dataset", "detector", "seed", "metric", "value", "status", "reason", "seconds")
 EVENT_COLUMNS = ("series", "dataset", "detector", "seed", "start", "stop", *SCORE_NAMES)
 
