@@ -24,7 +24,7 @@ def matrix(page=PAGES / "matrix.md"):
     """Return the words of the matrix, by metric and property."""
     found, header = {}, []
     for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip().strip("*") for cell in line.strip("|").split("|")]
+        cells = [cell.strip().strip("*").partition(" (")[0] for cell in line.strip("|").split("|")]
         if line.startswith("| metric"):
             header = cells
         elif line.startswith("| ") and cells[0] in NAMES:

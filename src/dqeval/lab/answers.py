@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dqeval.lab.cases import Case
 from dqeval.lab.judge import TOLERANCE
+from dqeval.render.tables import percent
 
 YES, NO, UNDEFINED, DEPENDS = "yes", "no", "undefined", "depends"
 
@@ -82,6 +83,37 @@ def apart(one: float, other: float) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Violations:
+    """How often a law does not hold among random series, and by how much.
+
+    Attributes
+    ----------
+    compared, count : int
+        How many pairs of series were compared, and how many of them are counter-examples.
+    mean, most : float
+        By how much the two values of a counter-example differ; 0 where there is none.
+    """
+
+    compared: int
+    count: int
+    mean: float
+    most: float
+
+    def __str__(self) -> str:
+        share = percent(self.count / self.compared) if self.compared else "none"
+        return f"{share}, {in_digits(self.most)}" if self.count else share
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        if not self.count:
+            return f"Among {self.compared:,} comparisons of random series, there is no other counter-example."
+        size = f"by {in_digits(self.mean)} on average, and {in_digits(self.most)} at most"
+        share = percent(self.count / self.compared, 1)
+        return f"Of {self.compared:,} comparisons of random series, {share} are counter-examples, {size}."
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """A point of a curve: where it is, the mean there, and the standard deviation."""
 
@@ -109,6 +141,8 @@ class Answer:
     examples : tuple of Example
         Of a law a counter-example; of a preference one for each direction.
     curve : tuple of Point
+    violations : Violations, optional
+        Of a law that does not hold.
     """
 
     metric: str
@@ -119,6 +153,12 @@ class Answer:
     scope: str = ""
     examples: tuple[Example, ...] = ()
     curve: tuple[Point, ...] = field(default=())
+    violations: Violations | None = None
+
+    @property
+    def cell(self) -> str:
+        """The answer as it stands in the matrix: beside a no, the share and the size of counter-examples."""
+        return self.word if self.violations is None else f"{self.word} ({self.violations})"
 
     def numbers(self) -> dict[str, Any]:
         """Return it ready for JSON."""
@@ -130,5 +170,6 @@ class Answer:
             "sentence": self.sentence,
             "scope": self.scope,
             "examples": [example.numbers() for example in self.examples],
+            "violations": None if self.violations is None else asdict(self.violations),
             "curve": [[point.at, point.mean, point.deviation] for point in self.curve],
         }

@@ -237,8 +237,11 @@ def _searched(judge: Judge, asked: Property, found: SearchResult, budget: Budget
     if asked.relation == "perfect":
         value = in_digits(found.examples[0].values[1])
         sentence = f"{asked.change.capitalize()}, and it is {value}, not {in_digits(judge.metric.perfect)}."
-        return Answer(name, asked.name, NO, False, sentence, scope, found.examples)
-    return Answer(name, asked.name, NO, False, _told(asked, found.examples[0]), scope, found.examples)
+    else:
+        sentence = _told(asked, found.examples[0])
+    if found.violations is not None:
+        sentence = f"{sentence} {found.violations.sentence}"
+    return Answer(name, asked.name, NO, False, sentence, scope, found.examples, violations=found.violations)
 
 
 def _told(asked: Property, example: Example) -> str:

@@ -74,6 +74,60 @@ def right_removed(case: Case) -> Iterator[Case]:
             yield case.with_point(hits[0], 0)
 
 
+@law(
+    RIGHT,
+    "monotone",
+    "Monotone in the scores of anomalous points",
+    "never lower",
+    "an anomalous point scores higher",
+    takes="scores",
+    citation=FORMAL,
+)
+def monotone(case: Case) -> Iterator[Case]:
+    """An anomalous point gets the next higher score that there is, or one above all."""
+    levels = sorted({*case.found, max(case.found) + 1})
+    for i in _points(case):
+        if case.labels[i]:
+            yield case.with_point(i, levels[levels.index(case.found[i]) + 1])
+
+
+@preference(
+    RIGHT,
+    "one-or-several",
+    "Detections in one piece or in several",
+    "the detected points of an event come apart",
+    lower="one piece",
+    equal="alike",
+    higher="several",
+    citation=TATBUL,
+)
+def one_or_several(case: Case) -> Iterator[Case]:
+    """Two, three, … points in a row, detected inside an event, come apart; as many are detected as before."""
+    for event in case.events:
+        hits = [i for i in event if case.found[i]]
+        apart = list(event[::2][: len(hits)])
+        if len(hits) > 1 and len(apart) == len(hits) and hits == list(range(hits[0], hits[-1] + 1)):
+            yield case.with_found(_with(_with(case.found, event, 0), apart, 1))
+
+
+@preference(
+    RIGHT,
+    "sooner-or-later",
+    "An event is detected sooner or later",
+    "the only detected point of an event comes a point later",
+    lower="sooner",
+    equal="alike",
+    higher="later",
+    citation=FORMAL,
+)
+def sooner_or_later(case: Case) -> Iterator[Case]:
+    """The only detected point of an event comes a point later, still inside the event."""
+    for event in case.events:
+        hits = [i for i in event if case.found[i]]
+        if len(hits) == 1 and hits[0] != event[-1]:
+            yield case.with_found(_with(_with(case.found, hits, 0), [hits[0] + 1], 1))
+
+
 # Wrong detections
 
 

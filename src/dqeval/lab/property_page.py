@@ -37,7 +37,7 @@ def page_of(matrix: PropertyMatrix) -> str:
 
 
 def _cell(answer: Answer) -> dict[str, str]:
-    return {"id": _id(answer), "word": answer.word, "kind": _KINDS.get(answer.word, "words")}
+    return {"id": _id(answer), "word": answer.cell, "kind": _KINDS.get(answer.word, "words")}
 
 
 def _detail(label: str, answer: Answer) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
+from statistics import fmean
 
-from dqeval.lab.answers import Example
+from dqeval.lab.answers import Example, Violations
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, simplified
 from dqeval.lab.judge import Judge
 from dqeval.lab.property_kinds import Property
@@ -69,10 +70,13 @@ class SearchResult:
         shortest; otherwise simplified.
     compared : int
         How many pairs of series were compared.
+    violations : Violations, optional
+        Of a law that does not hold, if random series are tried.
     """
 
     examples: tuple[Example, ...]
     compared: int
+    violations: Violations | None = None
 
 
 def search(asked: Property, judge: Judge, budget: Budget) -> SearchResult:
@@ -99,8 +103,21 @@ def search(asked: Property, judge: Judge, budget: Budget) -> SearchResult:
             found[shown] = example if is_shortest else _shortened(asked, judge, example, partial(is_one_of, shown))
             if wanted == set(found):
                 break
+    violations = _violations(asked, judge, budget) if asked.relation is not None and found and budget.examples else None
     # What a preference is called by comes before what is alike.
-    return SearchResult(tuple(sorted(found.values(), key=lambda example: example.direction == 0)), compared)
+    examples = tuple(sorted(found.values(), key=lambda example: example.direction == 0))
+    return SearchResult(examples, compared, violations)
+
+
+def _violations(asked: Property, judge: Judge, budget: Budget) -> Violations:
+    """Return how often a law does not hold among all random series, and by how much."""
+    perfect, sizes, compared = judge.metric.perfect, [], 0
+    for example in _compared(asked, judge, random_cases(asked.takes, budget.examples), MOST_CHANGES):
+        compared += 1
+        before, after = example.values
+        if not asked.holds(before, after, perfect):
+            sizes.append(abs(after - (perfect if asked.relation == "perfect" else before)))
+    return Violations(compared, len(sizes), fmean(sizes) if sizes else 0.0, max(sizes, default=0.0))
 
 
 def _short_cases(asked: Property, budget: Budget) -> Iterator[Case]:
