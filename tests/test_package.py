@@ -42,6 +42,7 @@ LAYERS = [
             "analysis.clock",
             "analysis.evaluate",
             "analysis.frames",
+            "analysis.free_choices",
             "analysis.timed_result",
             "analysis.time_intervals",
             "analysis.panel",

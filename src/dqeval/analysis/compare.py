@@ -13,6 +13,7 @@ from dqeval.analysis.each_detector import of_each_panel
 from dqeval.analysis.explain import explanation_of
 from dqeval.analysis.explain_result import Explanation
 from dqeval.analysis.findings import Finding
+from dqeval.analysis.free_choices import dqe_by_choice, moves
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.score_result import dqe_of
 from dqeval.core import arguments, validate
@@ -127,7 +128,10 @@ def comparison_of(
     near = prepared.near.points
     computed = chosen if known is None else ["dqe"]
 
+    by_choice: dict[str, dict[str, float]] = {}
+
     def work(name: str, scored: Scored, panel: Evaluation) -> tuple[Evaluation, Explanation, list[Finding]]:
+        by_choice[name] = dqe_by_choice(scored, near)
         return (
             panel,
             explanation_of(scored, near, name=name, result=panel.dqe),
@@ -152,6 +156,7 @@ def comparison_of(
         _winners(panels),
         _disagreements(panels, explanations, chance),
         tuple(findings),
+        moves({name: by_choice[name] for name in panels}),
     )
 
 

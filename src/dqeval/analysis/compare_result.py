@@ -8,6 +8,7 @@ from typing import Any
 
 from dqeval.analysis.explain_result import TROUBLE, Explanation, lost
 from dqeval.analysis.findings import Finding, warnings_about
+from dqeval.analysis.free_choices import paragraph
 from dqeval.analysis.panel_result import Chance, Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.analysis.score_result import dqe_of, failure_notes, mark_best, named_values, part_label
@@ -100,6 +101,8 @@ class Comparison(Framed, Result):
         The largest first.
     findings : tuple of Finding
         What may make the numbers wrong: several series in one, missing points, scores the wrong way round.
+    moves : tuple of str
+        Which choices that nobody made would move the verdict, and how.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Comparison(Framed, Result):
     winners: tuple[tuple[str, ...], ...]
     disagreements: tuple[Disagreement, ...]
     findings: tuple[Finding, ...] = ()
+    moves: tuple[str, ...] = ()
 
     @property
     def best(self) -> str:
@@ -204,6 +208,7 @@ class Comparison(Framed, Result):
         size = f"{count_of(len(self.winners), 'event')}, {self.near}"
         parts: list[Part] = [
             f"{self.name}: {size}. {self.verdict}",
+            *paragraph(self.moves),
             self.panel_table(),
             *(["\n".join(notes)] if (notes := list(self._notes())) else []),
             self.interval_table(),
@@ -351,6 +356,7 @@ class Comparison(Framed, Result):
             "near": self.near.points,
             "near_from": self.near.source,
             "verdict": self.verdict,
+            "moves": list(self.moves),
             "metrics": self.records(),
             "failures": {name: panel.failures for name, panel in self.panels.items()},
             "metric_parameters": {name: panel.parameters for name, panel in self.panels.items()},

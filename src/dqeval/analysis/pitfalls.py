@@ -210,19 +210,26 @@ def _wrong_scores(scored: Scored, near: float) -> Iterator[Pitfall]:
     """Look at all thresholds: the point beside each event gets a score as high as the highest in the event."""
     if scored.binary:
         return
-    regions, events, breaks = scored.labelled.regions(near), scored.events, scored.labelled.breaks
+    regions = scored.labelled.regions(near)
     before = _scores_at_all_thresholds(scored.scores, regions)
-    heights, rise = event_heights(scored), np.zeros(len(events))
-    for behind in (True, False):
-        points, of_event = _points_beside(events, breaks, behind=behind)
-        changed = scored.scores.copy()
-        changed[points] = np.maximum(changed[points], heights[of_event])
+    rise = np.zeros(len(scored.events))
+    for changed in with_wrong_scores(scored):
         rise = np.maximum(rise, _scores_at_all_thresholds(changed, regions) - before)
     most = int(np.argmax(rise))
     if rise[most] > MOVES:
         event, after = scored.labelled.place(most), before[most] + rise[most]
         what = f"one more wrong point right beside the event {event}, as high as the event, raises its DQE"
         yield Pitfall("wrong point", f"over all thresholds, {what} from {before[most]:.3f} to {after:.3f}")
+
+
+def with_wrong_scores(scored: Scored) -> Iterator[FloatArray]:
+    """Yield the scores, in [0, 1], with the points right behind all events as high as these, and with those before."""
+    heights = event_heights(scored)
+    for behind in (True, False):
+        points, of_event = _points_beside(scored.events, scored.labelled.breaks, behind=behind)
+        changed = scored.scores.copy()
+        changed[points] = np.maximum(changed[points], heights[of_event])
+        yield changed
 
 
 def _scores_at_all_thresholds(scores: FloatArray, regions: Partition) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import Literal
 from dqeval.analysis.check import about_times, misread_scores
 from dqeval.analysis.each_detector import Detected, in_turn, of_each_panel, panels_of_detectors
 from dqeval.analysis.findings import Finding
+from dqeval.analysis.free_choices import dqe_by_choice, moves
 from dqeval.analysis.panel import values_of_metric
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.score_result import Scoring, SeriesScores
@@ -114,7 +115,7 @@ def score(
     Examples
     --------
     >>> found = dqeval.analysis.score.score([dqeval.datasets.demo()], period=48, metrics=["dqe"])
-    >>> print(found.page().text())
+    >>> print(found.page().text())  # doctest: +ELLIPSIS
     demo: 1,600 points, 6 events; near 24, half the given period
     <BLANKLINE>
     metric         sharp   late  jumpy
@@ -127,6 +128,10 @@ def score(
     DQE is over 100 thresholds.
     1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
+    <BLANKLINE>
+    What would move this verdict:
+    <BLANKLINE>
+    - by the order of the scores alone (DQE-LR), jumpy is ahead (0.589; sharp 0.461): ...
     """
     chosen = chosen_metrics(metrics)
     if arguments.truth("per_event", per_event) and "dqe" not in chosen:
@@ -138,9 +143,17 @@ def score(
     count = worker_count(workers, points=len(first.prepared.labelled.labels) if first else 0)
     together = chunks(chain([] if first is None else [first], items), lambda item: len(item.prepared.labelled.labels))
     done = in_turn(partial(_scored, chosen, thresholds), together, count)
-    found = [_scores(next(rows), rows, progress) for _, rows in groupby(done, key=lambda row: row.item.place)]
+    by_choice: dict[str, dict[str, float]] = {}
+
+    def told(row: _Row) -> _Row:
+        by_choice.setdefault(row.item.name, row.by_choice)
+        return row
+
+    by_series = groupby(map(told, done), key=lambda row: row.item.place)
+    found = [_scores(next(rows), rows, progress) for _, rows in by_series]
     taken.check_some()
-    return Scoring(tuple(found), tuple(taken.left_out), per_event)
+    is_verdict = len(found) == 1 and "dqe" in chosen
+    return Scoring(tuple(found), tuple(taken.left_out), per_event, moves(by_choice) if is_verdict else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +211,7 @@ class _Row:
     item: _Item
     panel: Evaluation
     findings: list[Finding]
+    by_choice: dict[str, float]
 
 
 def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: Sequence[_Item]) -> Iterator[_Row]:
@@ -210,7 +224,10 @@ def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: S
         areas = values_of_metric(METRICS["auc_roc"], [(each.scored, each.near) for each in several])
     panels = panels_of_detectors(several, metrics, thresholds)
     for item, each, panel, area in zip(items, several, panels, areas, strict=True):
-        yield _Row(item, panel, misread_scores(item.name, each.scored, panel.values.get("auc_roc", area)))
+        findings = misread_scores(item.name, each.scored, panel.values.get("auc_roc", area))
+        # Of several series there is no verdict, and nothing that could move it.
+        by_choice = dqe_by_choice(each.scored, each.near) if item.place == 1 else {}
+        yield _Row(item, panel, findings, by_choice)
 
 
 def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> SeriesScores:

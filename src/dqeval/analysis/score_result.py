@@ -10,6 +10,7 @@ import numpy as np
 
 from dqeval.analysis.evaluate import combine
 from dqeval.analysis.findings import Finding, warnings_about
+from dqeval.analysis.free_choices import paragraph
 from dqeval.analysis.panel_result import Evaluation
 from dqeval.analysis.result import Result, Values
 from dqeval.core import arguments
@@ -63,11 +64,14 @@ class Scoring(Result):
         The series without an anomaly, which are in no mean.
     per_event : bool
         Whether the page, the records and the numbers show every event.
+    moves : tuple of str
+        Of a single series: which choices that nobody made would move who is ahead by DQE, and how.
     """
 
     series: tuple[SeriesScores, ...]
     left_out: tuple[str, ...] = ()
     per_event: bool = False
+    moves: tuple[str, ...] = ()
 
     @property
     def detectors(self) -> tuple[str, ...]:
@@ -125,7 +129,7 @@ class Scoring(Result):
         if self.per_event:
             parts += [self.event_table(part) for part in SCORE_NAMES]
         notes = list(self._notes())
-        return Page([*parts, *(["\n".join(notes)] if notes else [])])
+        return Page([*parts, *(["\n".join(notes)] if notes else []), *paragraph(self.moves)])
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per series, detector and metric; with ``per_event`` also one per event and part of DQE."""
@@ -143,6 +147,7 @@ class Scoring(Result):
             "by_series": self.means,
             "by_event": {name: asdict(found.by_event) for name, found in self.combined.items()},
             "left_out": list(self.left_out),
+            "moves": list(self.moves),
         }
 
     def _series_numbers(self, scores: SeriesScores) -> dict[str, Any]:

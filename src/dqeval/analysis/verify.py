@@ -34,7 +34,7 @@ Place = tuple[str | int, ...]
 # What a receipt says of the machine that made it: where another one gives the same numbers, that is no failure.
 INFORMATION: frozenset[Place] = frozenset({("dqeval",), ("kernels",), ("versions", "python"), ("versions", "numpy")})
 # What dqeval says in words of the numbers, which all stand beside: another version may say it otherwise.
-WORDING = frozenset({"sentence", "verdict", "recommendation", "cautions", "message", "reason", "near_from"})
+WORDING = frozenset({"sentence", "verdict", "recommendation", "cautions", "moves", "message", "reason", "near_from"})
 ABSENT = object()  # what one of two receipts does not have at all
 
 

@@ -26,6 +26,7 @@ DOCS = {
     ),
     "profile": ("Concepts", "Near range", "concepts.md#near-range"),
     "scale": ("When DQE misleads", "The scale of the scores", "pitfalls.md#the-scale-of-the-scores"),
+    "choices": ("When DQE misleads", "What would move a verdict", "pitfalls.md#what-would-move-a-verdict"),
     "events": ("Uncertainty", "How they are computed", "uncertainty.md#how-they-are-computed"),
 }
 
@@ -87,6 +88,7 @@ def trust_lines(
         _near(comparison.near),
         *_profile(profile),
         *_scale(comparison, rescaled),
+        *_other_choices(comparison.moves),
         _events(comparison),
     ]
 
@@ -153,6 +155,14 @@ def _best(now: Mapping[str, float], rescaled: Mapping[str, Mapping[str, float]],
     """Return the best detector if all scores were on another scale; where that is not tried, on their own."""
     then = {name: rescaled[name].get(words, dqe) for name, dqe in now.items()}
     return max(then, key=lambda name: then[name])
+
+
+def _other_choices(moves: Sequence[str]) -> Iterator[TrustLine]:
+    """Yield what else than the scale would move the verdict."""
+    others = [sentence for sentence in moves if DOCS["scale"][2].partition("#")[2] not in sentence]
+    if others:
+        said, *more = (sentence.partition(f": {DOCUMENTATION}")[0] for sentence in others)
+        yield TrustLine("Other choices", "look", f"{said[0].upper()}{said[1:]}.", "choices", tuple(more))
 
 
 def _events(comparison: Comparison) -> TrustLine:
