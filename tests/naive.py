@@ -189,6 +189,17 @@ def period(values, rank=1):
     return best if 6 <= best <= 303 else 125
 
 
+def is_period(values, lag):
+    """Tell whether a series has a cycle of a length: its autocorrelation falls, rises by 0.1, falls and rises again."""
+    x = [v - sum(values) / len(values) for v in values]
+    power = sum(v * v for v in x)
+    correlation = [sum(x[t] * x[t + k] for t in range(len(x) - k)) / power for k in range(len(x))]
+    room = max(round(lag / 10), 1)
+    again = correlation[2 * lag - room : 2 * lag + room + 1]
+    rise = correlation[lag] - min(correlation[1:lag])
+    return rise >= 0.1 and len(again) > 0 and max(again) - min(correlation[lag : 2 * lag]) >= 0.1 * rise
+
+
 # The baselines. Labels, detections and scores are sequences; runs here are inclusive pairs of indices.
 
 

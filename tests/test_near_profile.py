@@ -10,6 +10,8 @@ import dqeval
 from commands import caller, write_demo
 from dqeval.analysis import near_profile as near_profile_module
 from dqeval.analysis.near_profile import best_by_range, profile_of
+from dqeval.analysis.score import score
+from dqeval.cli.series_files import write_columns
 from dqeval.core.near import Near
 from dqeval.core.sampling import Clock
 from dqeval.core.types import Series
@@ -104,6 +106,39 @@ def test_a_longer_period_that_is_much_stronger():
     found = dqeval.near_profile(labelled(pattern + 0.7 * wave(20, 8000)))
     assert found.estimated.strength < 0.3
     assert "The whole series repeats best after 500 points" in found.recommendation
+
+
+def ripple(n=6000):
+    """Return one-minute data of which the published rule finds a period of 6: a slow day, and a little ripple."""
+    t = np.arange(n)
+    return np.sin(2 * np.pi * t / 1440) + 0.05 * np.sin(2 * np.pi * t / 6)
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_smoothness_is_not_recommended(tmp_path, loaded):
+    """The near range stays what the rule of TSB-AD gives, and everything that uses it says that it is hardly one."""
+    series = labelled(ripple(), mine=np.arange(6000) * 7 % 11)
+    if loaded:  # where the period was estimated by the reader
+        columns = {"label": series.labels.astype(int), "value": series.values, **series.scores}
+        write_columns(tmp_path / "a.csv", columns)
+        series = next(iter(dqeval.datasets.read(tmp_path / "a.csv")))
+    found = dqeval.near_profile(series)
+    assert found.near.points == 3
+    doubt = "That is hardly a period: the autocorrelation hardly rises to it, by 0.0"
+    assert doubt in found.recommendation
+    assert "--period 6" not in found.recommendation
+    assert found.candidates[0].points == pytest.approx(1440, abs=20)
+    if not loaded:
+        assert f"--period {found.candidates[0].points} fits it." in found.recommendation
+        assert found.period == found.candidates[0].points
+    warned = "near 3 is half of a period that is hardly one: the autocorrelation hardly rises to it, by 0.0"
+    assert any(each.message.startswith(warned) and each.column == "value" for each in dqeval.check(series))
+    assert sum(warned in warning for warning in dqeval.compare(series).warnings) == 1
+    assert any(each.message.startswith(warned) for each in score([series], metrics=["dqe"]).series[0].findings)
+    assert not any(warned in warning for warning in dqeval.compare(series, near=3).warnings)
+    assert not any(warned in warning for warning in dqeval.compare(series, period=6).warnings)
+    cautions = dqeval.explain(series.labels, series.scores["mine"], values=series.values).cautions
+    assert any(caution.startswith(warned) for caution in cautions)
 
 
 def test_a_known_period():

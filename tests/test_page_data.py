@@ -267,6 +267,11 @@ def test_what_check_found_is_listed(demo):
             "look",
             "Near 24, half the estimated period (autocorrelation 0.20, which is weak).",
         ),
+        (
+            Near(3.0, "half the period of the series", doubt="it is smooth"),
+            "look",
+            "Near 3, half the period of the series, which is hardly a period: it is smooth.",
+        ),
     ],
 )
 def test_where_the_near_range_comes_from(near, level, text):

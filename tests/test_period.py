@@ -1,5 +1,7 @@
 """The period is the definition's, and its bounds and fallbacks hold."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import dqeval
 import naive
+from dqeval import Series
 from dqeval.core import near, validate
 
 
@@ -33,6 +36,39 @@ def test_ties_are_ties(pattern, repeats, offset, unit, rank):
     """Whole numbers have equal autocorrelations at several lags, which rounding must not tell apart."""
     values = (offset + np.array(pattern * repeats, dtype=float)) * unit
     assert period_of(values, rank=rank) == naive.period(values.tolist(), rank)
+
+
+@given(st.integers(6, 40), st.integers(20, 200), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 3.0]))
+def test_doubts_equal_the_definition(period, length, seed, noise):
+    random = np.random.default_rng(seed)
+    slow = np.cumsum(random.normal(size=length)) / 3
+    values = random.permutation(period)[np.arange(length) % period] / period + noise * slow
+    found = dqeval.find_period(values)
+    if found.points is not None:
+        assert (found.doubt == "") == naive.is_period(values.tolist(), found.points)
+    assert all(naive.is_period(values.tolist(), each.points) for each in near.candidate_periods(values))
+
+
+@pytest.mark.data
+@pytest.mark.unmeasured
+def test_no_period_of_minutes_in_a_service_of_days(real_series):
+    """WSD is counted in minutes: the rule of TSB-AD finds 3 to 30 minutes, of which none is one; a day is."""
+    pack = real_series("wsd")
+    names = sorted({key.split("/")[0] for key in pack.files})
+    every = [pack[f"{name}/data"].astype(float) for name in names]
+    estimated = [each for each in map(dqeval.find_period, every) if each.points is not None]
+    assert (len(every), len(estimated), sum(each.points <= 16 for each in estimated)) == (111, 56, 29)
+    assert all(each.doubt for each in estimated)
+    said = [
+        dqeval.near_profile(Series("s", np.arange(len(values)) == 5, {}, values)).recommendation for values in every
+    ]
+    recommended = [int(found[1]) for text in said if (found := re.search(r"--period (\d+) fits", text))]
+    assert sum(1400 < period < 1480 for period in recommended) == 105
+    assert min(recommended) > 1400
+    ucr = real_series("ucr")
+    every = [dqeval.find_period(ucr[key].astype(float)) for key in ucr.files if key.endswith("/data")]
+    doubted = [each for each in every if each.doubt]
+    assert (len(every), sum(each.points is not None for each in every), len(doubted)) == (189, 165, 5)
 
 
 def test_equal_neighbours_are_no_peak_and_of_equal_peaks_the_shortest_counts():
@@ -197,6 +233,44 @@ def test_candidates_of_any_length():
     assert [period.points for period in near.candidate_periods(wave)][:2] == [48, 1440]
     assert dqeval.find_period(wave).points == 48
     assert near.candidate_periods(np.ones(100)) == near.candidate_periods(np.arange(4.0)) == []
-    noise = np.random.default_rng(0).normal(size=3000)
-    assert len(near.candidate_periods(noise)) == 5
-    assert len(near.candidate_periods(noise, most=2)) == 2
+    assert len(near.candidate_periods(wave, most=1)) == 1
+    assert near.candidate_periods(np.random.default_rng(0).normal(size=3000)) == []
+
+
+def smooth(n=6000, seed=0):
+    """Return one-minute data as of a web service: slow, noisy, and without any cycle of minutes."""
+    random = np.random.default_rng(seed)
+    slow = np.convolve(random.normal(size=n + 3000), np.hanning(600) / 10, mode="valid")[:n]
+    return slow + 0.3 * random.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_smoothness_is_no_period(seed):
+    """The autocorrelation has a peak at some lag, to which it hardly rises: the rule of TSB-AD takes the highest."""
+    values = smooth(seed=seed)
+    found = near.find_period(values, rank=1)
+    assert not any(period.points < 100 for period in near.candidate_periods(values))
+    if found.points is not None:
+        assert found.doubt.startswith("the autocorrelation hardly rises to it, by 0.0")
+        assert str(found).endswith(f"), hardly a period: {found.doubt}")
+    daily = values + 3 * np.sin(2 * np.pi * np.arange(6000) / 1440)
+    assert near.candidate_periods(daily)[0].points == pytest.approx(1440, rel=0.05)
+
+
+def test_a_period_falls_to_a_trough_and_comes_again():
+    wave = np.sin(2 * np.pi * np.arange(600) / 48)
+    assert (near.find_period(wave).points, near.find_period(wave).doubt) == (48, "")
+    once = np.zeros(600)  # two spikes, and no third
+    once[[100, 150]] = 1
+    twice = once.copy()
+    twice[200] = 1
+    assert near.find_period(once).points == near.find_period(twice).points == 50
+    assert (
+        near.find_period(once).doubt
+        == "the autocorrelation does not rise again to twice the lag, as after a second cycle"
+    )
+    assert near.find_period(twice).doubt == ""
+    assert near.candidate_periods(once) == []
+    assert [period.points for period in near.candidate_periods(twice)] == [50]
+    short = near.find_period(np.sin(2 * np.pi * np.arange(120) / 70))
+    assert (short.points > 60, short.doubt != "") == (True, True)

@@ -162,6 +162,11 @@ def misread_times(series: Series) -> list[Finding]:
     return [] if series.timestamps is None else list(_times(series.timestamps, series.zone if series.zoned else None))
 
 
+def about_times_and_near(prepared: Prepared) -> list[Finding]:
+    """Return what to say of the times of a series that is prepared, and of a period that is hardly one."""
+    return [*about_times(prepared), *(warning("value", each.message) for each in pitfalls.of_period(prepared.near))]
+
+
 def about_times(prepared: Prepared) -> list[Finding]:
     """Return what to say of the times of a series that is prepared: what was left out on a clock, or what is wrong."""
     if prepared.on_clock:
@@ -187,7 +192,7 @@ def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
     said = {"default", "fallback"} if CONSTANT in near.source else {"default"}
     for pitfall in pitfalls.of_labels(labelled, near):
         if pitfall.kind not in said:
-            yield warning("value" if pitfall.kind == "fallback" else "label", pitfall.message)
+            yield warning("value" if pitfall.kind in ("fallback", "smooth") else "label", pitfall.message)
 
 
 def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> Iterator[Finding]:

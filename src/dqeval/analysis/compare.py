@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
-from dqeval.analysis.check import about_times, misread_scores
+from dqeval.analysis.check import about_times_and_near, misread_scores
 from dqeval.analysis.compare_result import SAME, Comparison, Disagreement, cost_more, explaining_part
 from dqeval.analysis.each_detector import of_each_panel
 from dqeval.analysis.explain import explanation_of
@@ -124,7 +124,7 @@ def comparison_of(
     arguments.seed(seed)
     tell = arguments.callback("progress", progress) or (lambda done, total: None)
     panels, explanations = {}, {}
-    findings = about_times(prepared)
+    findings = about_times_and_near(prepared)
     near = prepared.near.points
     computed = chosen if known is None else ["dqe"]
 

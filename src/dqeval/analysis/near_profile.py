@@ -119,17 +119,23 @@ class NearProfile(Framed, Result):
     def _about_the_period(self) -> Iterator[str]:
         if self.near.strength is not None:
             yield f"Near {self.shown(self.near.points)} is half the estimated period of {self._lag(self.estimated)}."
+            yield self._doubt
         elif self.near.is_fallback:
             near = self.shown(self.near.points)
             yield f"No period was found: {self.estimated.reason}. So near {near} is only a fallback."
         else:
             yield from self._about_the_near_range()
             return
-        if max((_strength(period) for period in (self.estimated, *self.candidates)), default=0.0) < WEAK:
+        if max(_strength(period) for period in (self.estimated, *self.candidates)) < WEAK:
             yield HARDLY
         elif self.candidates and _strength(self.candidates[0]) > _strength(self.estimated) + MUCH_STRONGER:
             best = self.candidates[0]
             yield f"The whole series repeats best after {self._lag(best)}: --period {best.points} fits it."
+
+    @property
+    def _doubt(self) -> str:
+        """Why the period that the near range is half of may be none; empty if it is one."""
+        return f"That is hardly a period: {self.near.doubt}." if self.near.doubt else ""
 
     def _about_the_events(self) -> Iterator[str]:
         if 0 < self.longest_event * SHORT_BESIDE_PERIOD < self.period:
@@ -141,6 +147,7 @@ class NearProfile(Framed, Result):
         """Yield where a near range comes from that is not estimated, and what would be estimated instead."""
         known = f", which is {in_points(self.period, self.axis)}" if self.near.source == KNOWN else ""
         yield f"{_capital(str(self.near))}{known}."
+        yield self._doubt
         if self.near.source != KNOWN and self.estimated.points is not None:
             half = self.shown(self.estimated.points / 2)
             yield f"Half the estimated period of {self._lag(self.estimated)} would be {half}."
@@ -176,7 +183,7 @@ class NearProfile(Framed, Result):
     def _lag(self, period: Period) -> str:
         """Return a period in words."""
         if self._clock is None or period.points is None:
-            return str(period)
+            return str(replace(period, doubt=""))
         return f"{self.shown(period.points)} (autocorrelation {period.strength:.2f})"
 
     def _changes_of_the_best(self) -> Iterator[Flip]:
@@ -386,7 +393,7 @@ def _estimated(prepared: Prepared, values: FloatArray) -> Period:
     """Return the period by the published rule: that of the near range, where it was found for it."""
     near = prepared.near
     if near.strength is not None:
-        return Period(round(2 * near.points), near.strength)
+        return Period(round(2 * near.points), near.strength, doubt=near.doubt)
     if near.is_fallback:
         return Period(None, reason=near.source.removeprefix(f"{FALLBACK}: "))
     return find_period(values)
@@ -397,7 +404,7 @@ def _period_of(prepared: Prepared, estimated: Period, candidates: Sequence[Perio
     near = prepared.near
     if near.source in (KNOWN, GIVEN_PERIOD):
         return 2 * near.points, True
-    if estimated.points is None and candidates and _strength(candidates[0]) >= WEAK:
+    if (estimated.points is None or estimated.doubt) and candidates and _strength(candidates[0]) >= WEAK:
         return candidates[0].or_fallback, True
     if estimated.points is None and near.source == MEDIAN_EVENT:  # the fallback would be a number of cells
         return 2 * near.points, False
@@ -443,7 +450,8 @@ def _flips(
 
 
 def _strength(period: Period) -> float:
-    return 0.0 if period.strength is None else period.strength
+    """Return how much a series repeats at a period; 0 if that is hardly one."""
+    return 0.0 if period.strength is None or period.doubt else period.strength
 
 
 def _capital(sentence: str) -> str:

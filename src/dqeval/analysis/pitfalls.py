@@ -31,6 +31,7 @@ ROUNDED = 5e-5  # of DQE: it would show in four digits
 THRESHOLDS = 100  # of DQE
 HIGHEST = 1e9  # score whose hundredths, times thresholds, are whole numbers without rounding
 FIRST_LOOK = 1000  # points that tell of most scores that they have more decimals
+_OTHER_NEAR = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Pitfall:
     Attributes
     ----------
     kind : str
-        "few events", "gaps", "near 0", "default", "fallback", "training", "scale", "rounding", "lone score", "event
-        heights" or "wrong point".
+        "few events", "gaps", "near 0", "default", "fallback", "smooth", "training", "scale", "rounding", "lone score",
+        "event heights" or "wrong point".
     message : str
         What it is, with its number.
     """
@@ -64,8 +65,15 @@ def of_labels(labelled: Labelled, near: Near) -> Iterator[Pitfall]:
         yield Pitfall("default", f"{what}: give its values, its period or a near range")
     if near.is_fallback:
         what = f"no period was found, so near {near.points:g} is {near.source}"
-        advice = "`dqeval near` looks for longer periods; choose one with --period, or a near range with --near"
-        yield Pitfall("fallback", f"{what}; {advice}")
+        yield Pitfall("fallback", f"{what}; {_OTHER_NEAR}")
+    yield from of_period(near)
+
+
+def of_period(near: Near) -> Iterator[Pitfall]:
+    """Yield that a near range is half of what may be no period."""
+    if near.doubt:
+        what = f"near {near.points:g} is half of a period that is hardly one: {near.doubt}"
+        yield Pitfall("smooth", f"{what}; {_OTHER_NEAR}")
 
 
 def of_scores(scored: Scored, near: float, detections: BoolArray | None = None) -> Iterator[Pitfall]:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Literal
 
-from dqeval.analysis.check import about_times, misread_scores
+from dqeval.analysis.check import about_times_and_near, misread_scores
 from dqeval.analysis.each_detector import Detected, in_turn, of_each_panel, panels_of_detectors
 from dqeval.analysis.findings import Finding
 from dqeval.analysis.free_choices import dqe_by_choice, moves
@@ -234,7 +234,7 @@ def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> S
     """Return the panels of one series."""
     prepared = first.item.prepared
     found = {}
-    findings = about_times(prepared)
+    findings = about_times_and_near(prepared)
     for done, row in enumerate(chain([first], others), start=1):
         found[row.item.name] = row.panel
         findings += row.findings

@@ -31,6 +31,9 @@ _LONGEST_LAG = 400
 _FIRST_LAG = 3
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 6, 303
 _SAME = 0.1  # of a lag: peaks that are closer are one
+LEAST_RISE = 0.1  # of the autocorrelation, from the trough before a peak: a smooth series has small ones at many lags
+LEAST_AGAIN = 0.1  # of that, by which it rises again to twice the lag
+_MOST_TRIED = 1_000  # lags of which more than the trough is looked at
 _TIE = 1e-13  # of the autocorrelation at lag 0: what is closer is equal, but for rounding, which is 50 times smaller
 
 
@@ -49,12 +52,15 @@ class Near:
         The autocorrelation at the period, where that was estimated: 1 for values that repeat exactly, 0 for none.
     words : str
         How long it is, where there is a clock.
+    doubt : str
+        Why the period that it is half of may be none; empty if it is one, or given.
     """
 
     points: float
     source: str
     strength: float | None = None
     words: str = ""
+    doubt: str = ""
 
     @property
     def is_fallback(self) -> bool:
@@ -77,11 +83,15 @@ class Period(Framed):
         The autocorrelation at the period: 1 for values that repeat exactly, 0 for none.
     reason : str
         Why no period was found; empty where one was.
+    doubt : str
+        Why it may be none, though the autocorrelation is highest there: a smooth series has many small peaks. Empty
+        where it falls to a trough before the peak, and rises again to a second one at twice the lag.
     """
 
     points: int | None
     strength: float | None = None
     reason: str = ""
+    doubt: str = ""
 
     @property
     def or_fallback(self) -> int:
@@ -91,7 +101,8 @@ class Period(Framed):
     def __str__(self) -> str:
         if self.points is None:
             return f"no period: {self.reason}"
-        return f"{self.points:,} points (autocorrelation {self.strength:.2f})"
+        doubt = f", hardly a period: {self.doubt}" if self.doubt else ""
+        return f"{self.points:,} points (autocorrelation {self.strength:.2f}){doubt}"
 
 
 def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> Period:
@@ -110,7 +121,8 @@ def find_period(x: Numbers, *, rank: Literal[1, 2] = 1) -> Period:
     -------
     Period
         ``points``: the lag, from 6 to 303, of that local maximum of the autocorrelation; None where there is none, with
-        the ``reason``. ``or_fallback`` is then 125. ``strength``: the autocorrelation there.
+        the ``reason``. ``or_fallback`` is then 125. ``strength``: the autocorrelation there. ``doubt``: why that may be
+        smoothness, and no period.
 
     Notes
     -----
@@ -134,17 +146,37 @@ def candidate_periods(x: FloatArray, most: int = 5) -> list[Period]:
     """Return the lags up to a third of a series at which it repeats best, the strongest first.
 
     Only the highest of several peaks within a tenth of a lag counts, and of the multiples of a stronger period only one
-    at which the series repeats better than at the multiple before it.
+    at which the series repeats better than at the multiple before it. What may be smoothness is none.
     """
-    correlation = _autocorrelation(x, len(x) // 3)
-    lags = _peaks(correlation)
+    correlation = _autocorrelation(x, _with_second_cycle(len(x) // 3))
+    lags = _peaks(correlation[: len(x) // 3 + 1])
+    if len(lags):  # most of many are smoothness
+        troughs = np.minimum.accumulate(correlation[1:])
+        lags = lags[(correlation[lags] > 0) & (correlation[lags] - troughs[lags - 2] >= LEAST_RISE)]
     found: list[Period] = []
-    for lag in lags[np.argsort(-correlation[lags], kind="stable")].tolist():
-        if correlation[lag] <= 0 or len(found) == most:
+    for lag in lags[np.argsort(-correlation[lags], kind="stable")][:_MOST_TRIED].tolist():
+        if len(found) == most:
             break
-        if not any(_is_repeat(lag, other.or_fallback, correlation) for other in found):
+        is_new = not any(_is_repeat(lag, other.or_fallback, correlation) for other in found)
+        if is_new and not _doubt(correlation, lag):
             found.append(Period(lag, float(correlation[lag])))
     return found
+
+
+def _with_second_cycle(lag: int) -> int:
+    """Return up to which lag to look if a series may repeat at one."""
+    return 2 * lag + max(round(_SAME * lag), 1)
+
+
+def _doubt(correlation: FloatArray, lag: int) -> str:
+    """Return why a peak of the autocorrelation may be no period; nothing if it is one."""
+    rise = float(correlation[lag] - correlation[1:lag].min())
+    if rise < LEAST_RISE:
+        return f"the autocorrelation hardly rises to it, by {rise:.3f}, as where values are merely smooth"
+    second = correlation[2 * lag - max(round(_SAME * lag), 1) : _with_second_cycle(lag) + 1]
+    if not len(second) or second.max() - correlation[lag : 2 * lag].min() < LEAST_AGAIN * rise:
+        return "the autocorrelation does not rise again to twice the lag, as after a second cycle"
+    return ""
 
 
 def _is_repeat(lag: int, of: int, correlation: FloatArray) -> bool:
@@ -199,7 +231,7 @@ def near_of(
     is_asked = near is not None or period is not None or lengths is not None
     values = series.values if known is None and not is_asked and one_column else None
     if known is not None:
-        return _on_axis(Near(validate.period(known) / 2, KNOWN), axis)
+        return _on_axis(Near(validate.period(known) / 2, KNOWN, doubt=series.period_doubt), axis)
     if series.no_period and not is_asked:
         return _on_axis(Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {series.no_period}"), axis)
     given: dict[str, Any] = {"near": near, "period": period, "values": values}
@@ -338,12 +370,13 @@ def _estimated(filled: FloatArray, given: Numbers) -> Near:
         return Near(FALLBACK_PERIOD / 2, f"{FALLBACK}: {found.reason}")
     missing = int(np.count_nonzero(np.isnan(np.asarray(given, dtype=np.float64))))
     gaps = f", {count_of(missing, 'missing value')} filled" if missing else ""
-    return Near(found.points / 2, f"half the estimated period{gaps}", found.strength)
+    return Near(found.points / 2, f"half the estimated period{gaps}", found.strength, doubt=found.doubt)
 
 
 def _published_period(x: FloatArray, rank: int = 1) -> Period:
     """Return the period that `find_period` finds."""
-    correlation = _autocorrelation(x[:_MOST_VALUES], _LONGEST_LAG)
+    longer_correlation = _autocorrelation(x[:_MOST_VALUES], _with_second_cycle(_LONGEST_PERIOD))
+    correlation = longer_correlation[: _LONGEST_LAG + 1]
     if not len(correlation):
         return Period(None, reason=CONSTANT)
     peaks, last = _peaks(correlation), len(correlation) - 2
@@ -358,7 +391,7 @@ def _published_period(x: FloatArray, rank: int = 1) -> Period:
     if not _SHORTEST_PERIOD <= lag <= _LONGEST_PERIOD:
         limits = f"{_SHORTEST_PERIOD} to {_LONGEST_PERIOD}"
         return Period(None, reason=f"the autocorrelation is highest at lag {lag}, which is not from {limits}")
-    return Period(lag, float(correlation[lag]))
+    return Period(lag, float(correlation[lag]), doubt=_doubt(longer_correlation, lag))
 
 
 def _peaks(correlation: FloatArray) -> NDArray[np.intp]:

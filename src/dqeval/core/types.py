@@ -434,6 +434,8 @@ class Series:
         Which point of a longer series the first one is, of which this one is the test part.
     zone : str
         The time zone in which times are shown if they have one: a name, an offset such as +01:00, or UTC.
+    period_doubt : str
+        Why the period may be none, if it was estimated and may be smoothness: see `find_period`.
     """
 
     name: str
@@ -449,6 +451,7 @@ class Series:
     remarks: tuple[str, ...] = ()
     first: int = 0
     zone: str = "UTC"
+    period_doubt: str = ""
 
     @property
     def part(self) -> str:

@@ -369,4 +369,4 @@ def _with_period(series: Series) -> Series:
     if values is None or values.ndim > 1 or not np.isfinite(values).all():
         return series
     found = find_period(values)
-    return replace(series, period=found.points, no_period=found.reason)
+    return replace(series, period=found.points, no_period=found.reason, period_doubt=found.doubt)

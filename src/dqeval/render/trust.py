@@ -108,11 +108,11 @@ def _near(near: Near) -> TrustLine:
         return TrustLine("Near range", "look", f"{said}: it has nothing to do with this series.", "near")
     if near.points == 0:
         return TrustLine("Near range", "look", f"{said}: an alarm one point early is a false alarm.", "near")
+    weak = near.strength is not None and near.strength < WEAK
     if near.strength is not None:
-        weak = near.strength < WEAK
         said += f" (autocorrelation {near.strength:.2f}{', which is weak' if weak else ''})"
-        return TrustLine("Near range", "look" if weak else "fine", f"{said}.", "near")
-    return TrustLine("Near range", "fine", f"{said}.", "near")
+    said += f", which is hardly a period: {near.doubt}" if near.doubt else ""
+    return TrustLine("Near range", "look" if weak or near.doubt else "fine", f"{said}.", "near")
 
 
 def _profile(profile: NearProfile) -> Iterator[TrustLine]:
