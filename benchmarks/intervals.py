@@ -53,6 +53,16 @@ def held(series, trials):
     return hits / trials, widths / trials
 
 
+def held_of_rare_misses(events, trials, right=0.95):
+    """Return how often an interval holds the true mean of a detector that misses few events, and is right elsewhere."""
+    random = np.random.default_rng(events)
+    found = (
+        mean_interval((random.random(events) < right).astype(float), resamples=RESAMPLES, seed=trial)
+        for trial in range(trials)
+    )
+    return np.mean([interval.low <= right <= interval.high for interval in found]).item()
+
+
 def spread_of_ends(events, resamples, seeds=20):
     """Return by how much the ends of an interval of many events differ from seed to seed, as a share of its width."""
     values = np.random.default_rng(events).beta(0.5, 0.5, events)
@@ -70,6 +80,8 @@ def main():
         hits, widths = held(series, trials)
         cells = " | ".join(f"{percent(hit, 1)}, {width:.2f}" for hit, width in zip(hits, widths, strict=True))
         print(f"| {series} | {cells} |", flush=True)
+    shares = ", ".join(f"{percent(held_of_rare_misses(n, trials))} of {n}" for n in SERIES[:-1])
+    print(f"\na detector that is right at 95 % of its events: held with {shares} events")
     spreads = [f"{percent(spread_of_ends(MANY, count), 1)} with {count:,}" for count in (2000, FEWEST_RESAMPLES)]
     print(f"\n{MANY:,} events: an end differs from seed to seed by {', '.join(spreads)} draws of all, of the width")
 

@@ -428,7 +428,7 @@ def part_of(series: Series, part: Any) -> Series:
         raise ValueError(f"{series.name} does not say where its training part ends, so that part must be all{known}")
     if series.period is None and not series.no_period and values is not None and values.ndim == 1:
         found = find_period(values)
-        series = replace(series, period=found.points, no_period=found.reason)
+        series = replace(series, period=found.points, no_period=found.reason, period_doubt=found.doubt)
     return replace(
         series,
         labels=series.labels[stop:],
