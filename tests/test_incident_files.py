@@ -566,6 +566,14 @@ def test_results_of_nab_find_their_windows(call, tmp_path):
     assert "no column is called gpu" in call("score", "scores.csv", *given, "--series", "gpu").err
 
 
+def test_moments_have_no_near_range(call, tmp_path):
+    (tmp_path / "moments.csv").write_text("\n".join(["start", *(str(a) for a, _ in INTERVALS)]))
+    given = ["scores.csv", "--incidents", "moments.csv", "--metrics", "dqe"]
+    said = "most incidents are moments, which have no length, so near is 0 by default: give one"
+    assert said in call("score", *given).err
+    assert said not in call("score", *given, "--near", "0").err
+
+
 def test_files_of_one_name(call, tmp_path):
     """Two files of alerts of one name are told apart by what is in them."""
     for folder, pairs in (("x", ALARMS), ("y", ALARMS[1:])):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dqeval
 from dqeval.core import durations
 from dqeval.core.events import find_events
+from dqeval.core.near import NO_LENGTH
 from strategies import detections, exact_near, labelled
 
 START = np.datetime64("2026-01-01T00:00:00", "ns")
@@ -167,7 +168,9 @@ def test_the_default_near_range_is_the_median_incident():
     assert dqeval.evaluate_intervals([(0, 5), (10, 11), (30, 33)], []).near == 3
     assert dqeval.evaluate_intervals([(0, 5), (10, 11), (30, 33)], [], closed="both").near == 4
     assert dqeval.evaluate_intervals([(0, 5), (9, 30)], [], span=(0, 20), undefined="nan").near == 8  # of 5 and 11
-    assert dqeval.evaluate_intervals([(5, 5), (9, 9), (12, 15)], [], span=(0, 20)).near == 0  # most are moments
+    moments = dqeval.evaluate_intervals([(5, 5), (9, 9), (12, 15)], [], span=(0, 20))
+    assert (moments.near, moments.notes) == (0, (NO_LENGTH,))
+    assert dqeval.evaluate_intervals([5, 9], [], span=(0, 20), near=0).notes == ()
     with pytest.warns(dqeval.UndefinedWarning):
         assert dqeval.evaluate_intervals([], [5], span=(0, 20), undefined="nan").near == 0
 

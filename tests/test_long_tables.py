@@ -188,7 +188,6 @@ GOOD = {"by": ["a", "b"], "label": [0, 1], "mine": [0.1, 0.2]}
         ({"mine": ["x", "y"]}, {}, "no column of scores"),
         ({"by": ["a"]}, {}, "^column by must name the series of each row: got 1 name for 2 rows$"),
         ({"t": [1, 2, 3]}, {}, "^column by must name the series of each row: got 2 names for 3 timestamps$"),
-        ({"t": 3}, {}, "^column by must name the series of each row: got 2 names for 1 timestamp$"),
         ({"by": [["a", "b"], ["c", "d"]]}, {}, r"^column by must be one-dimensional: its shape is \(2, 2\)$"),
         (
             {"by": ["a", ""]},
@@ -209,6 +208,12 @@ GOOD = {"by": ["a", "b"], "label": [0, 1], "mine": [0.1, 0.2]}
 def test_what_cannot_be_split(changed, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         split({**GOOD, **changed}, **{"by": "by", **options})
+
+
+def test_single_values_in_memory_are_left_out():
+    for series in split({**GOOD, "t": 3, "version": 1.5}, by="by"):
+        assert series.timestamps is None
+        assert series.remarks == tuple(f"{name} is left out: it is a single value" for name in ("t", "version"))
 
 
 def test_what_is_no_table(tmp_path):

@@ -160,6 +160,11 @@ def test_events_are_shown_in_the_zone_of_their_times():
     ]
     assert found.per_event[0].record()["start_time"] == "2026-01-01T10:00+01:00"
     assert found.per_event[0].start_time == np.datetime64("2026-01-01T09:00")
+    assert "start_time='2026-01-01T10:00+01:00', stop_time='2026-01-01T11:30+01:00', name=''" in repr(
+        found.per_event[0]
+    )
+    assert found.per_event[0].to_frame()["stop_time"][0] == pd.Timestamp("2026-01-01T11:30+01:00")
+    assert "zone" not in found.per_event[0].to_frame()
     assert "2026-01-02 10:00 – 10:05 +01:00" in str(found)
     for library in ("pandas", "polars"):  # which knows no offsets but by the names of zones
         ends = found.to_frame(library)["start_time"]

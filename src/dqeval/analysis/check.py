@@ -14,7 +14,7 @@ from dqeval.analysis.findings import Finding, Findings, errors_first, warning
 from dqeval.analysis.no_detector import FIRST_LOOK, IS_IDENTIFIER, SHORTEST_BLOCK, is_identifier, why_no_detector
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
-from dqeval.core.near import BY_DEFAULT, CONSTANT, Near, near_of
+from dqeval.core.near import BY_DEFAULT, CONSTANT, NO_LENGTH, Near, near_of
 from dqeval.core.numeric_arrays import as_array
 from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, part_of, sampling_in
 from dqeval.core.registry import METRICS
@@ -163,8 +163,11 @@ def misread_times(series: Series) -> list[Finding]:
 
 
 def about_times_and_near(prepared: Prepared) -> list[Finding]:
-    """Return what to say of the times of a series that is prepared, and of a period that is hardly one."""
-    return [*about_times(prepared), *(warning("value", each.message) for each in pitfalls.of_period(prepared.near))]
+    """Return what to say of the times of a series that is prepared, and of a near range that follows from little."""
+    found = [*about_times(prepared), *(warning("value", each.message) for each in pitfalls.of_period(prepared.near))]
+    if prepared.near.is_of_moments and len(prepared.labelled.events):
+        found.append(warning("", NO_LENGTH))
+    return found
 
 
 def about_times(prepared: Prepared) -> list[Finding]:

@@ -13,7 +13,7 @@ from dqeval.analysis.timed_result import TimedEventColumns, TimedResult
 from dqeval.core import arguments, durations, validate
 from dqeval.core.events import find_events
 from dqeval.core.moments import Moments, moments_of, same_kind
-from dqeval.core.near import median_length
+from dqeval.core.near import NO_LENGTH, median_length
 from dqeval.core.numeric_arrays import binary_array
 from dqeval.core.regions import cut
 from dqeval.core.sampling import even_step, median_step
@@ -90,6 +90,7 @@ def evaluate_intervals(
     events, found = axis.positions(spans["incidents"], closed), axis.positions(spans["alerts"], closed)
     validate.check_defined(events.events, undefined, none="there is no incident in the span")
     regions = cut(events.events, _near(near, axis, events.lengths))
+    has_no_length = [NO_LENGTH] if near is None and regions.near == 0 and len(events.events) else []
     local = np.minimum(scores_of_intervals(found.events, regions), 1.0)
     return TimedResult(
         *_means(local),
@@ -97,7 +98,13 @@ def evaluate_intervals(
         thresholds=1,
         per_event=TimedEventColumns(events.events.starts, events.events.stops, local, axis, events.names),
         axis=axis,
-        notes=(*_remarks(incidents), *_remarks(alerts), *events.notes("incident"), *found.notes("alert")),
+        notes=(
+            *_remarks(incidents),
+            *_remarks(alerts),
+            *events.notes("incident"),
+            *found.notes("alert"),
+            *has_no_length,
+        ),
         make_alarms=partial(
             alarms_of,
             events.events,

@@ -16,10 +16,10 @@ from dqeval.core.prepared import Labelled
 from dqeval.core.timeline import TimeAxis, each_moment
 from dqeval.core.types import BoolArray, Curve, DQEResult, Events
 from dqeval.metrics.alarms_at_threshold import alarms_of
-from dqeval.support.frames import column_of, without_blank
+from dqeval.support.frames import column_of, in_frame, without_blank
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TimedEventScores(EventScores):
     """DQE and its three parts for one incident, and when it was.
 
@@ -49,6 +49,14 @@ class TimedEventScores(EventScores):
         row = EventScores.record(self) | times
         del row["zone"]
         return row
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.record().items())})"
+
+    def _columns(self) -> dict[str, Any]:
+        times = {name: in_frame(np.array([getattr(self, name)]), self.zone) for name in ("start_time", "stop_time")}
+        found = {name: [value] for name, value in self.record().items()}
+        return {**found, **times}
 
     def _plain(self, moment: Any) -> str | int:
         """Return a moment ready for JSON."""

@@ -24,6 +24,7 @@ BY_DEFAULT = "by default"  # the source of a near range that nothing is known fo
 MEDIAN_EVENT = "the median event length"  # by default on a clock, and of 1ev
 KNOWN = "half the period of the series"
 GIVEN_PERIOD = "half the given period"
+NO_LENGTH = "most incidents are moments, which have no length, so near is 0 by default: give one"
 CONSTANT = "the values are constant"  # why there is no period
 FALLBACK = "a fallback"  # and of one for values that have no period
 _MOST_VALUES = 20_000
@@ -66,6 +67,11 @@ class Near:
     def is_fallback(self) -> bool:
         """Whether the values have no period, so that the near range has nothing to do with the series."""
         return self.source.startswith(FALLBACK)
+
+    @property
+    def is_of_moments(self) -> bool:
+        """Whether it is 0 by default, as events have no length."""
+        return self.points == 0 and self.source == MEDIAN_EVENT
 
     def __str__(self) -> str:
         return f"near {self.points:g}{f' ({self.words})' if self.words else ''}, {self.source}"

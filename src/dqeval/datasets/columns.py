@@ -169,8 +169,7 @@ def series_in_table(content: Content, roles: Roles, name: str) -> Series:
     series = with_roles(content, roles, name=name)
     several = [column for key, column in content.columns.items() if NUMBERED_VALUE.fullmatch(key)]
     values = np.column_stack(several) if several and series.values is None else series.values
-    remarks = tuple(f"{shorten(key)} is left out: it is a single value" for key in content.left_out)
-    return replace(series, values=values, train_stop=train_stop_of(name, series.labels), remarks=remarks)
+    return replace(series, values=values, train_stop=train_stop_of(name, series.labels))
 
 
 def series_of(
@@ -252,7 +251,7 @@ def content_in_memory(
     for other in (*roles.scores, roles.value, roles.series):
         if other is not None and roles.label in given:
             validate.same_index(roles.label, given[roles.label], other, given[other])
-    found = next((given[name] for name in given if named.is_time(name)), None)
+    found = next((given[name] for name in given if named.is_time(name) and name not in content.left_out), None)
     times = _times_of_index(columns) if found is None else found
     if times is None:
         return content, roles
@@ -277,7 +276,8 @@ def with_roles(content: Content, roles: Roles, *, name: str) -> Series:
         raise ValueError(f"two columns of scores have the same name: {some_names(map(one_line, roles.scores))}")
     values = None if roles.value is None else columns[roles.value]
     timestamps, zone = (None, None) if times is None else parse_with_zone(times, content.zone)
-    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, **as_fields(zone))
+    remarks = tuple(f"{shorten(key)} is left out: it is a single value" for key in content.left_out)
+    return Series(one_line(name), labels, detectors, values, timestamps=timestamps, remarks=remarks, **as_fields(zone))
 
 
 def series_in_zone(series: Series, timezone: str | None) -> Series:

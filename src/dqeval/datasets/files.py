@@ -136,7 +136,7 @@ class Content:
     def at(self, rows: IntArray) -> Content:
         """Return some of the rows."""
         columns = {name: column[rows] for name, column in self.columns.items()}
-        return Content(columns, None if self.times is None else self.times[rows], zone=self.zone, named=self.named)
+        return replace(self, columns=columns, times=None if self.times is None else self.times[rows], grouping=None)
 
 
 def read_content(path: Path, *, named: Named = NOTHING_NAMED, watch: Watch = lambda stream: stream) -> Content:
