@@ -423,7 +423,7 @@ def test_check(tmp_path, call, demo_file):
     done = call("check", write_clean(tmp_path / "clean.csv"))
     assert (done.code, done.out) == (0, "clean.csv: no problems found\n")
     done = call("check", demo_file)
-    assert (done.code, done.out.splitlines()[0]) == (0, "demo.csv: 0 errors, 3 warnings")
+    assert (done.code, done.out.splitlines()[0]) == (0, "demo.csv: 0 errors, 4 warnings")
     receipt = json.loads(call("check", path, "--format", "json").out)
     assert receipt["results"]["findings"][0]["column"] == "mine"
 

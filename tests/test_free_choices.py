@@ -44,6 +44,10 @@ def test_each_choice_is_what_it_says():
     assert by_choice(split, SCORES)["joined"] == dqeval.dqe_score(LABELS, SCORES, near=8)
 
 
+def test_near_ranges_of_any_size():
+    assert "around" not in by_choice(LABELS, SCORES, near=1e308)
+
+
 def test_detections_and_gaps():
     assert set(by_choice(LABELS, SCORES > 0.9)) == {"now", "halved", "around"}
     times = np.datetime64("2026-01-01") + (T + 50 * (T >= 700)).astype("m8[m]")

@@ -91,7 +91,7 @@ def _halved(scored: Scored, near: float) -> tuple[Scored, float]:
 
 
 def _around(scored: Scored, near: float) -> tuple[Scored, float] | None:
-    kept = _near_events(scored, max(FEWEST_AROUND, round(AROUND * near)))
+    kept = _near_events(scored, int(min(max(FEWEST_AROUND, AROUND * near), len(scored.labels))))
     return None if kept.all() else (Scored(Labelled(scored.labels[kept]), scored.raw[kept]), near)
 
 

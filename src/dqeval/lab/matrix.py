@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +25,7 @@ from dqeval.lab.measures import MEASURES, Measure
 from dqeval.lab.paper_rows import PAPER_ROWS, PaperRow
 from dqeval.lab.properties import PROPERTIES
 from dqeval.lab.property_kinds import Property
-from dqeval.lab.search import Budget, SearchResult, search
+from dqeval.lab.search import Budget, SearchResult, search, violations
 from dqeval.support.modules import import_all
 from dqeval.support.writing import atomic_write
 
@@ -192,10 +192,18 @@ def examine(task: _Task) -> list[Answer]:
                 continue
             judge.allow(share)
             answers[name] = _answer(judge, QUESTIONS[name], task.budget)
-            if task.kept is not None:
-                with atomic_write(task.kept, lasting=False) as place:
-                    place.write_bytes(pickle.dumps(answers))
+            _keep(task, answers)
+    # Last, as it may take long where the answers themselves do not.
+    judge.allow(task.seconds)
+    for name in task.questions:
+        answers[name] = _with_violations(judge, answers[name], task.budget)
     return [answers[name] for name in task.questions]
+
+
+def _keep(task: _Task, answers: Mapping[str, Answer]) -> None:
+    if task.kept is not None:
+        with atomic_write(task.kept, lasting=False) as place:
+            place.write_bytes(pickle.dumps(answers))
 
 
 def _answer(judge: Judge, asked: Property | PaperRow | Measure, budget: Budget) -> Answer:
@@ -239,9 +247,19 @@ def _searched(judge: Judge, asked: Property, found: SearchResult, budget: Budget
         sentence = f"{asked.change.capitalize()}, and it is {value}, not {in_digits(judge.metric.perfect)}."
     else:
         sentence = _told(asked, found.examples[0])
-    if found.violations is not None:
-        sentence = f"{sentence} {found.violations.sentence}"
-    return Answer(name, asked.name, NO, False, sentence, scope, found.examples, violations=found.violations)
+    return Answer(name, asked.name, NO, False, sentence, scope, found.examples)
+
+
+def _with_violations(judge: Judge, answer: Answer, budget: Budget) -> Answer:
+    """Return the answer that a law does not hold with how often and how far it does not, if there is time."""
+    asked = QUESTIONS[answer.question]
+    if not isinstance(asked, Property) or answer.word != NO or not budget.examples:
+        return answer
+    try:
+        counted = violations(asked, judge, budget)
+    except CannotJudgeError:
+        return answer
+    return replace(answer, sentence=f"{answer.sentence} {counted.sentence}", violations=counted)
 
 
 def _told(asked: Property, example: Example) -> str:

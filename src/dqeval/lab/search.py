@@ -70,13 +70,10 @@ class SearchResult:
         shortest; otherwise simplified.
     compared : int
         How many pairs of series were compared.
-    violations : Violations, optional
-        Of a law that does not hold, if random series are tried.
     """
 
     examples: tuple[Example, ...]
     compared: int
-    violations: Violations | None = None
 
 
 def search(asked: Property, judge: Judge, budget: Budget) -> SearchResult:
@@ -103,13 +100,11 @@ def search(asked: Property, judge: Judge, budget: Budget) -> SearchResult:
             found[shown] = example if is_shortest else _shortened(asked, judge, example, partial(is_one_of, shown))
             if wanted == set(found):
                 break
-    violations = _violations(asked, judge, budget) if asked.relation is not None and found and budget.examples else None
     # What a preference is called by comes before what is alike.
-    examples = tuple(sorted(found.values(), key=lambda example: example.direction == 0))
-    return SearchResult(examples, compared, violations)
+    return SearchResult(tuple(sorted(found.values(), key=lambda example: example.direction == 0)), compared)
 
 
-def _violations(asked: Property, judge: Judge, budget: Budget) -> Violations:
+def violations(asked: Property, judge: Judge, budget: Budget) -> Violations:
     """Return how often a law does not hold among all random series, and by how much."""
     perfect, sizes, compared = judge.metric.perfect, [], 0
     for example in _compared(asked, judge, random_cases(asked.takes, budget.examples), MOST_CHANGES):
