@@ -7,7 +7,7 @@ import pytest
 
 import dqeval
 from commands import caller, write_demo
-from dqeval.analysis.free_choices import CHOICES, dqe_by_choice, moves
+from dqeval.analysis.free_choices import CHANCE, CHOICES, WRONG, dqe_by_choice, moves
 from dqeval.core.prepared import Labelled
 from dqeval.datasets.door import prepare
 
@@ -72,10 +72,28 @@ def test_who_is_ahead():
     assert only.startswith("with every two points taken together, DQE is 0.390, and not 0.500: https://")
 
 
+def test_random_scores_that_do_as_well():
+    noise = np.random.default_rng(9).random(3000)
+    found = by_choice(LABELS, noise)
+    assert found["chance"] > 0
+    (said,) = [sentence for sentence in moves({"mine": {**found, "now": 0.05}}) if "random scores" in sentence]
+    assert said.startswith(f"random scores get a DQE of up to {found['chance']:.3f}, and mine has 0.050: https://")
+    assert "chance" not in by_choice(LABELS, LABELS + 0.01 * noise)
+
+
+def test_check_and_explain_say_it_of_one_detector():
+    far = np.where(T % 7 == 0, 0.9, 0.0) * (np.abs(T % 1000 - 510) > 200) + LABELS
+    series = {"label": LABELS, "mine": far}
+    now, without = (by_choice(LABELS, far)[name] for name in ("now", "around"))
+    said = f"without the normal points far from any event, DQE is {without:.3f}, and not {now:.3f}: https"
+    assert any(said in finding.message for finding in dqeval.check(series, near=8))
+    assert any(said in caution for caution in dqeval.explain(LABELS, far, near=8).cautions)
+
+
 def test_every_section_is_on_the_page():
     page = (Path(__file__).parents[1] / "docs" / "pitfalls.md").read_text(encoding="utf-8")
     sections = {line[3:].lower().replace(" ", "-") for line in page.splitlines() if line.startswith("## ")}
-    assert {section for _, section in CHOICES.values()} | {"a-wrong-point-that-raises-dqe"} <= sections
+    assert {section for _, section in CHOICES.values()} | {WRONG, CHANCE} <= sections
 
 
 def test_commands_say_it_where_there_is_a_verdict(monkeypatch, capsys, tmp_path):

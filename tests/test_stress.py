@@ -603,3 +603,16 @@ def test_jitter_on_real_scores(real_scores):
     shown = [0.001, 0.015, 0.025, 0.028, 0.030, 0.030, 0.047, 0.068]
     assert [round(found[metric].deviation, 3) for metric in metrics] == shown
     assert str(found["dqe"].deviation_interval) == "[0.015, 0.044]"
+
+
+def test_a_spread_that_is_shown_as_0_has_no_multiples():
+    """Metrics by which two detectors differ by rounding, or by less than anybody sees, are given as they are."""
+    labels = np.zeros(300)
+    labels[100:120] = 1
+    scores = np.random.default_rng(0).random(300) + labels
+    other = scores + 1e-3 * np.random.default_rng(1).random(300)
+    alike = dqeval.stress(labels, {"a": scores, "b": other}, near=5, metrics=["dqe"], kinds=["jitter"])
+    (found,) = alike.varied
+    assert 0 < found.spread < 5e-4
+    assert np.isnan(found.relative_deviation)
+    assert found.deviation > 0

@@ -11,6 +11,7 @@ import numpy as np
 
 from dqeval.analysis import clock, pitfalls
 from dqeval.analysis.findings import Finding, Findings, errors_first, warning
+from dqeval.analysis.free_choices import moves_of_one
 from dqeval.analysis.no_detector import FIRST_LOOK, IS_IDENTIFIER, SHORTEST_BLOCK, is_identifier, why_no_detector
 from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
@@ -200,6 +201,8 @@ def _misleading_labels(labelled: Labelled, near: Near) -> Iterator[Finding]:
 
 def _misleading_scores(name: str, scored: Scored, near: Near, detections: BoolArray | None = None) -> Iterator[Finding]:
     yield from (warning(name, pitfall.message) for pitfall in pitfalls.of_scores(scored, near.points, detections))
+    if len(scored.events):
+        yield from (warning(name, sentence) for sentence in moves_of_one(scored, near.points))
 
 
 def _as_floats(series: Series) -> Series:

@@ -13,6 +13,7 @@ import numpy as np
 from dqeval.analysis import pitfalls
 from dqeval.analysis.explain_result import WORTH_SAYING, Explanation, Improvement, in_points
 from dqeval.analysis.explained_events import Digits, ExplainedEvents, duration
+from dqeval.analysis.free_choices import moves_of_one
 from dqeval.analysis.suggestion import suggested_threshold
 from dqeval.analysis.timed_result import alarms_at, on_clock
 from dqeval.core import arguments, validate
@@ -121,7 +122,9 @@ def with_cautions(explanation: Explanation, scored: Scored, near: float) -> Expl
     """Return an explanation with what makes DQE of this detector mislead."""
     detections = scored.raw >= explanation.threshold
     found = pitfalls.of_scores(scored, near, detections)
-    return explanation.with_cautions(tuple(pitfall.message for pitfall in found))
+    return explanation.with_cautions(
+        (*(pitfall.message for pitfall in found), *moves_of_one(scored, near, chance=True))
+    )
 
 
 def explanation_of(scored: Scored, near: float, *, name: str, result: DQEResult | None = None) -> Explanation:

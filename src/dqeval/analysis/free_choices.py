@@ -24,11 +24,16 @@ CHOICES = {
     "halved": ("with every two points taken together", "the-sampling-rate"),
     "around": ("without the normal points far from any event", "false-alarms-get-cheaper-in-longer-regions"),
 }
-WRONG = "a-wrong-point-that-raises-dqe"
+WRONG, CHANCE = "a-wrong-point-that-raises-dqe", "chance-depends-on-how-much-is-detected"
+DRAWS = 5  # of random scores
+LOW = 0.5  # DQE, above which random scores hardly come
 
 
 def dqe_by_choice(scored: Scored, near: float) -> dict[str, float]:
-    """Return DQE as it is ("now"), and by the name of each choice that changes anything about a series."""
+    """Return DQE as it is ("now"), and by the name of each choice that changes anything about a series.
+
+    Where it is low, "chance" is the highest of random scores.
+    """
     labelled, scores = scored.labelled, scored.scores
     values = {"now": dqe_at(scored, near)}
     if not scored.binary:
@@ -38,6 +43,10 @@ def dqe_by_choice(scored: Scored, near: float) -> dict[str, float]:
             "order": METRICS["dqe_log_rank"].compute(scored, near=near),
             "wrong": max(dqe_at(Scored(labelled, changed), near) for changed in with_wrong_scores(scored)),
         }
+        if values["now"] < LOW:
+            random = np.random.default_rng(0)
+            draws = (Scored(labelled, random.random(len(scores))) for _ in range(DRAWS))
+            values["chance"] = max(dqe_at(drawn, near) for drawn in draws)
     if len(labelled.breaks):
         return values
     for name, change in _CHANGES.items():
@@ -55,7 +64,19 @@ def moves(by_detector: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
             sentences.setdefault(section, f"{words}, {said}")
     if said := _wrong_points(by_detector):
         sentences[WRONG] = said
+    best = max(by_detector, key=lambda detector: by_detector[detector]["now"])
+    now, chance = by_detector[best]["now"], by_detector[best].get("chance", -1.0)
+    if now <= chance:
+        sentences[CHANCE] = (
+            f"random scores get a DQE of up to {chance:.3f}, and {best or 'this detector'} has {now:.3f}"
+        )
     return tuple(f"{sentence}: {PAGE}#{section}" for section, sentence in sentences.items())
+
+
+def moves_of_one(scored: Scored, near: float, *, chance: bool = False) -> tuple[str, ...]:
+    """Return what would move DQE of one detector, besides the scale and wrong points, which are pitfalls."""
+    told = {"now", *_CHANGES} | ({"chance"} if chance else set())
+    return moves({"": {name: value for name, value in dqe_by_choice(scored, near).items() if name in told}})
 
 
 def _moved(now: Mapping[str, float], then: Mapping[str, float]) -> str:
