@@ -83,11 +83,6 @@ class AlertsEntry(Entry):
         ends = in_zone(moments_of("span", self.span), self.timezone, lambda i: "span")
         return [ends.moment(0), ends.moment(1)]
 
-    @property
-    def files(self) -> list[Path]:
-        """All files that it is read from."""
-        return [self.path, *(file.path for file in self.alerts)]
-
     def detectors(self) -> dict[str, AlertFile]:
         """Return the alerts by what to call the detectors."""
         return dict(zip(distinct([file.name for file in self.alerts], "{} ({})"), self.alerts, strict=True))

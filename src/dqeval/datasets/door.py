@@ -195,11 +195,6 @@ class Entry:
         return self.source.path
 
     @property
-    def files(self) -> list[Path]:
-        """All files that it is read from."""
-        return [self.path] if self.asked.incidents is None else [self.path, self.asked.incidents.path]
-
-    @property
     def stem(self) -> str:
         """What a file that is made from it is called, without an ending."""
         if not self.alone:
