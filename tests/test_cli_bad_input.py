@@ -199,6 +199,16 @@ def test_closed_streams(tmp_path, command, code, said):
         assert "DQE" in (tmp_path / "out.txt").read_text()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.unmeasured
+def test_standard_input_that_is_a_file_is_not_overwritten(tmp_path):
+    before = write_demo(tmp_path / "demo.csv", length=460).read_bytes()
+    words = ["sh", "-c", f"'{sys.executable}' -m dqeval check - --format csv -o demo.csv < demo.csv"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, sentence(done.stderr)) == (2, "demo.csv would overwrite the input; name another file")
+    assert (tmp_path / "demo.csv").read_bytes() == before
+
+
 def test_closed_streams_in_this_process(call, monkeypatch, tmp_path):
     file = write_demo(tmp_path / "demo.csv", length=460)
     monkeypatch.setattr(sys, "stdin", None)

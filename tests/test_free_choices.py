@@ -85,7 +85,7 @@ def test_check_and_explain_say_it_of_one_detector():
     far = np.where(T % 7 == 0, 0.9, 0.0) * (np.abs(T % 1000 - 510) > 200) + LABELS
     series = {"label": LABELS, "mine": far}
     now, without = (by_choice(LABELS, far)[name] for name in ("now", "around"))
-    said = f"without the normal points far from any event, DQE is {without:.3f}, and not {now:.3f}: https"
+    said = f"near ranges (at least 100 points) from an event, DQE is {without:.3f}, and not {now:.3f}: https"
     assert any(said in finding.message for finding in dqeval.check(series, near=8))
     assert any(said in caution for caution in dqeval.explain(LABELS, far, near=8).cautions)
 

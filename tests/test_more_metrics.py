@@ -539,7 +539,9 @@ def test_false_alarms_where_the_probation_leaves_no_window(windows):
 
 def test_nab_says_what_the_probation_drops():
     y_true, y_pred = [0, 1, 0, 0, 0, 0, 0, 1, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1, 0, 0]
-    with pytest.warns(UserWarning, match="1 of 2 windows dropped: they end before point 3, in the probation") as caught:
+    with pytest.warns(
+        UserWarning, match="1 of 2 windows dropped for ending before point 3, in the probation"
+    ) as caught:
         found = metrics.nab_parts(y_true, y_pred, probation=0.3)
     assert caught[0].filename == __file__
     assert (found.windows, found.value) == (((7, 7),), 100)
@@ -557,7 +559,7 @@ def test_nab_windows_that_straddle_the_end_of_the_probation():
     assert found.windows == ((10, 20), (50, 60))
     worth = 1 + naive.nab_curve(-5 / 11) / naive.nab_curve(-1)
     assert found.value == pytest.approx(100 * (worth + 2) / 4) == pytest.approx(95.605, abs=5e-4)
-    with pytest.warns(UserWarning, match="1 of 2 windows dropped: they start before point 15"):
+    with pytest.warns(UserWarning, match="1 of 2 windows dropped for starting before point 15"):
         assert metrics.nab_parts(y_true, y_pred, windows="rule", probation=0.15).windows == ((48, 52),)
 
 

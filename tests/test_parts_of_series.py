@@ -10,6 +10,7 @@ import dqeval
 from commands import caller
 from dqeval import bench
 from dqeval.analysis.score import score
+from dqeval.core.sampling import Clock
 from dqeval.datasets.door import prepare
 
 LABELS = (np.arange(600) >= 240) & (np.arange(600) % 120 < 6)
@@ -51,6 +52,54 @@ def test_the_test_part_has_the_near_range_of_the_whole():
     assert prepare(dataclasses.replace(SERIES, timestamps=times), part="test").labelled.axis.times()[0] == times[200]
 
 
+def test_the_near_range_of_the_whole_is_not_that_of_the_part():
+    values = np.where(np.arange(600) < 400, VALUES, np.sin(np.arange(600) * 2 * np.pi / 25))
+    for column in (values, values[:, None]):
+        series = dataclasses.replace(SERIES, values=column)
+        whole = prepare(series).near
+        assert prepare(series, part="test").near == whole == prepare(prepare(series), part="test").near
+        alone = dataclasses.replace(series, values=column[200:], labels=LABELS[200:], scores={}, train_stop=None)
+        assert prepare(alone).near.points != whole.points
+
+
+def test_on_a_clock():
+    times = np.datetime64("2026-01-01") + np.arange(600).astype("m8[m]")
+    series = dataclasses.replace(SERIES, timestamps=times)
+    clock = Clock(resolution="2min")
+    whole, part = (prepare(series, clock=clock, part=part) for part in ("all", "test"))
+    assert (whole.labelled.train_stop, whole.series.part) == (100, "its training part, 100 points, included")
+    assert part.near == whole.near
+    assert part.near.source == "the median event length"
+    assert len(part.labelled.labels) == 200
+    (said,) = [f.message for f in dqeval.check(series, near="20min") if "training" in f.message]
+    assert said.startswith("the training part, the first 200 points, is scored")
+
+
+@pytest.mark.parametrize("stop", [-3, 0, 600, 5000])
+def test_training_that_does_not_end_inside(stop):
+    with pytest.raises(ValueError, match=f"the training part must end inside: at {stop:,} of 600 points"):
+        prepare(dataclasses.replace(SERIES, train_stop=stop), part="test")
+
+
+def test_events_in_the_training_part_are_told():
+    labels = LABELS | (np.arange(600) // 5 == 10)
+    found = dqeval.check(dataclasses.replace(SERIES, labels=labels), part="test")
+    assert [f.message for f in found if "training" in f.message] == ["1 event in the training part left out"]
+
+
+def test_a_receipt_of_a_file_that_was_renamed(call, file, tmp_path):
+    receipt, copy = tmp_path / "receipt.json", tmp_path / "copy.csv"
+    call("score", file, "--metrics", "dqe", "--part", "test", "--format", "json", "-o", receipt)
+    copy.write_bytes(file.read_bytes())
+    done = call("verify", receipt, copy)
+    assert "inputs[0]" in done.out or "copy.csv" in done.out
+    assert "part" not in done.out
+    content = json.loads(receipt.read_text())
+    content["inputs"][0]["train_stop"] = "200"
+    receipt.write_text(json.dumps(content))
+    assert call("verify", receipt, file).code == 2
+
+
 def near_20(profile):
     return profile.at_tabulated["mine"][list(profile.tabulated).index("period/2")]
 
@@ -71,7 +120,7 @@ def test_numbers_are_those_of_the_part(work):
 
 
 def test_a_series_without_a_training_part():
-    with pytest.raises(ValueError, match=r"s does not say where its training part ends, so that part must be all$"):
+    with pytest.raises(ValueError, match=r"nothing says where the training part ends .*: part must be all$"):
         dqeval.compare(TEST, part="test")
     with pytest.raises(ValueError, match="it has no training part any more"):
         prepare(prepare(SERIES, part="test").series, part="test")
@@ -137,4 +186,4 @@ def test_a_benchmark_run(file, tmp_path):
     bench.run({**plan, "scores": [{"path": str(plain)}]}, tmp_path / "other")
     with bench.Store(tmp_path / "other") as store:
         (failure,) = store.failures()
-    assert "plain does not say where its training part ends" in failure["reason"]
+    assert "nothing says where the training part ends" in failure["reason"]

@@ -142,7 +142,7 @@ def test_a_wrong_point_that_raises_dqe():
     assert dqeval.sdqe_score(labels, detections, near=20) == pytest.approx(0.707, abs=5e-4)
     message = kinds(labels, detections, 20)["wrong point"]
     raised = "one more wrong point right beside the event [5000, 5040) raises its DQE from 0.707 to 0.987"
-    assert message == f"{raised}: with a false alarm, near miss is 0 as long as there is none"
+    assert message == f"{raised}: with false alarms, the near-miss score is 0 until there is a near miss"
     minutes = np.datetime64("2026-01-01T00:00") + np.arange(10_000)
     cautions = dqeval.explain(labels, detections, near=20, times=minutes).cautions
     assert any("right beside the event 2026-01-04 11:20 – 12:00 raises" in caution for caution in cautions)
@@ -175,7 +175,7 @@ def test_a_wrong_point_that_is_closer_than_the_other_near_misses():
     scores_there[[1010, 1130]] = [0.5, 1.0]
     said = kinds(labels, scores_there, 100)
     assert said["wrong point"].startswith("at the suggested threshold, one more wrong point right beside the event")
-    assert said["wrong point"].endswith(": it is the closest near miss")
+    assert said["wrong point"].endswith(": it is so close")
 
 
 def test_labels_and_near():

@@ -161,7 +161,7 @@ def test_jobs_of_a_cluster_end_with_their_run(tmp_path):
     end_run("mine")
     thread.join(60)
     late = do_guarded(Batch([quick], Limits(), "mine"))
-    assert [outcome.failed for outcome in (*found, *late)] == [True] * (len(found) + 1)
+    assert [outcome.failed for outcome in (*found, *late)] == [True] * 2
     assert late[0].rows[0].reason == "it was stopped before it began"
     end_run("another")
 

@@ -225,6 +225,7 @@ def test_no_output_replaces_an_input(inputs, call, through_links):
         (["explain", inputs], b),
         (["bench", "rank", run], run / "results.sqlite"),
         (["bench", "failures", run], run / "results.sqlite"),
+        (["bench", "rank", run], run / "plan.json"),
     ]
     for words, target in commands:
         name = inputs / "links" / target.relative_to(inputs).as_posix().replace("/", "_") if through_links else target

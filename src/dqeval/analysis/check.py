@@ -17,7 +17,16 @@ from dqeval.core.durations import Length
 from dqeval.core.events import flags_of
 from dqeval.core.near import BY_DEFAULT, CONSTANT, NO_LENGTH, Near, near_of
 from dqeval.core.numeric_arrays import as_array
-from dqeval.core.prepared import Labelled, Prepared, Scored, incidents_on, part_of, sampling_in
+from dqeval.core.prepared import (
+    Labelled,
+    Prepared,
+    Scored,
+    incidents_on,
+    part_of,
+    prepare_series,
+    sampling_in,
+    train_stop_in,
+)
 from dqeval.core.registry import METRICS
 from dqeval.core.sampling import Clock, Sampling
 from dqeval.core.times import Times
@@ -68,8 +77,9 @@ def check(
     >>> [finding.message for finding in dqeval.check(series) if finding.level == "error"]
     ['all scores are 2: the detector says nothing']
     """
-    series = part_of(as_series(data), part)
-    return Findings(findings_in(series, near=near, period=period), series.name)
+    whole = as_series(data)
+    series = part_of(whole, part)
+    return Findings(findings_in(series, near=near, period=period, of_whole=whole), series.name)
 
 
 def findings_in(
@@ -79,8 +89,12 @@ def findings_in(
     period: Length | None = None,
     resolution: Length | None = None,
     max_gap: Length | None = None,
+    of_whole: Series | None = None,
 ) -> list[Finding]:
-    """Return what `check` finds in a series that was read already."""
+    """Return what `check` finds in a series that was read already; of a part, with the near range of the whole."""
+    if of_whole is not None and of_whole is not series and near is None and period is None:
+        clock_of_whole = Clock(resolution=resolution, max_gap=max_gap)
+        near = prepare_series(replace(of_whole, scores={}), clock=clock_of_whole).near.points
     series = _as_floats(series)
     if not len(series.labels):
         return [Finding("error", "label", "there is no point at all")]
@@ -97,7 +111,10 @@ def findings_in(
         if series.timestamps is None:  # then it is about what was asked, not about the series
             raise
         return [Finding("error", "timestamp", str(error))]
-    labelled = Labelled(flags, train_stop=series.train_stop) if sampling is None else Labelled(flags, sampling.axis)
+    stop = series.train_stop
+    if stop is not None and sampling is not None:
+        stop = train_stop_in(sampling, stop)
+    labelled = Labelled(flags, None if sampling is None else sampling.axis, train_stop=stop)
     usable = series if given or _has_period(series) else replace(series, values=None)
     in_use = near_of(usable, flags, near=near, period=period, axis=labelled.axis, lengths=lengths)
     found = [*_labels(series, labelled, in_use), *_values(series, given or lengths is not None), *times]

@@ -208,7 +208,7 @@ class Comparison(Framed, Result):
         size = f"{count_of(len(self.winners), 'event')}, {self.near}"
         parts: list[Part] = [
             f"{self.name}: {size}. {self.verdict}",
-            *paragraph(self.moves),
+            *paragraph(self.moves, several=len(self.panels) > 1),
             self.panel_table(),
             *(["\n".join(notes)] if (notes := list(self._notes())) else []),
             self.interval_table(),
@@ -271,7 +271,10 @@ class Comparison(Framed, Result):
         if shown:
             yield "\n".join(["Where other metrics disagree with DQE by more than noise:", "", *shown])
         elif len(self.panels) > 1:
-            yield "No metric ranks two detectors differently from DQE by more than noise."
+            yield (
+                "Where DQE of two detectors differs by more than that of random scores does, no other metric ranks "
+                "them the other way round by more than noise."
+            )
 
     def _notes(self) -> Iterator[str]:
         binary = [name for name, panel in self.panels.items() if panel.binary]

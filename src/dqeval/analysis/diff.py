@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,7 @@ def diff(
     metrics: Sequence[str] | str | None = None,
     near: Length | None = None,
     period: Length | None = None,
+    part: Literal["all", "test"] = "all",
 ) -> Diff:
     """Compare two runs of detectors: events gained and lost, and which numbers changed beyond their intervals.
 
@@ -42,6 +44,8 @@ def diff(
         Of scores: how many points before and after an event a detection still is a near miss.
     period : float or str, optional
         Of scores: the period; ``near`` is then half of it.
+    part : "all" or "test", default "all"
+        Of scores: whether to take the whole series, or their test parts, where they say where training ends.
 
     Returns
     -------
@@ -58,7 +62,7 @@ def diff(
     >>> [event.place for event in found.gained]
     ['[214, 218)']
     """
-    how = How(metrics, near, period)
+    how = How(metrics, near, period, part=part)
     return difference(side_of(before, how), side_of(after, how))
 
 

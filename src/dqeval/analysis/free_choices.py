@@ -22,7 +22,11 @@ CHOICES = {
     "order": ("by the order of the scores alone (DQE-LR)", "the-scale-of-the-scores"),
     "joined": (f"with labels joined that are at most {WIDEST_GAP} points apart", "missing-labels-inside-an-event"),
     "halved": ("with every two points taken together", "the-sampling-rate"),
-    "around": ("without the normal points far from any event", "false-alarms-get-cheaper-in-longer-regions"),
+    "around": (
+        f"with only the points up to {AROUND} near ranges (at least {FEWEST_AROUND} points) from an event",
+        "false-alarms-get-cheaper-in-longer-regions",
+    ),
+    "test": ("without the training part (--part test)", "a-training-part-that-is-scored"),
 }
 WRONG, CHANCE = "a-wrong-point-that-raises-dqe", "chance-depends-on-how-much-is-detected"
 DRAWS = 5  # of random scores
@@ -75,7 +79,7 @@ def moves(by_detector: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
 
 def moves_of_one(scored: Scored, near: float, *, chance: bool = False) -> tuple[str, ...]:
     """Return what would move DQE of one detector, besides the scale and wrong points, which are pitfalls."""
-    told = {"now", *_CHANGES} | ({"chance"} if chance else set())
+    told = {"now", *_CHANGES} - {"test"} | ({"chance"} if chance else set())  # the training part is a pitfall, too
     return moves({"": {name: value for name, value in dqe_by_choice(scored, near).items() if name in told}})
 
 
@@ -124,14 +128,23 @@ def _near_events(scored: Scored, reach: int) -> BoolArray:
     return np.asarray(np.cumsum(ends)[:-1] > 0)
 
 
+def _test_part(scored: Scored, near: float) -> tuple[Scored, float] | None:
+    stop = scored.labelled.train_stop
+    if stop is None or not scored.labels[stop:].any():
+        return None
+    return Scored(Labelled(scored.labels[stop:]), scored.raw[stop:]), near
+
+
 _CHANGES: dict[str, Callable[[Scored, float], tuple[Scored, float] | None]] = {
     "joined": _joined,
     "halved": _halved,
     "around": _around,
+    "test": _test_part,
 }
 
 
-def paragraph(sentences: tuple[str, ...]) -> Iterator[str]:
+def paragraph(sentences: tuple[str, ...], *, several: bool) -> Iterator[str]:
     """Yield a paragraph on what would move the verdict; nothing where nothing would."""
     if sentences:
-        yield "\n".join(["What would move this verdict:", "", *(f"- {sentence}" for sentence in sentences)])
+        title = "What would change who is ahead by DQE:" if several else f"What would change DQE by more than {MOVES}:"
+        yield "\n".join([title, "", *(f"- {sentence}" for sentence in sentences)])

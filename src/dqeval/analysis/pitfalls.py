@@ -210,7 +210,7 @@ def _wrong_point(scored: Scored, regions: Partition, detections: BoolArray) -> I
         where = "" if scored.binary else "at the suggested threshold, "
         what = f"one more wrong point right beside the event {event} raises its DQE from {before[most, 0]:.3f} to"
         none = before[most, 2] == 0
-        why = "with a false alarm, near miss is 0 as long as there is none" if none else "it is the closest near miss"
+        why = "with false alarms, the near-miss score is 0 until there is a near miss" if none else "it is so close"
         yield Pitfall("wrong point", f"{where}{what} {after[most]:.3f}: {why}")
 
 

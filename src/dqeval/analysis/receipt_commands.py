@@ -159,7 +159,9 @@ def _checked(series: Series, parameters: Parameters, progress: Progress | None, 
     from dqeval.analysis.findings import Checked
 
     of_findings = {name: value for name, value in parameters.items() if name not in _PART}
-    return Checked(series.name, tuple(findings_in(series, **of_findings)), series.part)
+    part = parameters.get("part", "all")
+    checked = part_of(series, part)
+    return Checked(series.name, tuple(findings_in(checked, of_whole=series, **of_findings)), checked.part)
 
 
 def is_list_of_text(value: Any) -> bool:
@@ -218,7 +220,7 @@ COMMANDS = {
     ),
     "check": Command(
         {**_NEAR, **CLOCK, **_PART},
-        lambda series, parameters: part_of(series, parameters.get("part", "all")),
+        lambda series, parameters: series,
         _of_each(_checked),
         (*CLOCK, *_PART),
     ),

@@ -129,7 +129,7 @@ def score(
     1 is best, 0 is worst. Near miss: higher for closer ones; without any, 1 if there is nothing but a capture, else 0.
     False alarm: 1 if there is none; 0 if nothing at all is detected.
     <BLANKLINE>
-    What would move this verdict:
+    What would change who is ahead by DQE:
     <BLANKLINE>
     - by the order of the scores alone (DQE-LR), jumpy is ahead (0.589; sharp 0.461): ...
     """
@@ -143,17 +143,17 @@ def score(
     count = worker_count(workers, points=len(first.prepared.labelled.labels) if first else 0)
     together = chunks(chain([] if first is None else [first], items), lambda item: len(item.prepared.labelled.labels))
     done = in_turn(partial(_scored, chosen, thresholds), together, count)
-    by_choice: dict[str, dict[str, float]] = {}
-
-    def told(row: _Row) -> _Row:
-        by_choice.setdefault(row.item.name, row.by_choice)
-        return row
-
-    by_series = groupby(map(told, done), key=lambda row: row.item.place)
-    found = [_scores(next(rows), rows, progress) for _, rows in by_series]
+    found = [_scores(next(rows), rows, progress) for _, rows in groupby(done, key=lambda row: row.item.place)]
     taken.check_some()
-    is_verdict = len(found) == 1 and "dqe" in chosen
-    return Scoring(tuple(found), tuple(taken.left_out), per_event, moves(by_choice) if is_verdict else ())
+    return Scoring(tuple(found), tuple(taken.left_out), per_event, _moves(first, found) if "dqe" in chosen else ())
+
+
+def _moves(first: _Item | None, found: Sequence[SeriesScores]) -> tuple[str, ...]:
+    """Return what would move who is ahead on a single series; of several, there is no verdict."""
+    if first is None or len(found) > 1:
+        return ()
+    prepared = first.prepared
+    return moves({name: dqe_by_choice(prepared.scored(name), prepared.near.points) for name in prepared.scores})
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,6 @@ class _Row:
     item: _Item
     panel: Evaluation
     findings: list[Finding]
-    by_choice: dict[str, float]
 
 
 def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: Sequence[_Item]) -> Iterator[_Row]:
@@ -225,9 +224,7 @@ def _scored(metrics: Sequence[str], thresholds: int | Literal["exact"], items: S
     panels = panels_of_detectors(several, metrics, thresholds)
     for item, each, panel, area in zip(items, several, panels, areas, strict=True):
         findings = misread_scores(item.name, each.scored, panel.values.get("auc_roc", area))
-        # Of several series there is no verdict, and nothing that could move it.
-        by_choice = dqe_by_choice(each.scored, each.near) if item.place == 1 else {}
-        yield _Row(item, panel, findings, by_choice)
+        yield _Row(item, panel, findings)
 
 
 def _scores(first: _Row, others: Iterable[_Row], progress: Progress | None) -> SeriesScores:

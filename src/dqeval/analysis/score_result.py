@@ -129,7 +129,9 @@ class Scoring(Result):
         if self.per_event:
             parts += [self.event_table(part) for part in SCORE_NAMES]
         notes = list(self._notes())
-        return Page([*parts, *(["\n".join(notes)] if notes else []), *paragraph(self.moves)])
+        return Page(
+            [*parts, *(["\n".join(notes)] if notes else []), *paragraph(self.moves, several=len(self.detectors) > 1)]
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per series, detector and metric; with ``per_event`` also one per event and part of DQE."""

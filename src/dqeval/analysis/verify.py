@@ -205,6 +205,8 @@ def _is_input(given: Any) -> bool:
         return False
     if not all(isinstance(given.get(key, ""), str) for key in ("series", "timezone")):
         return False
+    if type(given.get("train_stop", 0)) is not int:
+        return False
     if not _is_file(given.get("incidents", given)):
         return False
     if given.get("format") == ALERTS:
@@ -253,10 +255,15 @@ def _made_again(given: Mapping[str, Any], files: Sequence[Path], progress: Progr
     beside = _Beside(files, then)
     found = [_as_then(entry, each, beside) for entry, each in zip(_inputs(files, then, beside), then, strict=True)]
 
-    def subject(series: Series) -> Any:
-        return command.subject(series, parameters)
+    names = names_in_receipt(then)
+    train_stops = dict(zip(names, (each.get("train_stop") for each in then), strict=True))
 
-    walk = Walk(found, names_in_receipt(then), subject, progress)
+    def subject(series: Series) -> Any:
+        # Which the name of a file may say, and the given one may have another name.
+        stop = train_stops[series.name]
+        return command.subject(series if stop is None else replace(series, train_stop=stop), parameters)
+
+    walk = Walk(found, names, subject, progress)
     visits = list(walk)
     if walk.errors:
         raise walk.errors[0]

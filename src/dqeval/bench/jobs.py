@@ -208,7 +208,7 @@ def run_job(job: Job) -> JobResult:
         evaluated = part_of(replace(series, scores=scores), job.part)
     except ValueError as error:
         raise WorkFailedError(str(error)) from None
-    _evaluate(job, evaluated, _near(job, evaluated), outcome)
+    _evaluate(job, evaluated, _near(job, series), outcome)
     return outcome
 
 

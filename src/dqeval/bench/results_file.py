@@ -54,7 +54,8 @@ def open_results(path: Path, *, to_write: bool) -> sqlite3.Connection:
     sqlite3.Connection
     """
     database = _open_for_writing(path) if to_write else _open_for_reading(path)
-    note_input(path)
+    for name in (path.name, "plan.json", "plan.toml"):
+        note_input(path.with_name(name))
     with _close_on_error(database):
         _check_form(database, path, to_write)
         _check_pages(database, path)

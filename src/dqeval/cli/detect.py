@@ -143,7 +143,9 @@ def _targets(found: Sequence[Source], folder: Path) -> dict[Source, Path]:
                 f"{targets[target].path} and {source.path} would both be written to {target}: run them one by one, "
                 "into two folders"
             )
-        if inputs.get(target.resolve(), source) != source or (target.resolve() in inputs and source.format != "table"):
+        is_input = target.resolve() in inputs
+        # Columns are added to a table in its own place, not through a link from elsewhere.
+        if is_input and (inputs[target.resolve()] != source or source.format != "table" or target.is_symlink()):
             raise ValueError(f"{target} would overwrite an input file: choose another folder")
         targets[target] = source
     return {source: target for target, source in targets.items()}

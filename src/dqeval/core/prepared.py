@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from dqeval.core import arguments, durations, validate
 from dqeval.core.durations import Length
 from dqeval.core.events import find_events, flags_of, split_at
 from dqeval.core.moments import Kind, same_kind
-from dqeval.core.near import Near, find_period, near_from_arguments, near_of
+from dqeval.core.near import Near, near_from_arguments, near_of
 from dqeval.core.regions import cut
 from dqeval.core.sampling import NO_CLOCK, Clock, Sampling, even_axis
 from dqeval.core.scaling import Linear, as_given, extremes, linear, scaled
@@ -26,6 +26,7 @@ from dqeval.core.types import BoolArray, Events, FloatArray, IntArray, Numbers, 
 from dqeval.core.validate import NoScoresError, UndefinedError
 from dqeval.core.zones import UTC, Zone, shared_zone, zone_of_series
 from dqeval.kernels import distinct as kernel
+from dqeval.render.tables import count_of
 from dqeval.support.on_demand import cached_property, once
 
 Made = TypeVar("Made")
@@ -419,16 +420,15 @@ def points_of(
 
 
 def part_of(series: Series, part: Any) -> Series:
-    """Return a series, or its test part; the period of the whole series stays the one in use."""
+    """Return a series, or its test part."""
     if arguments.one_of("part", part, PARTS_OF_SERIES) == "all":
         return series
     stop, values = series.train_stop, series.values
     if stop is None:
-        known = "; it has no training part any more" if series.first else ""
-        raise ValueError(f"{series.name} does not say where its training part ends, so that part must be all{known}")
-    if series.period is None and not series.no_period and values is not None and values.ndim == 1:
-        found = find_period(values)
-        series = replace(series, period=found.points, no_period=found.reason, period_doubt=found.doubt)
+        why = "it has no training part any more" if series.first else "a name such as x_tr_300_1st_400 does"
+        raise ValueError(f"nothing says where the training part ends ({why}): part must be all")
+    if not 0 < stop < len(series.labels):
+        raise ValueError(f"the training part must end inside: at {stop:,} of {len(series.labels):,} points")
     return replace(
         series,
         labels=series.labels[stop:],
@@ -437,7 +437,15 @@ def part_of(series: Series, part: Any) -> Series:
         timestamps=None if series.timestamps is None else series.timestamps[stop:],
         train_stop=None,
         first=stop,
+        remarks=(*series.remarks, *_remarks_on_part(series, stop)),
     )
+
+
+def _remarks_on_part(series: Series, stop: int) -> Iterator[str]:
+    yield f"this is the test part, and points are counted from its beginning, point {stop:,} of the whole series"
+    before = np.asarray(series.labels)[:stop]
+    if lost := len(find_events(before == 1)):
+        yield f"{count_of(lost, 'event')} in the training part left out"
 
 
 def prepare_series(
@@ -481,12 +489,18 @@ def _prepared_on_clock(
     values = None if series.values is None else sampling.last(series.values)
     known = None if series.period is None else max(round(sampling.in_cells(series.period)), 1)
     times = sampling.axis.times()
-    series = replace(series, labels=cells, scores=found, values=values, period=known, timestamps=times, train_stop=None)
+    stop = None if series.train_stop is None else train_stop_in(sampling, series.train_stop)
+    series = replace(series, labels=cells, scores=found, values=values, period=known, timestamps=times, train_stop=stop)
     in_use = near_of(series, cells, near=near, period=period, axis=sampling.axis, lengths=lengths)
     notes = (*series.remarks, *sampling.notes(), *(() if incidents is None else incidents.notes("incident")))
     names = () if incidents is None else incidents.names
-    labelled = Labelled(cells, sampling.axis, names, on_clock=True)
+    labelled = Labelled(cells, sampling.axis, names, train_stop=stop, on_clock=True)
     return Prepared(series, labelled, found, in_use, notes=notes)
+
+
+def train_stop_in(sampling: Sampling, train_stop: int) -> int:
+    """Return the first cell with a sample behind the training part."""
+    return int(np.argmax(sampling.highest(np.arange(sampling.samples) >= train_stop)))
 
 
 def incidents_on(axis: TimeAxis, series: Series) -> Found:

@@ -21,7 +21,7 @@ Zone = str | Literal[False] | None
 
 _PER_SECOND = 10**9
 _FARTHEST = 2**63 - 1
-_OFFSET = re.compile(r"[+-]\d\d:?\d\d$")
+_OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?$")
 _LONGEST_OFFSET = len("+01:00")
 _UNITS = ("s", "ms", "us", "ns")  # in which dates are written
 _WEEK = 7 * 86_400  # seconds: no clock is put forward and back within one

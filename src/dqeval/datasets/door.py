@@ -66,12 +66,15 @@ def prepare(
     -------
     Prepared
     """
-    if not isinstance(data, Prepared):
-        series = part_of(as_series(data, name=name), part)
-        return prepare_series(series, near=near, period=period, clock=clock)
-    if near is None and period is None and not clock.asked:
-        return data
-    return prepare_series(data.given, near=near, period=period, clock=clock if clock.asked else data.clock)
+    if isinstance(data, Prepared):
+        if near is None and period is None and not clock.asked and part == "all":
+            return data
+        clock = clock if clock.asked else data.clock
+    whole = data.given if isinstance(data, Prepared) else as_series(data, name=name)
+    prepared = prepare_series(part_of(whole, part), near=near, period=period, clock=clock)
+    if part == "all" or near is not None or period is not None:
+        return prepared
+    return replace(prepared, near=prepare_series(whole, clock=clock).near)  # that of the whole series stays in use
 
 
 def as_series(data: Data, *, name: str = "series") -> Series:
@@ -263,6 +266,7 @@ class Opened:
             "sha256": sha256,
             "bytes": count,
             "rows": len(self.series.labels),
+            **({} if self.series.train_stop is None else {"train_stop": self.series.train_stop}),
             **({"format": source.format} if roles is None else {"columns": _as_record(roles, incidents)}),
             **({} if incidents is None else {"incidents": _incidents_record(incidents)}),
             **({} if asked.timezone is None else {"timezone": asked.timezone}),

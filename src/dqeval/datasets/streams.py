@@ -6,11 +6,12 @@ import gzip
 import io
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from dqeval.datasets.guard import allowed_bytes, too_much_error
+from dqeval.support.writing import note_input
 
 STANDARD_INPUT = Path("-")
 _LONGEST_LINE = 2**25  # bytes: a million columns of full precision
@@ -23,6 +24,8 @@ def opened(path: Path) -> AbstractContextManager[BinaryIO]:
         return path.open("rb")
     if sys.stdin is None:
         raise ValueError("it is closed: name a file, or pipe one in")
+    with suppress(OSError):  # which has no descriptor where a program has replaced it
+        note_input(sys.stdin.buffer.fileno())
     return nullcontext(sys.stdin.buffer)
 
 

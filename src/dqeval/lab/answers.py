@@ -101,16 +101,16 @@ class Violations:
 
     def __str__(self) -> str:
         share = percent(self.count / self.compared) if self.compared else "none"
-        return f"{share}, {in_digits(self.most)}" if self.count else share
+        return f"{share}, {in_digits(self.most)}" if self.most else share
 
     @property
     def sentence(self) -> str:
         """The same in words."""
         if not self.count:
             return f"Among {self.compared:,} comparisons of random series, there is no other counter-example."
-        size = f"by {in_digits(self.mean)} on average, and {in_digits(self.most)} at most"
+        size = f", by {in_digits(self.mean)} on average, and {in_digits(self.most)} at most" if self.most else ""
         share = percent(self.count / self.compared, 1)
-        return f"Of {self.compared:,} comparisons of random series, {share} are counter-examples, {size}."
+        return f"Of {self.compared:,} comparisons of random series, {share} are counter-examples{size}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dqeval.support.frames import Framed
 FEW = 3  # metrics, of which counter-examples are printed below the matrix
 HOW_TO_SEE = f"Counter-examples are shown for up to {FEW} metrics, and on the page that html_page() or --html gives."
 
-WHAT_NO_IS = "no (12 %, 0.31): of random series, that share are counter-examples, by so much at most"
+WHAT_NO_IS = "no (12 %, 0.31): of comparisons of random series, 12 % are counter-examples, by 0.31 at most"
 WHAT_YES_IS = "yes: no counter-example was found; this is not a proof. It was searched, for"
 
 

@@ -189,8 +189,8 @@ def _kept_windows(labelled: Labelled, windows: Windows, first: int) -> Events:
     every, by_rule = _windows(labelled, windows), isinstance(windows, str) and windows == "rule"
     kept = every.starts >= first if by_rule else every.stops > first
     if kept.any() and not kept.all():
-        lost, verb = int(np.count_nonzero(~kept)), "start" if by_rule else "end"
-        message = f"{lost:,} of {len(every):,} windows dropped: they {verb} before point {first:,}, in the probation"
+        lost, how = int(np.count_nonzero(~kept)), "starting" if by_rule else "ending"
+        message = f"{lost:,} of {len(every):,} windows dropped for {how} before point {first:,}, in the probation"
         warnings.warn(message, UserWarning, stacklevel=caller_level())
     scored = Events(every.starts[kept], every.stops[kept], every.length)
     return _merged(scored) if by_rule and len(scored) else scored

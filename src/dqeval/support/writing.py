@@ -30,8 +30,8 @@ def protected_inputs() -> Iterator[None]:
         _inputs = before
 
 
-def note_input(path: str | PathLike[str]) -> None:
-    """Remember a file that is read, while inputs are protected."""
+def note_input(path: str | PathLike[str] | int) -> None:
+    """Remember a file that is read, by its path or its descriptor, while inputs are protected."""
     if _inputs is not None:
         with suppress(OSError):
             _inputs.add(_identity(os.stat(path)))
