@@ -262,7 +262,7 @@ def failure_notes(panels: Iterable[tuple[str, Evaluation]]) -> Iterator[str]:
 
 
 def about_means(metrics: Iterable[str]) -> Iterator[str]:
-    """Say of which metrics a mean over series is not the number that is published for a corpus."""
+    """Yield a note on each metric whose mean over series is not the number that is published for a corpus."""
     if "nab_score" in metrics:
         published = "the score of a corpus, which has one threshold for all series and adds up their raw scores"
         yield f"NAB: a mean over series is not {published}; see dqeval.metrics.nab_parts."

@@ -34,7 +34,7 @@ _SHORTEST_PERIOD, _LONGEST_PERIOD = 6, 303
 _SAME = 0.1  # of a lag: peaks that are closer are one
 LEAST_RISE = 0.1  # of the autocorrelation, from the trough before a peak: a smooth series has small ones at many lags
 LEAST_AGAIN = 0.1  # of that, by which it rises again to twice the lag
-_MOST_TRIED = 1_000  # lags of which more than the trough is looked at
+_MOST_TRIED = 1_000  # lags whose second cycle is looked for
 _TIE = 1e-13  # of the autocorrelation at lag 0: what is closer is equal, but for rounding, which is 50 times smaller
 
 
@@ -220,7 +220,7 @@ def near_of(
     axis : TimeAxis, optional
         The clock on which durations are counted.
     lengths : array of float, optional
-        If the points are cells of that clock: how long each event lasts, in cells, whatever they are.
+        If the points are cells of that clock: how long each event lasts, in cells, which may be a fraction of one.
 
     Returns
     -------

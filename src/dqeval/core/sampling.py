@@ -69,7 +69,7 @@ class Sampling:
         return len(self.times.ticks)
 
     def event_lengths(self, labels: BoolArray) -> FloatArray:
-        """Return how long each event lasts, in cells, whatever the cells are: until its last sample is over."""
+        """Return how long each event lasts, in cells, which may be a fraction of one: until its last sample is over."""
         events = split_at(find_events(labels), self.breaks)
         lasting = self.times.ends(events.stops - 1) - self.times.at(events.starts)
         return np.asarray(lasting / self.axis.resolution)

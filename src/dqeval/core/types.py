@@ -431,7 +431,7 @@ class Series:
     remarks : tuple of str
         What was left out or assumed where it was read.
     first : int
-        Which point of a longer series the first one is, of which this one is the test part.
+        Of a test part: the position of its first point in the whole series.
     zone : str
         The time zone in which times are shown if they have one: a name, an offset such as +01:00, or UTC.
     period_doubt : str

@@ -161,7 +161,7 @@ class IntervalSource:
     timezone : str, optional
         Of dates that are written without one.
     series : str, optional
-        Which of several series of the file it is for all, whatever they are called.
+        The name of the series in the file whose intervals all series get.
     """
 
     def __init__(
