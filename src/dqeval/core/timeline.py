@@ -191,7 +191,8 @@ class Found:
     joined, of_joined : int
         How many intervals touch or overlap others, and how many they are together.
     lengths : array of float
-        How long what was observed lasts, in cells, which may be a fraction of one; intervals that touch or overlap count as one.
+        How long the observed part of each event lasts, in cells and fractions of them. Intervals that touch or overlap
+        are one event.
     names : tuple of str
         What each event is called, where the source says it.
     """

@@ -74,8 +74,8 @@ class Found:
         The time zone of dates, or False if they have none, where their text does not say it.
     remarks : tuple of str
     step : int
-        How many nanoseconds a cell lasts by default where the times have fractions of a second, of which those of
-        monitoring systems mean nothing; 0 if they mean what they say.
+        How many nanoseconds a cell lasts by default, of a monitoring system that writes fractions of a second although
+        it does not measure them; 0 of any other source.
     """
 
     source: str
