@@ -399,7 +399,13 @@ def test_many_opposites_are_counted():
 
 
 def test_a_dataset_without_a_whole_unit_is_named():
-    table = {"a": [*MINE, np.nan], "b": [*BASELINE, 1], "dataset": ["x"] * 8 + ["y"], "group": [*range(8), 8]}
+    table = {
+        "a": [*MINE, np.nan],
+        "b": [*BASELINE, 1],
+        "c": [np.nan] * 9,
+        "dataset": ["x"] * 8 + ["y"],
+        "group": [*range(8), 8],
+    }
     found = dqeval.rank(table)
     assert list(found.datasets) == ["x"]
     assert found.notes[-1] == "No unit of y has a value of every detector."

@@ -602,12 +602,13 @@ def _with_datasets(units: _Units, metric: str, cube: FloatArray, options: Mappin
         return replace(pooled, notes=(*units.notes, *pooled.notes))
     by_name = {}
     skipped = []
-    for name in dict.fromkeys(sorted(units.datasets.tolist())):
+    used = [i for i, name in enumerate(units.detectors) if any(mean.detector == name for mean in pooled.means)]
+    names = [units.detectors[i] for i in used]
+    for name in sorted(set(units.datasets.tolist())):
         there = units.datasets == name
-        if np.isfinite(cube[there]).any(axis=1).all(axis=1).any():
-            by_name[name] = ranking_of(
-                cube[there], units.detectors, groups=None if codes is None else codes[there], **options
-            )
+        values = cube[there][:, :, used]
+        if np.isfinite(values).any(axis=1).all(axis=1).any():
+            by_name[name] = ranking_of(values, names, groups=None if codes is None else codes[there], **options)
         else:
             skipped.append(name)
     notes = [f"No {units.unit} of {in_words(skipped)} has a value of every detector."] if skipped else []
