@@ -276,6 +276,7 @@ def test_values_beyond_0_and_1():
         ({"a": [1]}, {"seeds": "x"}, "the table, of which seeds names a column, has no 'x'"),
         ({"a": [1]}, {"groups": [1, 2]}, "groups must have a value for each of 1 rows: got 2"),
         ({"a": [1]}, {"groups": {"s": 1}}, "groups by the names of series need these names"),
+        ({"label": [1], "a": [0.4]}, {}, "the column label is of a series with scores, a row per point"),
         ({"a": [1], "series": ["s"]}, {"groups": {"t": 1}}, "groups must name series of the table: they have t"),
         ({"a": [1], "series": ["s"]}, {"groups": {}}, "groups must name series of the table: they have none"),
         (

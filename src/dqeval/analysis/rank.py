@@ -41,6 +41,7 @@ _ROLES = {
     "seed": ("seed",),
     "metric": ("metric",),
 }
+_LABELS = ("label", "is_anomaly")
 # Columns of published tables of TSB-AD, which describe the series.
 _DESCRIPTIONS = {"ts_len", "anomaly_len", "num_anomaly", "avg_anomaly_len", "anomaly_ratio", "point_anomaly"}
 _DESCRIPTIONS |= {"seq_anomaly"}
@@ -475,6 +476,8 @@ def _told(columns: Mapping[str, Any], groups: Any, seeds: Any) -> tuple[dict[str
             arrays[role] = texts_of(labels)
     told = {role: texts_of(columns[name]) for role, name in roles.items() if name} | arrays
     if not is_long(columns):
+        if of_points := [name for name in columns if name.lower() in _LABELS]:
+            raise ValueError(f"the column {of_points[0]} is of a series with scores, a row per point: use compare")
         others = [name for name in columns if name not in roles.values()]
         return told, [name for name in others if columns[name].dtype.kind == "f" and name not in _DESCRIPTIONS]
     if "series" not in told:
