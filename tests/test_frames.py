@@ -58,6 +58,7 @@ EVERY = {
     "Partition": PARTITION,
     "Region": PARTITION.regions[0],
     "Interval": FOUND.interval(),
+    "Ranking": dqeval.rank(SERIES.scores),
     "Period": dqeval.find_period(SERIES.values),
     "NearProfile": PROFILE,
     "Comparison": COMPARISON,

@@ -46,6 +46,7 @@ FUNCTIONS = {
     "diff": (dqeval.diff, (COLUMNS, COLUMNS), {"metrics": ["dqe"]}),
     "chance": (dqeval.panel(LABELS, SCORES, metrics=["auc_roc"]).chance, (), {"repeats": 1}),
     "score": (scoring.score, ([datasets.series_of(COLUMNS)],), {"metrics": ["dqe"]}),
+    "rank": (dqeval.rank, ({"a": SCORES, "b": SCORES},), {}),
     "near_profile": (dqeval.near_profile, (COLUMNS,), {}),
     "properties": (dqeval.properties, (["auc_roc"],), {"questions": ["coverage"], "examples": 1}),
     "stress": (dqeval.stress, (LABELS, SCORES), {"metrics": ["auc_roc"], "kinds": ["jitter"], "draws": 2}),

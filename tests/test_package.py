@@ -32,7 +32,7 @@ LAYERS = [
         *("core.levels", "core.thresholds"),
         *("core.scaling", "core.durations", "core.timeline", "core.moments", "core.regions", "core.sampling"),
         *("core.agreement", "core.alarms", "core.batches", "core.metric_choice", "core.sorting", "core.spans"),
-        *("core.numeric_arrays", "core.sweep", "core.joined"),
+        *("core.numeric_arrays", "core.paired", "analysis.rank", "core.sweep", "core.joined"),
         *("core.prepared", "core.matching", "core.times", "core.zones", "analysis.explain_result", "support.versions"),
     },
     {"metrics", "|", "datasets", "detectors"},

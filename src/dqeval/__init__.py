@@ -25,6 +25,7 @@ _NAMES = {
     "analysis.near_profile": ["NearProfile", "near_profile"],
     "analysis.panel": ["panel"],
     "analysis.panel_result": ["BestThreshold", "Chance", "Evaluation", "MetricError"],
+    "analysis.rank": ["Ranking", "rank"],
     "analysis.time_intervals": ["TimeIntervals"],
     "analysis.timed_result": ["TimedEventScores", "TimedResult"],
     "core.alarms": ["Alarms"],

@@ -20,6 +20,7 @@ from dqeval.analysis.many_result import ManyEvents, ManyResult
 from dqeval.analysis.near_profile import NearProfile, near_profile
 from dqeval.analysis.panel import panel
 from dqeval.analysis.panel_result import BestThreshold, Chance, Evaluation, MetricError
+from dqeval.analysis.rank import Ranking, rank
 from dqeval.analysis.time_intervals import TimeIntervals
 from dqeval.analysis.timed_result import TimedEventScores, TimedResult
 from dqeval.core.alarms import Alarms
@@ -74,6 +75,7 @@ __all__ = [
     "PluginWarning",
     "PrecisionRecall",
     "PropertyMatrix",
+    "Ranking",
     "Region",
     "Scores",
     "Series",
@@ -114,6 +116,7 @@ __all__ = [
     "panel",
     "partition",
     "properties",
+    "rank",
     "report",
     "sdqe_score",
     "stress",

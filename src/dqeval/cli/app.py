@@ -30,6 +30,7 @@ from dqeval.cli import (
     output,
     plot,
     properties,
+    rank,
     report,
     reproduce,
     score,
@@ -63,6 +64,7 @@ app.command()(demo.demo)
 app.command()(score.score)
 app.command()(compare.compare)
 app.command()(diff.diff)
+app.command()(rank.rank)
 app.command()(explain.explain)
 app.command()(near.near)
 app.command()(stress.stress)

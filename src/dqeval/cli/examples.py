@@ -40,6 +40,12 @@ EXAMPLES: dict[str, Examples] = {
         ("dqeval diff main.json scored/ --html diff.html", "also as a page"),
         ("dqeval diff run-1 run-2 --format markdown", "two benchmark runs"),
     ),
+    "rank": (
+        ("dqeval rank results.csv", "a column per detector"),
+        ("dqeval rank results.csv --group recordings.csv", "copies count once"),
+        ("dqeval rank uni_vus_pr.csv --dataset file", "a table of TSB-AD"),
+        ("dqeval rank results.csv --format latex -o table.tex", "for a paper"),
+    ),
     "explain": (
         ("dqeval explain scores.csv --score late", "one detector in plain words"),
         ("dqeval explain scored/ --score sub_lof", "in each file of a folder"),

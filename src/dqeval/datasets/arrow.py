@@ -75,6 +75,11 @@ def named_arrays(
     return {name.lower(): column for name, column in _read(path, kind, chosen).items()}, zones, others
 
 
+def plain_arrays(path: Path, kind: str) -> dict[str, Array]:
+    """Return all columns of numbers, times, durations or text."""
+    return _read(path, kind, lambda schema: [field.name for field in schema if _is_plain(field.type)])
+
+
 def _read(path: Path, kind: str, chosen: Choose) -> dict[str, Array]:
     try:
         import pyarrow

@@ -15,6 +15,7 @@ import re
 import zlib
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,7 @@ from dqeval.core import arguments
 from dqeval.core.types import FloatArray, IntArray
 from dqeval.core.zones import Zone
 from dqeval.datasets.arrays import npz_arrays
-from dqeval.datasets.arrow import arrow_arrays
+from dqeval.datasets.arrow import arrow_arrays, plain_arrays
 from dqeval.datasets.grouping import Grouping, grouping_of, unknown_column
 from dqeval.datasets.guard import (
     LONGEST_TIME,
@@ -43,6 +44,7 @@ from dqeval.render.tables import count_of
 
 NPZ = ".npz"
 SEPARATORS = ",;\t"
+MISSING = ("", "nan", "na", "n/a", "null", "none")
 TRUTH = {"true": 1.0, "false": 0.0}
 TIME_NAMES = ("timestamp", "time", "date", "datetime", "t", "ds", "ts", "epoch", "unix", "unix_ts")
 IGNORED_NAMES = ("", *TIME_NAMES, "index", "__index_level_0__")  # pandas writes its index without a name, or so
@@ -147,15 +149,55 @@ def read_content(path: Path, *, named: Named = NOTHING_NAMED, watch: Watch = lam
     the first line; so is the path ``-``, standard input. A text file that is packed with gzip is unpacked on the way.
     ``watch`` may put a stream of its own before that of a text file, to see what is read. Errors do not name the file.
     """
+    with _readable(path):
+        return _content_of(path, named, watch)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong in reading a file into an error in a sentence."""
     _refuse_folder(path)
     try:
-        return _content_of(path, named, watch)
+        yield
     except UnicodeDecodeError:
         raise ValueError(_NO_TEXT) from None
     except UNREADABLE as error:
         raise ValueError(str(error)) from None
     except MemoryError:
         raise ValueError(NO_MEMORY) from None
+
+
+def read_cells(path: Path) -> dict[str, NDArray[Any]]:
+    """Return all columns of a table by name: of numbers, NaN where a cell is empty, or of text.
+
+    Errors do not name the file.
+    """
+    kind = _kind(path)
+    with _readable(path):
+        if kind in ARROW:
+            return plain_arrays(path, kind)
+        with opened(path) as stream, text_of(stream, path) as text:
+            lines = _rows(text, kind)
+            names = next(lines, [])
+            rows = list(of_width(lines, len(names)))
+    if not rows:
+        raise ValueError("the file needs a line that names the columns, and at least one row below it")
+    if len(set(names)) < len(names):
+        raise ValueError(f"two columns have the same name: {some_names(names)}")
+    return {name: _cells(name, cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _cells(name: str, cells: Sequence[Any]) -> NDArray[Any]:
+    """Return cells as numbers if the first one that is not empty is a number, and as text otherwise."""
+    texts = ["" if cell is None else str(cell).strip() for cell in cells]
+    first = next((text for text in texts if text.lower() not in MISSING), "")
+    if first and not _is_number(first):
+        return np.array(texts)
+    for number, text in enumerate(texts, start=1):
+        if text.lower() not in MISSING and not _is_number(text):
+            what = f"row {number} below the header is {_quoted(text)}"
+            raise ValueError(f"column {shorten(name)} must hold numbers: {what}")
+    return np.array([math.nan if text.lower() in MISSING else float(text) for text in texts])
 
 
 def read_with_times(path: Path) -> tuple[Columns, Times | None]:
