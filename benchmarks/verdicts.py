@@ -14,7 +14,7 @@ from dqeval.core.paired import compare_all, mean_intervals, seed_effects, studen
 from dqeval.render.tables import percent
 
 DETECTORS, UNITS = (2, 5, 10), (8, 12, 20, 50, 200)
-FLIPS = 2000  # of each trial, in place of 5,000: the same ones each time, which moves a rate of 5 % by 0.5 % or less
+FLIPS = 2000  # of each trial, in place of 5,000: the same ones each time, which moves a rate of 5 % by about 0.5 %
 LEVEL = 0.05
 
 
