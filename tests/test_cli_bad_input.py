@@ -10,6 +10,7 @@ import typer
 
 import dqeval
 from commands import caller, run, write_demo
+from dqeval.cli import entry
 from dqeval.cli.app import app
 from dqeval.cli.exit_codes import exit_code
 
@@ -310,3 +311,21 @@ def options_of(command):
     for name in command.split():
         found = found.commands[name]
     return {option for parameter in found.params for option in parameter.opts}
+
+
+def test_an_interrupt_before_a_command_begins(monkeypatch, capsys):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dqeval.cli.exit_codes.run", interrupt)
+    with pytest.raises(SystemExit) as end:
+        entry.main()
+    assert (end.value.code, capsys.readouterr().err) == (130, "dqeval: interrupted\n")
+
+
+def test_the_null_device_stands_for_closed_streams(monkeypatch):
+    numbers, closed = iter([0, 2, 5]), []
+    monkeypatch.setattr("dqeval.cli.entry.os.open", lambda *_: next(numbers))
+    monkeypatch.setattr("dqeval.cli.entry.os.close", closed.append)
+    entry._fill_closed_streams()
+    assert closed == [5]

@@ -468,6 +468,10 @@ class TestRankings:
         assert f"{dqe + 0.3:.3f} beside {dqe:.2f}; FFT's PATE, {pate + 0.02:.3f} beside {pate:.2f}, which" in said
         assert said.endswith("which draws no random numbers: unexplained.")
         assert rankings.outside_sentence("WSD", as_printed("WSD")) == ""
+        monkeypatch.setitem(rankings.PAPER_COUNTS, "WSD", 4)
+        assert rankings.outside_sentence("WSD", ranked).endswith(
+            "over the seeds: see what the missing series would need."
+        )
 
     def test_what_failed_is_tried_again(self, tmp_path, monkeypatch):
         monkeypatch.setattr(detector_runs, "usable_detectors", lambda: QUICK)

@@ -12,14 +12,14 @@ import pytest
 import dqeval
 from commands import caller
 from dqeval.core.registry import METRICS
-from dqeval.lab.answers import Answer, Example, Point, in_digits
+from dqeval.lab.answers import Answer, Example, Point, Violations, in_digits
 from dqeval.lab.cases import Case, every_detection, every_score, one_event_one_alarm, random_cases, runs, simplified
 from dqeval.lab.judge import CannotJudgeError, Judge
-from dqeval.lab.matrix import QUESTIONS, _kept, _Task, examine
+from dqeval.lab.matrix import QUESTIONS, _kept, _Task, _with_violations, examine
 from dqeval.lab.measures import MEASURES
 from dqeval.lab.paper_rows import PAPER_ROWS, _tables
 from dqeval.lab.properties import PROPERTIES
-from dqeval.lab.search import Budget, search
+from dqeval.lab.search import Budget, search, violations
 
 
 @pytest.fixture
@@ -607,3 +607,43 @@ def test_the_command(call, tmp_path):
 def test_a_series_without_an_event_has_no_value():
     judge = Judge(METRICS["auc_roc"], 1000)
     assert all(value != value for value in (judge.value(Case(labels, (0, 1), 1)) for labels in ((0, 0), (1, 1))))
+
+
+def test_how_often_a_law_does_not_hold():
+    """The share and the size among random series, which the sentence, the matrix and JSON have."""
+    found = dqeval.properties(["auc_pr"], questions=["monotone", "nearer-miss", "wrong-added"], examples=20)
+    monotone, nearer = (found.answer("auc_pr", name) for name in ("monotone", "nearer-miss"))
+    budget, judge = Budget(examples=20), Judge(METRICS["auc_pr"], 1000)
+    sizes, compared = [], 0
+    for before in random_cases("scores", 20):
+        changes = list(PROPERTIES["monotone"].changes(before))
+        for after in [changes[i * len(changes) // 12] for i in range(12)] if len(changes) > 12 else changes:
+            values = judge.value(before), judge.value(after)
+            compared += 1
+            sizes += [values[0] - values[1]] if values[1] < values[0] - 1e-9 else []
+    assert (monotone.violations.compared, monotone.violations.count) == (compared, len(sizes))
+    assert monotone.violations.most == pytest.approx(max(sizes))
+    assert monotone.violations.mean == pytest.approx(sum(sizes) / len(sizes))
+    assert f"Of {compared:,} comparisons of random series, " in monotone.sentence
+    assert monotone.cell == f"no ({monotone.violations})"
+    assert (nearer.violations, nearer.cell) == (None, "no")  # none of so few random series has a single miss
+    assert str(Violations(10, 2, 0.0, 0.0)) == "20 %"
+    assert Violations(10, 2, 0.0, 0.0).sentence.endswith("20.0 % are counter-examples.")
+    assert found.answer("auc_pr", "wrong-added").violations is None
+    assert "no (12 %, 0.31): of comparisons" in str(found)
+    assert monotone.numbers()["violations"]["count"] == len(sizes)
+    assert violations(PROPERTIES["more-captured"], Judge(METRICS["dqe"], 1000), budget).sentence.startswith("Among")
+
+
+def test_a_metric_without_time_to_count():
+    answer = Answer("dqe", "event-more", "no", False)
+    judge = Judge(METRICS["dqe"], 1000)
+    judge.allow(-1)
+    assert _with_violations(judge, answer, Budget(examples=5)) == answer
+
+
+def test_pieces_and_later_detections():
+    assert changed("one-or-several", ".#####.", ".^^^...") == [(".#####.", ".^.^.^.")]
+    assert changed("one-or-several", ".####.", ".^^^^.") == []
+    assert changed("sooner-or-later", ".###.", ".^...") == [(".###.", "..^..")]
+    assert changed("sooner-or-later", ".###.", "...^.") == []

@@ -91,7 +91,13 @@ def test_a_command_that_is_ended_leaves_no_process(tmp_path, began, name):
     (tmp_path / "plan.toml").write_text(f'{plan}"forks"\nfolder = "{began}"\n')
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
     command = [sys.executable, "-m", "dqeval", "bench", "run", "plan.toml", "-o", "run", "--workers", "1"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    # What nohup ignores stays ignored in all that it starts, these tests among them.
+    options = {
+        "preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, **options)
     wait_until(lambda: len(running(began)) == 2 or process.poll() is not None)
     process.send_signal(getattr(signal, name))
     told = process.communicate(timeout=60)[1]

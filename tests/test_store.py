@@ -324,6 +324,11 @@ def test_what_is_not_of_its_type_is_damage(folder, statement, said, monkeypatch,
     assert re.search(rf"results.sqlite is damaged \(.*{said}\): restore a copy", done.err)
 
 
+def test_an_error_of_the_database_while_it_is_read_names_the_run(folder):
+    with pytest.raises(ValueError, match=r"its results file cannot be used: disk I/O"), Store(folder):
+        raise sqlite3.OperationalError("disk I/O")
+
+
 def test_what_the_check_says(folder):
     root, size = pages_of(folder, "results")
     content = bytearray((folder / FILE).read_bytes())

@@ -100,7 +100,7 @@ class Violations:
     most: float
 
     def __str__(self) -> str:
-        share = percent(self.count / self.compared) if self.compared else "none"
+        share = percent(self.count / self.compared)
         return f"{share}, {in_digits(self.most)}" if self.most else share
 
     @property

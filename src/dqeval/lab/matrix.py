@@ -259,6 +259,8 @@ def _with_violations(judge: Judge, answer: Answer, budget: Budget) -> Answer:
         counted = violations(asked, judge, budget)
     except CannotJudgeError:
         return answer
+    if not counted.compared:
+        return answer
     return replace(answer, sentence=f"{answer.sentence} {counted.sentence}", violations=counted)
 
 
