@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -325,7 +326,7 @@ def test_an_interrupt_before_a_command_begins(monkeypatch, capsys):
 
 def test_the_null_device_stands_for_closed_streams(monkeypatch):
     numbers, closed = iter([0, 2, 5]), []
-    monkeypatch.setattr("dqeval.cli.entry.os.open", lambda *_: next(numbers))
-    monkeypatch.setattr("dqeval.cli.entry.os.close", closed.append)
+    system = SimpleNamespace(open=lambda *_: next(numbers), close=closed.append, devnull="null", O_RDWR=2)
+    monkeypatch.setattr(entry, "os", system)
     entry._fill_closed_streams()
     assert closed == [5]
