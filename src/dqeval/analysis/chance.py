@@ -36,7 +36,7 @@ _chance_levels: dict[Hashable, tuple[list[Metric], list[list[float]]]] = {}
 
 
 def drawn_like(scored: Scored) -> Drawn:
-    """Return what is drawn at random in place of some scores.
+    """Return what random draws for the chance level have in common with these scores.
 
     Finer cells have more cells per alert, not more alerts: so on a clock, alerts are drawn, as long as the detector's.
     """

@@ -119,7 +119,7 @@ def exit_code(work: Callable[[], int | None]) -> int:
 
 
 def _plainly(message: str) -> str:
-    """Return what is wrong with an option in words of people."""
+    """Return an option's error message in plain words."""
     for said, plain in _PLAIN_WORDS.items():
         message = message.replace(said, plain)
     return message
